@@ -1,0 +1,1 @@
+"""oricgen: compiles the YAML specification in ``spec/`` into tables and C source in ``build/``."""
