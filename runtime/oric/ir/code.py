@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from . import operand as opd
+from .attributes import FunctionAttributes
 
 # Register file types (Register Model, "Register File Type Enum").
 R: Final = 1
@@ -97,8 +98,8 @@ class CodeObject:
         self.immediates: list[int] = []
         self._immediate_ids: dict[int, int] = {}
         self._next_instruction = 0
-        self.attributes: dict[str, Any] = {}  # entry facts for the cubin: params, maxntid, shared sizes ...
-        self.analyses: dict[str, Any] = {}
+        self.attributes = FunctionAttributes()
+        self.analyses: dict[str, Any] = {}  # cached analyses by name; oric.ir.cfg drops those that a change invalidates
 
     # -- registers ---------------------------------------------------------------------------------------
 

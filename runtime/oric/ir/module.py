@@ -1,0 +1,132 @@
+"""A PTX module under compilation: symbols, constant banks, functions.
+
+Source: Data Structures, "Function Object Table", "Constant Buffer Layout". The one-based and inclusive loops that
+the document shows are half-open here, from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from .attributes import FunctionAttributes, JumpTable, Param
+from .code import CodeObject
+
+__all__ = [
+    "BANK_ADDRESS", "BANK_COMPILER", "BANK_KERNEL", "BANK_USER",
+    "CodeObject", "FunctionAttributes", "JumpTable", "Module", "Param", "Relocation", "Symbol",
+]
+
+# Constant banks: what lies in each.
+BANK_KERNEL: Final = 0  # driver area and parameters
+BANK_COMPILER: Final = 2  # per function: jump tables, wide immediates
+BANK_USER: Final = 3  # __constant__ data of the module
+BANK_ADDRESS: Final = 4  # 8-byte addresses of globals, filled by relocation
+
+
+@dataclass(slots=True)
+class Relocation:
+    """An 8-byte address of ``symbol`` plus ``addend`` at byte ``offset`` of an initialiser."""
+
+    offset: int
+    symbol: int  # id in Module.symbols
+    addend: int = 0
+    generic: bool = False  # a generic address rather than one of the symbol's own space
+
+
+@dataclass(slots=True)
+class Symbol:
+    """A variable of the module.
+
+    ``space`` is the PTX state space: global, const, shared, local. ``init`` is empty for zero or no initialiser and
+    may be shorter than ``size``. ``binding`` is local, global (``.visible``), weak, common or extern.
+    ``offset`` is the byte offset in the symbol's section once placed, -1 before.
+    """
+
+    name: str
+    space: str
+    size: int
+    align: int
+    init: bytes = b""
+    relocations: list[Relocation] = field(default_factory=list)
+    binding: str = "local"
+    offset: int = -1
+    managed: bool = False
+
+    @property
+    def is_dynamic_shared(self) -> bool:
+        """True for ``extern .shared`` arrays, whose size is given at launch."""
+        return self.space == "shared" and self.binding == "extern"
+
+
+class Module:
+    """Everything that one PTX file declares.
+
+    ``functions`` are Code Objects by function id, ``function_names`` runs parallel. Symbols are named by their
+    index in ``symbols``; names of function scope are not entered into ``symbol_ids``.
+    """
+
+    def __init__(self, target: str, ptx_version: tuple[int, int] = (0, 0), filename: str = "") -> None:
+        self.target = target
+        self.ptx_version = ptx_version
+        self.filename = filename
+        self.address_size = 64
+        self.debug = False
+        self.symbols: list[Symbol] = []
+        self.symbol_ids: dict[str, int] = {}
+        self.functions: list[CodeObject] = []
+        self.function_names: list[str] = []
+        self.function_ids: dict[str, int] = {}
+        self.constant_size = 0  # bytes used in bank 3
+        self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
+
+    def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
+        """Enter a variable; returns its id. ``scoped`` ones are not found by name."""
+        number = len(self.symbols)
+        self.symbols.append(symbol)
+        if not scoped:
+            self.symbol_ids[symbol.name] = number
+        return number
+
+    def add_function(self, code: CodeObject) -> int:
+        """Enter a function; returns its id.
+
+        Raises:
+            ValueError: a function of that name exists.
+        """
+        if code.name in self.function_ids:
+            raise ValueError(f"function '{code.name}' is defined twice")
+        number = len(self.functions)
+        self.functions.append(code)
+        self.function_names.append(code.name)
+        self.function_ids[code.name] = number
+        return number
+
+    def function(self, name: str) -> CodeObject | None:
+        """The function of that name, None when there is none."""
+        number = self.function_ids.get(name)
+        return None if number is None else self.functions[number]
+
+    def address_slot(self, symbol: int) -> int:
+        """Byte offset in bank 4 of the 8-byte address of a symbol; made on first use."""
+        return self.address_slots.setdefault(symbol, 8 * len(self.address_slots))
+
+    def constant_offset(self, symbol: int) -> int:
+        """Byte offset in bank 3 of a constant variable; placed on first use.
+
+        Variables that no code uses are placed by :meth:`place_constants`, so that none is lost.
+        """
+        entry = self.symbols[symbol]
+        if entry.offset < 0:
+            entry.offset = -(-self.constant_size // entry.align) * entry.align
+            self.constant_size = entry.offset + entry.size
+        return entry.offset
+
+    def place_constants(self) -> None:
+        """Place every constant variable of the module in declaration order (those already placed stay)."""
+        for number, entry in enumerate(self.symbols):
+            if entry.space == "const":
+                self.constant_offset(number)
+
+    def __repr__(self) -> str:
+        return f"Module({self.target}, {len(self.symbols)} symbols, {len(self.functions)} functions)"
