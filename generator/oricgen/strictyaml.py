@@ -117,7 +117,7 @@ def _construct_map(node: Any, path: Path | str) -> Map:
 
 def _scalar(node: Any, path: Path | str) -> Any:
     text: str = node.value
-    if node.style is not None:
+    if node.style:  # quoted or block scalar; plain ones have '' (libyaml) or None
         return text
     line = node.start_mark.line + 1
     if text.lower() in _YES_NO:
