@@ -58,3 +58,8 @@ def main(argv: list[str]) -> int:
         print(f"oricgen: error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def entry() -> None:
+    """The ``oricgen`` console script."""
+    sys.exit(main(sys.argv[1:]))

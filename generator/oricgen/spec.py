@@ -28,7 +28,7 @@ class Spec:
         if name not in self._cache:
             path = self.root / name
             data = strictyaml.load(path)
-            stem = schema_name or (name.split("/")[0] if "/" in name else Path(name).stem)
+            stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
             schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
             self._cache[name] = data
         return self._cache[name]

@@ -43,7 +43,9 @@ def resolve(spec: Spec) -> list[Target]:
     for target in out:
         key = (target.number, target.variant)
         if key in seen:
-            raise SpecError(path, data.line_of(target.name), f"{target.name}: number {target.number}{target.variant} is that of {seen[key]}")
+            raise SpecError(
+                path, data.line_of(target.name), f"{target.name}: number {target.number}{target.variant} is that of {seen[key]}"
+            )
         seen[key] = target.name
     return out
 

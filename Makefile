@@ -1,0 +1,61 @@
+# `make demo` and `make test` set everything up on a fresh machine with Python >= 3.11, a C compiler and make.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+export PYTHONPATH := runtime:generator:build
+export PYTHONDONTWRITEBYTECODE := 1
+
+.PHONY: demo test bench regen lint sanitize conformance measure gpu build clean
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade pip setuptools
+	$(PY) -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); o = p['project']['optional-dependencies']; \
+	print('\n'.join(p['project']['dependencies'] + o['spec'] + [d for d in o['dev'] if not d.startswith('oric')]))" > $(VENV)/requirements.txt
+	$(PY) -m pip install --quiet -r $(VENV)/requirements.txt
+	printf '%s\n' '$(CURDIR)/runtime' '$(CURDIR)/generator' '$(CURDIR)/build' \
+	  > $$($(PY) -c "import sysconfig; print(sysconfig.get_path('purelib'))")/oric-checkout.pth
+	printf '#!/bin/sh\nexec "%s" -m oric.cli "$$@"\n' '$(CURDIR)/$(PY)' > $(VENV)/bin/oric
+	printf '#!/bin/sh\nexec "%s" -m oricgen "$$@"\n' '$(CURDIR)/$(PY)' > $(VENV)/bin/oricgen
+	chmod +x $(VENV)/bin/oric $(VENV)/bin/oricgen
+	touch $@
+
+# Tables and C module; both steps do nothing when their inputs have not changed.
+build: $(VENV)/ready
+	@$(PY) -m oricgen build
+	@$(PY) -m oricgen native > /dev/null
+
+regen: build
+
+demo: build
+	$(VENV)/bin/oric examples/saxpy.ptx -arch sm_90 -o out/saxpy.cubin -v
+	$(VENV)/bin/oric disasm out/saxpy.cubin
+	$(VENV)/bin/oric run examples/saxpy.json
+
+lint: build
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+test: lint
+	$(PY) -m pytest -m "not measure"
+
+measure: build
+	$(PY) -m pytest -m measure
+
+bench: build
+	$(PY) bench/bench.py
+
+sanitize: build
+	$(PY) -m oricgen native --sanitize > /dev/null
+	tests/sanitize.sh $(PY)
+
+conformance: build
+	$(PY) tests/conformance.py
+
+gpu: build
+	$(PY) bench/gpu/bundle.py
+
+clean:
+	rm -rf $(VENV) .setuptools-build out $(filter-out build/flat,$(wildcard build/*))
