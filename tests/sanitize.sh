@@ -1,0 +1,11 @@
+#!/bin/sh
+# Runs the tests that enter C with AddressSanitizer and UndefinedBehaviorSanitizer. Usage: sanitize.sh PYTHON
+set -eu
+cd "$(dirname "$0")/.."
+asan=$(${CC:-cc} -print-file-name=libasan.so)
+cp build/oric_tables/*.py build/sanitize/oric_tables/
+# The interpreter itself leaks by design; leaks of ours would show as growth, not here.
+LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+  PYTHONPATH=runtime:generator:build/sanitize PYTHONMALLOC=malloc \
+  "$1" -m pytest -q -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
+  tests/sass tests/sim tests/regalloc tests/sched tests/encode tests/ir
