@@ -1,0 +1,1 @@
+"""Ori, the intermediate representation: code object, blocks, instructions, packed operands, CFG, verifier."""
