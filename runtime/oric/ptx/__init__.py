@@ -1,0 +1,1 @@
+"""PTX: scanner, parser and checker; drives a Builder (:mod:`oric.ptx.builder`)."""

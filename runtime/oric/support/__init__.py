@@ -1,0 +1,1 @@
+"""Foundations without knowledge of the compiler: diagnostics, ELF reading, bit vectors, knobs."""

@@ -1,0 +1,168 @@
+"""Diagnostics: messages with a place in a source text, and their rendering with the source line and a caret.
+
+A place is a *character offset* into the text. Line and column are worked out only when somebody asks, so that
+the parser and the lowering can give every instruction a place for the price of an int.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Final, NamedTuple
+
+ERROR: Final = "error"
+WARNING: Final = "warning"
+NOTE: Final = "note"
+
+MAX_ERRORS: Final = 100  # per source; more than this is one broken file, not many mistakes
+_WINDOW: Final = 120  # characters of a source line that are shown at most
+_NEWLINE: Final = re.compile("\n")
+
+
+class Location(NamedTuple):
+    """A place for people: line and column count from 1; a tab is one column."""
+
+    line: int
+    col: int
+
+
+class Source:
+    """A text and its name, with the line starts found on first need."""
+
+    __slots__ = ("_starts", "filename", "text")
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.text = text
+        self.filename = filename
+        self._starts: list[int] | None = None
+
+    def location(self, offset: int) -> Location:
+        """Line and column of a character offset; O(log lines) after the first call."""
+        starts = self._line_starts()
+        index = bisect_right(starts, max(offset, 0)) - 1
+        return Location(index + 1, max(offset, 0) - starts[index] + 1)
+
+    def line_of(self, offset: int) -> int:
+        """Line (from 1) of a character offset."""
+        return bisect_right(self._line_starts(), offset)
+
+    def excerpt(self, offset: int) -> tuple[str, int]:
+        """The source line around ``offset``, at most 120 characters of it, and the index of ``offset`` in it."""
+        starts = self._line_starts()
+        index = bisect_right(starts, offset) - 1
+        begin = starts[index]
+        end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.text)
+        cut = max(begin, min(offset - _WINDOW // 2, end - _WINDOW))
+        shown = self.text[cut : min(end, cut + _WINDOW)].rstrip("\r")
+        return "".join(c if c.isprintable() or c == "\t" else "?" for c in shown), offset - cut
+
+    def _line_starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = [0, *(m.end() for m in _NEWLINE.finditer(self.text))]
+        return self._starts
+
+
+class Diagnostic:
+    """One message. ``offset`` is its place in the source, -1 when it is about the file as a whole."""
+
+    __slots__ = ("message", "notes", "offset", "severity")
+
+    def __init__(self, severity: str, message: str, offset: int = -1, notes: tuple[str, ...] = ()) -> None:
+        self.severity = severity
+        self.message = message
+        self.offset = offset
+        self.notes = notes
+
+
+class CompileError(Exception):
+    """A compilation that cannot go on or has failed; ``diagnostics`` holds what is to be printed.
+
+    ``str()`` is the rendered text of all messages.
+    """
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        super().__init__(diagnostics.render())
+        self.diagnostics = diagnostics
+
+
+class NotSupported(Exception):
+    """Raised by a Builder for legal PTX that cannot be compiled yet; ``what`` names it as the user wrote it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class Diagnostics:
+    """The messages about one source text, collected in any order and printed in the order of their places."""
+
+    __slots__ = ("error_count", "items", "source")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.items: list[Diagnostic] = []
+        self.error_count = 0
+
+    def error(self, message: str, offset: int = -1, *notes: str) -> None:
+        """Report an error.
+
+        Raises:
+            CompileError: it was error number ``MAX_ERRORS``; the rest of the text is not looked at.
+        """
+        self.items.append(Diagnostic(ERROR, message, offset, notes))
+        self.error_count += 1
+        if self.error_count >= MAX_ERRORS:
+            self.items.append(Diagnostic(ERROR, f"too many errors ({MAX_ERRORS}), giving up", len(self.source.text)))
+            raise CompileError(self)
+
+    def warning(self, message: str, offset: int = -1, *notes: str) -> None:
+        """Report a warning."""
+        self.items.append(Diagnostic(WARNING, message, offset, notes))
+
+    def check(self) -> None:
+        """End the compilation here when there were errors.
+
+        Raises:
+            CompileError: at least one error was reported.
+        """
+        if self.error_count:
+            raise CompileError(self)
+
+    def sorted(self) -> list[Diagnostic]:
+        """The messages by place; those about the whole file first."""
+        return sorted(self.items, key=lambda item: item.offset)
+
+    def errors(self) -> list[str]:
+        """``file:line:col: error: message`` of each error, in order, without source lines."""
+        return [self.headline(item) for item in self.sorted() if item.severity == ERROR]
+
+    def warnings(self) -> list[str]:
+        """``file:line:col: warning: message`` of each warning, in order, without source lines."""
+        return [self.headline(item) for item in self.sorted() if item.severity == WARNING]
+
+    def headline(self, item: Diagnostic) -> str:
+        """The first line of a message."""
+        name = self.source.filename
+        if item.offset < 0:
+            return f"{name}: {item.severity}: {item.message}"
+        line, col = self.source.location(item.offset)
+        return f"{name}:{line}:{col}: {item.severity}: {item.message}"
+
+    def render(self) -> str:
+        """All messages, each with its source line and a caret; no final newline."""
+        return "\n".join(self._render_one(item) for item in self.sorted())
+
+    def _render_one(self, item: Diagnostic) -> str:
+        lines = [self.headline(item)]
+        if item.offset >= 0 and self.source.text:
+            shown, index = self.source.excerpt(item.offset)
+            if shown.strip():
+                blank = "".join("\t" if c == "\t" else " " for c in shown[:index])
+                lines += [f"    {shown}", f"    {blank}^"]
+        lines += [f"    note: {note}" for note in item.notes]
+        return "\n".join(lines)
+
+
+def diagnostics_for(text: str, filename: str) -> Diagnostics:
+    """An empty collection for a source text."""
+    return Diagnostics(Source(text, filename))
