@@ -17,6 +17,6 @@ extern "C" __global__ void poly_f16x2(const __half2 *__restrict__ x, float2 *__r
     __half2 k = __float2half2_rn(scale);
     __half2 v = x[i];
     __half2 p = __hfma2(v, __hfma2(v, k, __floats2half2_rn(0.5f, -0.25f)), __hneg2(k));
-    p = __hadd2(__hmul2(p, v), __lowhigh2highlow(p));
+    p = __hadd2_rn(__hmul2_rn(p, v), __lowhigh2highlow(p));
     y[i] = __half22float2(p);
 }
