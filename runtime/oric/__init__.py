@@ -1,0 +1,28 @@
+"""Oric: an open PTX-to-SASS optimizing assembler.
+
+``oric.compile(ptx)`` gives a cubin, ``oric.sim`` runs cubins, ``oric.sass`` reads their code. Everything is loaded
+on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import sass, sim
+    from .api import CompileError, Cubin, KernelInfo, compile  # noqa: A004
+
+__all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "sass", "sim"]
+__version__ = "0.1.0"
+
+_LAZY = {"compile": ".api", "Cubin": ".api", "KernelInfo": ".api", "CompileError": ".api"}
+_MODULES = frozenset({"sim", "sass", "ptx"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name], __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'oric' has no attribute '{name}'")

@@ -1,0 +1,5 @@
+"""``python -m oric``."""
+
+from .cli import entry
+
+entry()

@@ -1,0 +1,34 @@
+"""The library door: compile PTX text to a cubin."""
+
+from __future__ import annotations
+
+from .driver import CompileError, CompileOptions, Cubin, KernelInfo, compile_text
+
+__all__ = ["CompileError", "Cubin", "KernelInfo", "compile"]
+
+
+def compile(  # noqa: A001  (the name users expect: oric.compile)
+    ptx_text: str,
+    arch: str = "sm_90",
+    opt_level: int = 3,
+    *,
+    maxrregcount: int | None = None,
+    filename: str = "<ptx>",
+    verify: bool = False,
+) -> Cubin:
+    """Compile a PTX module to a cubin.
+
+    Args:
+        ptx_text: the module.
+        arch: target name, for example ``"sm_90"`` (see :data:`oric_tables.targets.TARGETS`).
+        opt_level: 0 (none) to 3.
+        maxrregcount: ceiling of registers per thread; None leaves it to the target and the directives.
+        filename: name in messages.
+        verify: run the verifier after every phase.
+
+    Raises:
+        CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
+            target; its text is the rendered messages, ``.diagnostics`` holds them.
+        ValueError: ``arch`` or ``opt_level`` is unknown.
+    """
+    return compile_text(ptx_text, CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify), filename)

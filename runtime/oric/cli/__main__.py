@@ -1,0 +1,5 @@
+"""``python -m oric.cli``."""
+
+from . import entry
+
+entry()

@@ -1,0 +1,104 @@
+"""``oric FILE.ptx``: read, compile, write, report."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import oric
+from oric.driver import CompileError, CompileOptions, Cubin, compile_text
+from oric.support.files import OutputError, write_atomically
+
+from . import ERROR_STATUS
+from .arguments import Arguments, UsageError, help_text, parse
+
+
+def main(argv: list[str]) -> int:
+    """Compile as the command line says; returns the exit status (255 on errors, as ptxas)."""
+    try:
+        return _run(parse(argv), bool(argv))
+    except (UsageError, ValueError, OutputError) as error:
+        print(f"oric: error: {error}", file=sys.stderr)
+    except CompileError as error:
+        print(error, file=sys.stderr)
+    return ERROR_STATUS
+
+
+def _run(args: Arguments, any_words: bool) -> int:
+    if args.has("help") or not any_words:
+        print(help_text())
+        return 0
+    if args.has("version"):
+        print(f"oric {oric.__version__}: an open PTX-to-SASS optimizing assembler")
+        return 0
+    if args.has("list-phases"):
+        _list_phases(args)
+        return 0
+    if len(args.inputs) != 1:
+        raise UsageError(f"exactly one input file is expected, {len(args.inputs)} given")
+    options = CompileOptions(
+        args.get("gpu-name"),
+        args.integer("opt-level"),
+        maxrregcount=_register_limit(args),
+        verify=args.has("verify"),
+        dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
+        time_phases=args.has("time-phases"),
+    )
+    name = args.inputs[0]
+    text = _read(name)
+    start = time.perf_counter()
+    cubin = compile_text(text, options, name)
+    elapsed = time.perf_counter() - start
+    _print_warnings(cubin, args)
+    write_atomically(Path(args.get("output-file")), cubin.image)
+    if args.has("time-phases"):
+        for index, phase, seconds in cubin.phase_times:
+            print(f"{index:4} {phase:40} {seconds * 1e3:10.3f} ms")
+    if args.has("verbose"):
+        _print_statistics(cubin, options.arch, elapsed)
+    return 0
+
+
+def _read(name: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"Input file '{name}' could not be opened: {error.strerror}") from error
+    return data.decode("utf-8", "replace")
+
+
+def _register_limit(args: Arguments) -> int | None:
+    if not args.has("maxrregcount"):
+        return None
+    text = args.get("maxrregcount")
+    if text in ("archmax", "archmin"):
+        return 255 if text == "archmax" else 0
+    return args.integer("maxrregcount")
+
+
+def _print_warnings(cubin: Cubin, args: Arguments) -> None:
+    if args.has("warning-as-error") and cubin.warnings:
+        raise UsageError("warnings are treated as errors:\n" + "\n".join(cubin.warnings))
+    if not args.has("disable-warnings"):
+        for warning in cubin.warnings:
+            print(warning, file=sys.stderr)
+
+
+def _list_phases(args: Arguments) -> None:
+    from oric.phases.manager import list_phases
+
+    for index, name, runs in list_phases(args.integer("opt-level")):
+        print(f"{index:4} {name:40} {'runs' if runs else '-'}")
+
+
+def _print_statistics(cubin: Cubin, arch: str, seconds: float) -> None:
+    print(f"oric info    : {cubin.global_bytes} bytes gmem")
+    for kernel in cubin.kernels.values():
+        print(f"oric info    : Compiling entry function '{kernel.name}' for '{arch}'")
+        print(f"oric info    : Function properties for {kernel.name}")
+        print(f"    {kernel.stack} bytes stack frame, {kernel.spills} bytes spill stores, {kernel.spills} bytes spill loads")
+        shared = f", {kernel.shared} bytes smem" if kernel.shared else ""
+        print(f"oric info    : Used {kernel.registers} registers, used {kernel.barriers} barriers{shared}")
+        print(f"oric info    : {kernel.instructions} instructions")
+    print(f"oric info    : Compile time = {seconds * 1e3:.3f} ms")
