@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import sass, sim
-    from .api import CompileError, Cubin, KernelInfo, compile  # noqa: A004
+    from .api import CompileError, Cubin, KernelInfo, compile
 
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "sass", "sim"]
 __version__ = "0.1.0"

@@ -7,7 +7,7 @@ from .driver import CompileError, CompileOptions, Cubin, KernelInfo, compile_tex
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile"]
 
 
-def compile(  # noqa: A001  (the name users expect: oric.compile)
+def compile(
     ptx_text: str,
     arch: str = "sm_90",
     opt_level: int = 3,
