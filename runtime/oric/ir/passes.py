@@ -1,0 +1,46 @@
+"""What a phase gets besides the code object that it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .code import CodeObject
+from .module import Module
+
+if TYPE_CHECKING:
+    from oric.support.diagnostics import Diagnostics
+    from oric_tables.targets import Target
+
+
+class PassContext:
+    """The surroundings of a phase.
+
+    ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
+    collects counts that phases report, by name.
+    """
+
+    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "stats", "target")
+
+    def __init__(
+        self,
+        target: Target,
+        module: Module,
+        opt_level: int = 3,
+        diag: Diagnostics | None = None,
+        maxrregcount: int | None = None,
+    ) -> None:
+        self.target = target
+        self.module = module
+        self.opt_level = opt_level
+        self.diag = diag
+        self.maxrregcount = maxrregcount
+        self.stats: dict[str, int] = {}
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Add to a statistic."""
+        self.stats[name] = self.stats.get(name, 0) + number
+
+
+# A phase returns whether it changed the code.
+PassFunction = Callable[[CodeObject, PassContext], bool]

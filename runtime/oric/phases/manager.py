@@ -1,0 +1,122 @@
+"""Runs the phases of the table on a function, in order.
+
+The table (``spec/phases.yaml``) says which function runs where and from which level on; the driver says which callable
+each function name means. Source: PTX-to-Ori, "Bridge Phases"; Ori IR, "Architecture Overview".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+
+from oric.ir import cfg
+from oric.ir.code import CodeObject
+from oric.ir.passes import PassContext, PassFunction
+from oric_tables.phases import PHASES, Phase
+
+UNDOCUMENTED = "undocumented"
+
+
+def list_phases(opt_level: int) -> list[tuple[int, str, bool]]:
+    """(index, name, whether it runs at that level) of every phase of the table."""
+    return [(p.index, _shown_name(p), bool(p.function) and p.min_level <= opt_level) for p in PHASES]
+
+
+def select(names: Collection[str]) -> frozenset[int]:
+    """Indices of the phases that are named by name, index or function; ``all`` names all.
+
+    Raises:
+        ValueError: a name that fits no phase.
+    """
+    chosen: set[int] = set()
+    for name in names:
+        if name == "all":
+            chosen.update(p.index for p in PHASES)
+        else:
+            found = [p.index for p in PHASES if name in (p.name, str(p.index), p.function) and name not in ("", UNDOCUMENTED)]
+            if not found:
+                raise ValueError(f"there is no phase '{name}' (see --list-phases)")
+            chosen.update(found)
+    return frozenset(chosen)
+
+
+class PhaseManager:
+    """Runs phases; one manager serves all functions of a compilation.
+
+    Args:
+        registry: function name of the table -> the pass. Required ones must be there; others that are missing do not run.
+        opt_level: 0-3; rows above it do not run.
+        disabled: phases switched off, as :func:`select` takes them.
+        verify: called with the code and the phase name after every phase; it raises for code that is malformed.
+        dump: phases after which ``sink`` receives the text of the code.
+        dump_text: makes that text.
+        timed: collect run times in ``times`` (seconds by phase index).
+
+    Raises:
+        ValueError: a required phase is disabled or has no pass, or a name fits no phase.
+    """
+
+    def __init__(
+        self,
+        registry: Mapping[str, PassFunction],
+        opt_level: int = 3,
+        *,
+        disabled: Collection[str] = (),
+        verify: Callable[[CodeObject, str], None] | None = None,
+        dump: Collection[str] = (),
+        dump_text: Callable[[CodeObject], str] = repr,
+        sink: Callable[[str], None] = print,
+        timed: bool = False,
+    ) -> None:
+        off = select(disabled)
+        self._plan: list[tuple[Phase, PassFunction]] = []
+        for phase in PHASES:
+            run = registry.get(phase.function)
+            if phase.required and (run is None or phase.index in off):
+                why = "switched off" if run else "missing"
+                raise ValueError(f"phase {phase.index} {_shown_name(phase)} ({phase.function}) is required and {why}")
+            if run is not None and phase.min_level <= opt_level and phase.index not in off:
+                self._plan.append((phase, run))
+        self._verify = verify
+        self._dump = select(dump)
+        self._dump_text = dump_text
+        self._sink = sink
+        self._timed = timed
+        self.times: dict[int, float] = {}
+
+    @property
+    def phases(self) -> list[int]:
+        """Indices of the phases that run, in order."""
+        return [phase.index for phase, _ in self._plan]
+
+    def run(self, code: CodeObject, ctx: PassContext) -> None:
+        """Run all phases on ``code``; analyses of the control flow are dropped where a phase changed it."""
+        if self._timed or self._verify or self._dump:
+            self._run_observed(code, ctx)
+            return
+        for phase, run in self._plan:
+            if run(code, ctx) and phase.changes_cfg:
+                cfg.invalidate(code)
+
+    def time_rows(self) -> list[tuple[int, str, float]]:
+        """(index, name, seconds in all functions) of the phases that ran."""
+        names = {phase.index: _shown_name(phase) for phase, _ in self._plan}
+        return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
+
+    def _run_observed(self, code: CodeObject, ctx: PassContext) -> None:
+        for phase, run in self._plan:
+            start = time.perf_counter()
+            changed = run(code, ctx)
+            self.times[phase.index] = self.times.get(phase.index, 0.0) + time.perf_counter() - start
+            if changed and phase.changes_cfg:
+                cfg.invalidate(code)
+            if phase.index in self._dump:
+                self._sink(f"// {code.name} after phase {phase.index} {_shown_name(phase)}\n{self._dump_text(code)}")
+            if self._verify:
+                self._verify(code, f"phase {phase.index} {_shown_name(phase)}")
+
+
+def _shown_name(phase: Phase) -> str:
+    if phase.name != UNDOCUMENTED:
+        return phase.name
+    return f"({phase.function})" if phase.function else f"({UNDOCUMENTED})"
