@@ -43,34 +43,59 @@ Operand nodes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-Operand = tuple[Any, ...]
+from oric.support.nodes import (
+    ADDR_IMM,
+    ADDR_REG,
+    ADDR_SYM,
+    ARGS,
+    FLOAT,
+    INT,
+    KIND_NAMES,
+    LABEL,
+    NEG,
+    NOT,
+    PAIR,
+    REG,
+    SELECT,
+    SINK,
+    SREG,
+    SYM,
+    TABLE,
+    TENSOR,
+    VEC,
+    Operand,
+)
 
-REG: Final = 0
-NOT: Final = 1
-NEG: Final = 2
-INT: Final = 3
-FLOAT: Final = 4
-SYM: Final = 5
-ADDR_REG: Final = 6
-ADDR_SYM: Final = 7
-ADDR_IMM: Final = 8
-VEC: Final = 9
-PAIR: Final = 10
-LABEL: Final = 11
-SREG: Final = 12
-SINK: Final = 13
-ARGS: Final = 14
-TABLE: Final = 15
-TENSOR: Final = 16
-SELECT: Final = 17
-
-KIND_NAMES: Final = (
-    "register", "negated predicate", "negated operand", "integer immediate", "floating-point immediate",
-    "symbol", "address", "address", "address", "vector", "pair", "label", "special register", "sink '_'",
-    "parenthesised list", "table label", "tensor address", "register part",
-)  # fmt: skip
+__all__ = [
+    "ADDR_IMM",
+    "ADDR_REG",
+    "ADDR_SYM",
+    "ARGS",
+    "FLOAT",
+    "INT",
+    "KIND_NAMES",
+    "LABEL",
+    "NEG",
+    "NOT",
+    "PAIR",
+    "REG",
+    "SELECT",
+    "SINK",
+    "SREG",
+    "SYM",
+    "TABLE",
+    "TENSOR",
+    "VEC",
+    "Builder",
+    "Function",
+    "InitSymbol",
+    "ModuleHeader",
+    "Operand",
+    "Variable",
+    "Variant",
+]
 
 
 class Variant:
