@@ -61,7 +61,8 @@ class Step:
                 where = tuple(wrong[0])
                 raise AssertionError(
                     f"{self.kernel}: argument {index}{list(map(int, where))} is {got[where]!r}, expected {want[where]!r}"
-                    f" ({len(wrong)} of {good.size} elements wrong)")
+                    f" ({len(wrong)} of {good.size} elements wrong)"
+                )
 
 
 @dataclass(frozen=True)
@@ -172,8 +173,13 @@ def reduce_max(rng: np.random.Generator, n: int, grid: int) -> Iterator[Step]:
 @case("transpose", (1, 1), (32, 32), (33, 65), (40, 7), (96, 64))
 def transpose(rng: np.random.Generator, width: int, height: int) -> Iterator[Step]:
     a = floats(rng, height, width)
-    yield Step("transpose", (blocks(width, 32), blocks(height, 32), 1), (32, 8, 1),
-               [np.zeros((width, height), dtype=np.float32), a, width, height], {0: np.ascontiguousarray(a.T)})
+    yield Step(
+        "transpose",
+        (blocks(width, 32), blocks(height, 32), 1),
+        (32, 8, 1),
+        [np.zeros((width, height), dtype=np.float32), a, width, height],
+        {0: np.ascontiguousarray(a.T)},
+    )
 
 
 @case("sgemm", (1, 1, 1), (32, 32, 16), (33, 17, 20), (40, 70, 35), (32, 5, 0))
@@ -182,8 +188,9 @@ def sgemm(rng: np.random.Generator, m: int, n: int, k: int) -> Iterator[Step]:
     a, b, c = floats(rng, m, max(k, 1)), floats(rng, max(k, 1), n), floats(rng, m, n)
     product = a.astype(np.float64) @ b if k else np.zeros((m, n))
     want = (1.25 * product - 0.5 * c).astype(np.float32)
-    yield Step("sgemm", (blocks(n, 32), blocks(m, 32), 1), (16, 16, 1), [m, n, k, 1.25, a, b, -0.5, c], {7: want},
-               rtol=1e-5, atol=1e-5)
+    yield Step(
+        "sgemm", (blocks(n, 32), blocks(m, 32), 1), (16, 16, 1), [m, n, k, 1.25, a, b, -0.5, c], {7: want}, rtol=1e-5, atol=1e-5
+    )
 
 
 @case("histogram", (1, 1, 32), (1000, 2, 64), (777, 3, 256), (300, 1, 100))
@@ -208,9 +215,13 @@ def collatz_of(value: int) -> tuple[int, int]:
 def collatz(rng: np.random.Generator, n: int, block: int) -> Iterator[Step]:
     start = np.concatenate([[27, 0, 1, 113383, 837799][:n], rng.integers(1, 100000, max(0, n - 5))]).astype(np.uint32)
     results = [collatz_of(int(v)) for v in start]
-    yield Step("collatz", (blocks(n, block), 1, 1), (block, 1, 1),
-               [start, np.zeros(n, np.uint32), np.zeros(n, np.uint64), n],
-               {1: np.array([r[0] for r in results], np.uint32), 2: np.array([r[1] for r in results], np.uint64)})
+    yield Step(
+        "collatz",
+        (blocks(n, block), 1, 1),
+        (block, 1, 1),
+        [start, np.zeros(n, np.uint32), np.zeros(n, np.uint64), n],
+        {1: np.array([r[0] for r in results], np.uint32), 2: np.array([r[1] for r in results], np.uint64)},
+    )
 
 
 def truncated(a: int, b: int) -> tuple[int, int]:
@@ -224,9 +235,23 @@ def truncated(a: int, b: int) -> tuple[int, int]:
 def divrem(rng: np.random.Generator, kind: str, n: int) -> Iterator[Step]:
     dtype = np.dtype({"s": "int", "u": "uint"}[kind[0]] + kind[1:])
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    corners = [(high, 1), (low, 1), (high, high), (low, high), (0, 7), (7, high), (1, 2), (high, 3), (high, 2), (low + 1, 10),
-               (high - 1, high), (high // 2, high // 2 + 1), (1 << 31, 3), (0xFFFFFFFF, 0xFFFF),
-               (high, (1 << (dtype.itemsize * 4)) - 1)]
+    corners = [
+        (high, 1),
+        (low, 1),
+        (high, high),
+        (low, high),
+        (0, 7),
+        (7, high),
+        (1, 2),
+        (high, 3),
+        (high, 2),
+        (low + 1, 10),
+        (high - 1, high),
+        (high // 2, high // 2 + 1),
+        (1 << 31, 3),
+        (0xFFFFFFFF, 0xFFFF),
+        (high, (1 << (dtype.itemsize * 4)) - 1),
+    ]
     if dtype.kind == "i":
         corners += [(low, high), (-7, 2), (7, -2), (-7, -2), (low, 2), (low + 1, -1), (-1, high), (low, low)]
     pairs = [(a, b) for a, b in corners if a <= high and b <= high][:n]
@@ -239,8 +264,9 @@ def divrem(rng: np.random.Generator, kind: str, n: int) -> Iterator[Step]:
     answers = [truncated(a, b) for a, b in pairs]
     a, b = (np.array([p[i] for p in pairs], dtype) for i in (0, 1))
     q, r = (np.array([p[i] for p in answers], dtype) for i in (0, 1))
-    yield Step(f"divrem_{kind}", (blocks(n, 64), 1, 1), (64, 1, 1), [a, b, np.zeros(n, dtype), np.zeros(n, dtype), n],
-               {2: q, 3: r})
+    yield Step(
+        f"divrem_{kind}", (blocks(n, 64), 1, 1), (64, 1, 1), [a, b, np.zeros(n, dtype), np.zeros(n, dtype), n], {2: q, 3: r}
+    )
 
 
 @case("divrem", 70)
@@ -258,8 +284,9 @@ def softmax(rng: np.random.Generator, kernel: str, rows: int, cols: int) -> Iter
     yield Step(kernel, (rows, 1, 1), (128, 1, 1), [x, np.zeros_like(x), cols], {1: want}, rtol=1e-5, atol=1e-9)
 
 
-JOB = np.dtype([("bias", "i1"), ("clamp", "u1"), ("shift", "<i2"), ("count", "<i4"), ("gain", "<f4", 4),
-                ("offset", "<f8"), ("tag", "<i8")])
+JOB = np.dtype(
+    [("bias", "i1"), ("clamp", "u1"), ("shift", "<i2"), ("count", "<i4"), ("gain", "<f4", 4), ("offset", "<f8"), ("tag", "<i8")]
+)
 
 
 @case("struct_param", (100, 1, 0), (65, 3, 9), (1, 2, 4))
@@ -277,9 +304,15 @@ def struct_param(rng: np.random.Generator, n: int, stride: int, clamp: int) -> I
     copy["count"] += 1
     copy["gain"][0, stride & 3] = -1.0
     copy["tag"] = ~copy["tag"]
-    yield Step("struct_param", (blocks(n, 32), 1, 1), (32, 1, 1),
-               [job.tobytes(), x, out, stride, np.zeros(JOB.itemsize, np.uint8)],
-               {2: want, 4: np.frombuffer(copy.tobytes(), np.uint8)}, rtol=2e-6, atol=2e-6)
+    yield Step(
+        "struct_param",
+        (blocks(n, 32), 1, 1),
+        (32, 1, 1),
+        [job.tobytes(), x, out, stride, np.zeros(JOB.itemsize, np.uint8)],
+        {2: want, 4: np.frombuffer(copy.tobytes(), np.uint8)},
+        rtol=2e-6,
+        atol=2e-6,
+    )
 
 
 @case("vector128", 1, 100, 128)
@@ -303,15 +336,15 @@ def vec_int4(rng: np.random.Generator, n: int) -> Iterator[Step]:
 def vec_double2(rng: np.random.Generator, n: int) -> Iterator[Step]:
     x, y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2))
     product = x.view(np.complex128) * y.view(np.complex128)
-    yield Step("vec_double2", (blocks(n, 32), 1, 1), (32, 1, 1), [x, y, n], {1: product.view(np.float64)}, rtol=1e-13,
-               atol=1e-15)
+    yield Step("vec_double2", (blocks(n, 32), 1, 1), (32, 1, 1), [x, y, n], {1: product.view(np.float64)}, rtol=1e-13, atol=1e-15)
 
 
 @case("vector128", 1, 50)
 def vec_bytes(rng: np.random.Generator, n: int) -> Iterator[Step]:
     x = rng.integers(0, 256, (n, 16)).astype(np.uint8)
-    yield Step("vec_bytes", (blocks(n, 32), 1, 1), (32, 1, 1), [x, np.zeros(n, np.uint32), n],
-               {1: x.sum(axis=1).astype(np.uint32)})
+    yield Step(
+        "vec_bytes", (blocks(n, 32), 1, 1), (32, 1, 1), [x, np.zeros(n, np.uint32), n], {1: x.sum(axis=1).astype(np.uint32)}
+    )
 
 
 M32, M64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
@@ -355,35 +388,53 @@ def bits32_of(i: int, a: int, b: int) -> list[int]:
     pos, length, both = b & 31, b >> 5 & 31, a | b << 32
     clamp = min(i & M32, 32)
     return [
-        bin(a).count("1"), 32 - a.bit_length(), int(f"{a:032b}"[::-1], 2), (a & -a).bit_length(),
-        bfe(a, pos, length, False), bfe(a, pos, length, True), bfi(a, b, pos, length), prmt(a, b, b >> 16), prmt(a, b, 0x5140),
-        lop3(0x96, a, b, i), lop3(0xE8, a, b, i),
-        both << (i & 31) >> 32 & M32, both >> (i & 31) & M32, both << clamp >> 32 & M32, both >> clamp & M32,
+        bin(a).count("1"),
+        32 - a.bit_length(),
+        int(f"{a:032b}"[::-1], 2),
+        (a & -a).bit_length(),
+        bfe(a, pos, length, False),
+        bfe(a, pos, length, True),
+        bfi(a, b, pos, length),
+        prmt(a, b, b >> 16),
+        prmt(a, b, 0x5140),
+        lop3(0x96, a, b, i),
+        lop3(0xE8, a, b, i),
+        both << (i & 31) >> 32 & M32,
+        both >> (i & 31) & M32,
+        both << clamp >> 32 & M32,
+        both >> clamp & M32,
         (a << pos ^ a >> (i & 31) ^ signed(b, 32) >> (i & 31)) & M32,
-        bfe(a, 5, 9, False) + bfe(b, 11, 13, True) & M32, bfi(a, b, 12, 8)]
+        bfe(a, 5, 9, False) + bfe(b, 11, 13, True) & M32,
+        bfi(a, b, 12, 8),
+    ]
 
 
 @case("bits", 1, 100)
 def bits32(rng: np.random.Generator, n: int) -> Iterator[Step]:
     a, b = words(rng, n), rng.permutation(words(rng, n))
     want = np.array([bits32_of(i, int(a[i]), int(b[i])) for i in range(n)], np.uint32).T
-    yield Step("bits32", (blocks(n, 64), 1, 1), (64, 1, 1), [a, b, np.zeros((18, n), np.uint32), n],
-               {2: np.ascontiguousarray(want)})
+    yield Step(
+        "bits32", (blocks(n, 64), 1, 1), (64, 1, 1), [a, b, np.zeros((18, n), np.uint32), n], {2: np.ascontiguousarray(want)}
+    )
 
 
 def bits64_of(i: int, a: int) -> list[int]:
     """The five results of kernel bits64 for element i."""
     s = i & 63
-    return [bin(a).count("1") + 256 * (64 - a.bit_length()) + 65536 * (a & -a).bit_length(), int(f"{a:064b}"[::-1], 2),
-            (a << s ^ a >> (63 - s)) & M64, signed(a, 64) >> s & M64, a * 0x9E3779B97F4A7C15 + (a * a >> 64) & M64]
+    return [
+        bin(a).count("1") + 256 * (64 - a.bit_length()) + 65536 * (a & -a).bit_length(),
+        int(f"{a:064b}"[::-1], 2),
+        (a << s ^ a >> (63 - s)) & M64,
+        signed(a, 64) >> s & M64,
+        a * 0x9E3779B97F4A7C15 + (a * a >> 64) & M64,
+    ]
 
 
 @case("bits", 2, 90)
 def bits64(rng: np.random.Generator, n: int) -> Iterator[Step]:
     a = words(rng, 2 * n).view(np.uint64)
     want = np.array([bits64_of(i, int(a[i])) for i in range(n)], np.uint64).T
-    yield Step("bits64", (blocks(n, 64), 1, 1), (64, 1, 1), [a, np.zeros((5, n), np.uint64), n],
-               {1: np.ascontiguousarray(want)})
+    yield Step("bits64", (blocks(n, 64), 1, 1), (64, 1, 1), [a, np.zeros((5, n), np.uint64), n], {1: np.ascontiguousarray(want)})
 
 
 WEIGHTS = np.array([0.5, -1.0, 2.0, 0.25, -0.125, 3.0, 1.5, -2.5], np.float32)
@@ -403,8 +454,7 @@ def tables(rng: np.random.Generator, n: int) -> Iterator[Step]:
     grid, block = (blocks(n, 64), 1, 1), (64, 1, 1)
     yield Step("tables", grid, block, [k, np.zeros(n, np.float32), n], {1: tables_of(k, bonus)})
     yield Step("tables_update", (1, 1, 1), (32, 1, 1), [6, -5, np.zeros(1, np.uint32)], {2: np.array([n], np.uint32)})
-    yield Step("tables", grid, block, [k, np.zeros(n, np.float32), n],
-               {1: tables_of(k, bonus - 5 * (np.arange(10) >= 6))})
+    yield Step("tables", grid, block, [k, np.zeros(n, np.float32), n], {1: tables_of(k, bonus - 5 * (np.arange(10) >= 6))})
 
 
 def interpret_of(i: int, program: Array, x: Array) -> int:
@@ -457,8 +507,18 @@ def interpret(rng: np.random.Generator, n: int, length: int) -> Iterator[Step]:
 def select_op(rng: np.random.Generator, n: int) -> Iterator[Step]:
     x = (floats(rng, n) * 3).round(2)
     x[:4] = [0.5, -1.5, 2.5, 0.0]
-    results = [np.zeros_like(x), x * x, np.abs(x) + 1, np.rint(x), np.floor(x) - np.ceil(x * np.float32(0.5)), np.trunc(x) + 0.0,
-               np.minimum(x, 0.5), -x, (x > 0) * 1.0, np.zeros_like(x)]
+    results = [
+        np.zeros_like(x),
+        x * x,
+        np.abs(x) + 1,
+        np.rint(x),
+        np.floor(x) - np.ceil(x * np.float32(0.5)),
+        np.trunc(x) + 0.0,
+        np.minimum(x, 0.5),
+        -x,
+        (x > 0) * 1.0,
+        np.zeros_like(x),
+    ]
     for op, want in enumerate(results):
         yield Step("select_op", (2, 1, 1), (32, 1, 1), [op, x, np.ones(n, np.float32), n], {2: want.astype(np.float32)})
 
@@ -494,7 +554,7 @@ def jump_table_of(i: int, x: int) -> int:
         elif op == 2:
             value ^= 0x55AA
         elif op == 3:
-            value = (value << 5 | (value & M32) >> 27)
+            value = value << 5 | (value & M32) >> 27
         elif op == 5:
             value = -value
         else:

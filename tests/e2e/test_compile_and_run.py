@@ -1,0 +1,42 @@
+"""The test kernels, compiled by Oric from nvcc's PTX, run in the simulator and give what numpy gives."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import oric
+import pytest
+
+from tests.kernels import cases
+
+
+@cache
+def image(file: str, target: str, level: int) -> bytes:
+    """The cubin of a kernel file; the verifier runs after every phase."""
+    return oric.compile(cases.ptx(file, target), arch=target, opt_level=level, verify=True).image
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", cases.TARGETS)
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda c: c.id)
+def test_compiled_kernel(case: cases.Case, target: str, level: int) -> None:
+    module = oric.sim.load(image(case.file, target, level))
+    for step in case.build():
+        module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args)
+        step.check()
+
+
+@pytest.mark.parametrize("file", cases.files())
+def test_check_sees_wrong_results(file: str) -> None:
+    """The judge itself: unchanged buffers do not pass for right results."""
+    case = next(c for c in cases.CASES if c.file == file)
+    with pytest.raises(AssertionError, match="expected"):
+        for step in case.build():
+            step.check()
+
+
+def test_cases_are_deterministic() -> None:
+    for case in cases.CASES:
+        for one, two in zip(case.build(), case.build(), strict=True):
+            assert repr(one.before) == repr(two.before)
+            assert repr(one.expected) == repr(two.expected)

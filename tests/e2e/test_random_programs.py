@@ -1,0 +1,61 @@
+"""Random PTX kernels: what Oric makes of them at -O0 and -O3, run in the simulator, equals the reference interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import oric
+import pytest
+
+from tests.e2e import random_programs as programs
+
+
+def run_image(image: bytes, data: programs.Buffer) -> tuple[programs.Buffer, programs.Buffer]:
+    """Output lines and atomic words of one launch."""
+    out = np.zeros((programs.THREADS, programs.OUT_WORDS), np.uint64)
+    atoms = np.zeros(len(programs.ATOM_PLACE), np.uint32)
+    module = oric.sim.load(image)
+    module.launch("random_program", grid=(1, 1, 1), block=(programs.THREADS, 1, 1), args=[data.copy(), out, atoms])
+    return programs.canonical(out), atoms
+
+
+def check(program: programs.Program, target: str, make: Callable[[str], bytes]) -> None:
+    """Compile, run, compare; a failure names the first wrong register and how to see the program."""
+    data = programs.input_data(program.seed)
+    want, want_atoms = program.run(data)
+    got, atoms = run_image(make(program.text(target)), data)
+    want = programs.canonical(want)
+    if not (got == want).all():
+        thread, slot = map(int, np.argwhere(got != want)[0])
+        names = [name for _, name in programs.registers()] + [f"store {k}" for k in range(8)]
+        raise AssertionError(
+            f"seed {program.seed} on {target}: thread {thread}, {names[slot]} is {int(got[thread, slot]):#x}, expected "
+            f"{int(want[thread, slot]):#x} (python -m tests.e2e.random_programs {program.seed} {target} prints the program)"
+        )
+    assert (atoms == want_atoms).all(), f"seed {program.seed} on {target}: atomic words"
+
+
+def check_seed(seed: int) -> None:
+    program = programs.Program(seed, size=20 + seed % 5 * 20)
+    target = ("sm_80", "sm_90")[seed % 2]
+    for level in (0, 3):
+        check(program, target, lambda text, level=level: oric.compile(text, arch=target, opt_level=level).image)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_program(seed: int) -> None:
+    check_seed(seed)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("seed", range(1000, 2000))
+def test_many_random_programs(seed: int) -> None:
+    check_seed(seed)
+
+
+def test_every_operation_is_reached() -> None:
+    """The seeds of `make measure` use every instruction of the reference at least once."""
+    text = "".join(programs.Program(seed, size=20 + seed % 5 * 20).text("sm_90") for seed in range(1000, 2000))
+    missing = [op.mnemonic for op in programs.OPS if f"{op.mnemonic} " not in text]
+    assert not missing
