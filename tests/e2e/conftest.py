@@ -21,6 +21,16 @@ def nvdisasm() -> str:
     return path
 
 
+@pytest.fixture(scope="session")
+def ptxas() -> str:
+    """Path of ptxas; without it the test is skipped and the summary says so."""
+    path = shutil.which("ptxas")
+    if not path:
+        LANES_LEFT_OUT.append("ptxas not found on PATH: random programs were NOT run as the vendor compiles them")
+        pytest.skip(LANES_LEFT_OUT[-1])
+    return path
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for line in dict.fromkeys(LANES_LEFT_OUT):
         terminalreporter.section("SKIPPED LANE", sep="!")

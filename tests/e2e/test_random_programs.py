@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import oric
@@ -52,6 +54,21 @@ def test_random_program(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(1000, 2000))
 def test_many_random_programs(seed: int) -> None:
     check_seed(seed)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("seed", range(1000, 1200))
+def test_random_program_by_ptxas(seed: int, ptxas: str, tmp_path: Path) -> None:
+    """The judges themselves: what ptxas makes of the program gives the same results in the simulator."""
+    program = programs.Program(seed, size=20 + seed % 5 * 20)
+    target = ("sm_80", "sm_90")[seed % 2]
+
+    def assemble(text: str) -> bytes:
+        (tmp_path / "in.ptx").write_text(text)
+        subprocess.run([ptxas, "-O3", "-arch", target, "in.ptx", "-o", "out.cubin"], cwd=tmp_path, check=True)
+        return (tmp_path / "out.cubin").read_bytes()
+
+    check(program, target, assemble)
 
 
 def test_every_operation_is_reached() -> None:

@@ -17,7 +17,9 @@ def cubin(name: str) -> bytes:
     return (DATA / f"container.{name}.cubin").read_bytes()
 
 
-@pytest.mark.parametrize(("name", "target"), [("sm_80", "sm_80"), ("sm_90", "sm_90"), ("sm_90a", "sm_90a"), ("ptxas_12_8.sm_90", "sm_90")])
+@pytest.mark.parametrize(
+    ("name", "target"), [("sm_80", "sm_80"), ("sm_90", "sm_90"), ("sm_90a", "sm_90a"), ("ptxas_12_8.sm_90", "sm_90")]
+)
 def test_target_is_read_from_both_header_forms(name: str, target: str) -> None:
     image = read(cubin(name))
     assert image.target == target
@@ -26,9 +28,29 @@ def test_target_is_read_from_both_header_forms(name: str, target: str) -> None:
 
 def test_kernel_facts() -> None:
     kernels = read(cubin("sm_90")).kernels
-    assert set(kernels) == {"k_params", "k_empty", "k_shared", "k_static", "k_globals", "k_bounds", "k_coop", "k_switch", "k_stack"}
+    assert set(kernels) == {
+        "k_params",
+        "k_empty",
+        "k_shared",
+        "k_static",
+        "k_globals",
+        "k_bounds",
+        "k_coop",
+        "k_switch",
+        "k_stack",
+    }
     k = kernels["k_params"]
-    assert [(p.offset, p.size) for p in k.params] == [(0, 1), (2, 2), (4, 4), (8, 8), (16, 4), (24, 8), (32, 24), (56, 8), (64, 8)]
+    assert [(p.offset, p.size) for p in k.params] == [
+        (0, 1),
+        (2, 2),
+        (4, 4),
+        (8, 8),
+        (16, 4),
+        (24, 8),
+        (32, 24),
+        (56, 8),
+        (64, 8),
+    ]
     assert (k.param_base, k.param_size, len(k.constants[0])) == (0x210, 72, 0x210 + 72)
     assert kernels["k_static"].shared_size == 0x400 + 256
     assert kernels["k_static"].barriers == 1
