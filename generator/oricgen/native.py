@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import subprocess
 import sysconfig
@@ -24,9 +25,23 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-fno-san
 
 
 def headers(root: Path) -> list[Path]:
-    """The headers that cffi reads too, in order of name."""
+    """The headers that cffi reads too: in order of name, but each after those that it includes."""
     found = sorted((root / "runtime/oric/native").glob("*.h")) + sorted((root / "build/c").glob("*.h"))
-    return [h for h in found if h.read_text(encoding="utf-8").startswith("/* cdef */")]
+    texts = {h: text for h in found if (text := h.read_text(encoding="utf-8")).startswith("/* cdef */")}
+    by_name = {h.name: h for h in texts}
+    ordered: dict[Path, None] = {}
+
+    def visit(header: Path, chain: tuple[Path, ...]) -> None:
+        if header in chain:
+            raise ValueError(f"{header.name} includes itself through {', '.join(h.name for h in chain)}")
+        for name in re.findall(r'^#include "(.+)"$', texts[header], re.MULTILINE):
+            if name in by_name:
+                visit(by_name[name], (*chain, header))
+        ordered[header] = None
+
+    for header in texts:
+        visit(header, ())
+    return list(ordered)
 
 
 def _cdef_text(path: Path) -> str:
