@@ -1,0 +1,127 @@
+"""``oric_tables/ptx_index.py`` and one ``ptx_<family>.py`` per file of spec/ptx: what the parser knows of PTX."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..ptx import FLAGS, Family, Form, Instruction, Operand, families, load_types, version
+from ..render import header
+from ..spec import Spec
+from ..strictyaml import Map
+
+_ME = "generator/oricgen/outputs/ptx.py"
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the index (types, registers, directives, names) and the families."""
+    found = families(spec)
+    out = {f"oric_tables/ptx_{f.stem}.py": _render_family(f) for f in found}
+    out["oric_tables/ptx_index.py"] = _render_index(spec, found)
+    return out
+
+
+def _render_family(family: Family) -> str:
+    text = header("#", _ME, [f"spec/ptx/{family.stem}.yaml"])
+    text += f'"""PTX signatures: {family.stem}."""\n\n'
+    text += "from typing import Any, Final\n\n"
+    text += "# qualifier -> (least PTX version * 10, least SM)\n"
+    text += f"GATES: Final[dict[str, tuple[int, int]]] = {family.gates!r}\n"
+    text += "# name -> (section, forms); form: (slots, operands, ptx, sm, arch, special)\n"
+    text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {\n"
+    for instruction in family.instructions:
+        text += _render_instruction(instruction)
+    return text + "}\n"
+
+
+def _render_instruction(instruction: Instruction) -> str:
+    text = f"    {instruction.name!r}: ({instruction.section!r}, (\n"
+    for form in instruction.forms:
+        text += f"        {_form(form)!r},\n"
+    return text + "    )),\n"
+
+
+def _form(form: Form) -> tuple[object, ...]:
+    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special)
+
+
+def _operand(operand: Operand) -> tuple[object, ...]:
+    pair = None if operand.pair is None else (_operand(operand.pair), operand.pair_optional)
+    return (operand.name, operand.type, operand.mask, operand.optional, operand.bounds, pair)
+
+
+def _render_index(spec: Spec, found: list[Family]) -> str:
+    types = load_types(spec)
+    names = spec.load("ptx/names.yaml", "ptx_names")["names"]
+    text = header("#", _ME, ["spec/ptx/*.yaml"])
+    text += '"""PTX types, targets, special registers, directives and the index of instruction names."""\n\n'
+    text += "from typing import Final\n\n"
+    for index, flag in enumerate(FLAGS):
+        text += f"{flag.upper()}: Final = {1 << index}\n"
+    text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
+    text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
+    text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
+    text += "# target -> (number, suffix)\n"
+    text += _table("TARGETS", "tuple[int, str]", _targets(types))
+    text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"
+    versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
+    text += f"VERSIONS: Final = frozenset({versions!r})\n"
+    text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM)\n"
+    text += _table("SPECIAL", "tuple[str, int, int, int]", _special(spec))
+    text += "# directive -> (least count, most count, least value, fill with 1, entries only, PTX * 10, SM)\n"
+    text += _table("DIRECTIVES", "tuple[int, int, int, bool, bool, int, int]", _directives(spec))
+    text += "# known instructions without signatures -> (PTX * 10, SM, targets, removed at (PTX, SM) or None)\n"
+    known = {n: (version(r.get("ptx")), r.get("sm", 0), tuple(r.get("arch", ())), _removed(r)) for n, r in names.items()}
+    text += _table("NAMES", "tuple[int, int, tuple[str, ...], tuple[int, int] | None]", known)
+    text += "# first word -> ((further words of the name, family or ''), ...), longest names first\n"
+    return text + _table("HEADS", "tuple[tuple[tuple[str, ...], str], ...]", _heads(spec, found, names))
+
+
+def _table(name: str, value: str, rows: dict[str, object]) -> str:
+    body = "".join(f"    {key!r}: {row!r},\n" for key, row in rows.items())
+    return f"{name}: Final[dict[str, {value}]] = {{\n{body}}}\n"
+
+
+def _removed(row: Map) -> tuple[int, int] | None:
+    removed = row.get("removed")
+    return None if removed is None else (version(removed["ptx"]), removed["sm"])
+
+
+def _types(types: Map) -> dict[str, object]:
+    return {n: (r["kind"], r["size"], r.get("register", False), version(r.get("ptx")), r.get("sm", 0)) for n, r in types["types"].items()}
+
+
+def _targets(types: Map) -> dict[str, object]:
+    return {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
+
+
+def _special(spec: Spec) -> dict[str, object]:
+    out: dict[str, object] = {}
+    for name, row in spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"].items():
+        gates = (version(row.get("ptx")), row.get("sm", 0))
+        numbers = [str(i) for i in range(row["numbered"])] if "numbered" in row else [""]
+        for number in numbers:
+            components = row.get("components", ())
+            out[name + number] = (row["type"], len(components) or 1, *gates)
+            for component in components:
+                out[f"{name}.{component}"] = (row["type"], 1, *gates)
+    return out
+
+
+def _directives(spec: Spec) -> dict[str, object]:
+    rows = spec.load("ptx/directives.yaml", "ptx_directives")["directives"]
+    return {
+        n: (*r["values"], r.get("min", 0), r.get("fill", False), r.get("entry", False), version(r.get("ptx")), r.get("sm", 0))
+        for n, r in rows.items()
+    }
+
+
+def _heads(spec: Spec, found: list[Family], names: Map) -> dict[str, object]:
+    heads: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    signed = {i.name: f.stem for f in found for i in f.instructions}
+    for name in names:
+        if name in signed:
+            line = names.line_of(name)
+            raise SpecError(spec.path("ptx/names.yaml"), line, f"{name}: has signatures in {signed[name]}.yaml; remove it here")
+    for name, stem in {**signed, **dict.fromkeys(names, "")}.items():
+        first, *rest = name.split(".")
+        heads.setdefault(first, []).append((tuple(rest), stem))
+    return {first: tuple(sorted(rows, key=lambda r: (-len(r[0]), r))) for first, rows in sorted(heads.items())}
