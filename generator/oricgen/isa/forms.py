@@ -1,0 +1,287 @@
+"""Forms of a row: shapes expanded, operands and modifiers placed, every bit accounted for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import SpecError
+from ..strictyaml import Map
+from . import bits, notation, places, text
+from .model import Default, Form, FormMod, FormOperand, ModField, Modifier, Operand
+from .places import Formats, Slot
+
+_OPCODE = 0xFFF
+_GUARD = 0xF000
+_CONTROL = ((1 << 17) - 1) << 105
+_REUSE = 0xF << 122
+_BIT91 = 1 << 91
+_SELECT_SHIFT = 9
+
+
+@dataclass
+class RowContext:
+    """A row under construction."""
+
+    path: str
+    name: str
+    line: int
+    row: Map
+    operands: tuple[Operand, ...]
+    fields: dict[str, dict[str, ModField]]
+    sets: dict[str, str]
+    aliases: tuple[int, int]
+    formats: Formats
+    raw: Map
+
+
+@dataclass
+class Draft:
+    """A form before the modifiers of the row have their packed codes."""
+
+    isa: str
+    name: str
+    line: int
+    mask: int
+    value: int
+    zero: int
+    ones: int
+    template: str
+    slots: dict[str, Slot] = field(default_factory=dict)
+    overrides: dict[str, Any] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)
+    imm: str = ""
+    operands: list[FormOperand] = field(default_factory=list)
+    mods: dict[str, ModField] = field(default_factory=dict)
+    defaults: dict[int, Default | None] = field(default_factory=dict)
+
+
+class FormBuilder:
+    """Builds the forms of one row for one ISA after the other."""
+
+    def __init__(self, context: RowContext) -> None:
+        self.context = context
+        self._codes: dict[str, dict[str, int]] = {}
+        self._used: dict[str, list[ModField]] = {}
+        for name, by_region in context.fields.items():
+            base = next(iter(by_region.values()))
+            self._codes[name] = {v.name: v.raw ^ base.default for v in base.values}
+            self._used[name] = list(by_region.values())
+
+    def forms(self, isa: str) -> list[Draft]:
+        """The drafts for ``isa``, in the order in which the encoder tries them."""
+        row = self.context.row
+        entries = row["forms"]
+        items = [(_entry_of(entries), self._line("forms"))] if isinstance(entries, str) else list(zip(entries, entries.lines, strict=True))
+        out: list[Draft] = []
+        for entry, line in items:
+            if isa in entry.get("isa", [isa]):
+                out += self._entry(isa, entry, line)
+        return out
+
+    def _line(self, key: str) -> int:
+        return self.context.row.line_of(key)
+
+    def _fail(self, line: int, message: object) -> SpecError:
+        return SpecError(self.context.path, line, f"operation '{self.context.name}': {message}")
+
+    def _entry(self, isa: str, entry: Any, line: int) -> list[Draft]:
+        try:
+            drafts = self._shapes(isa, entry, line) if "shape" in entry else [self._word(isa, entry, line)]
+            for draft in drafts:
+                self._place(draft)
+                self._account(draft)
+        except ValueError as error:
+            raise self._fail(line, error) from error
+        return drafts
+
+    def _common(self, draft: Draft, entry: Any) -> None:
+        row = self.context.row
+        for source in (row, entry):
+            for condition in str(source.get("match", "")).split():
+                self._match(draft, condition)
+            draft.zero |= bits.parse_set(source.get("zero"))
+            draft.ones |= bits.parse_set(source.get("ones"))
+        draft.template = entry.get("text", row["text"])
+        draft.overrides = entry.get("mods", {})
+        draft.at = entry.get("at", {})
+        draft.imm = entry.get("imm", row.get("imm", ""))
+
+    @staticmethod
+    def _match(draft: Draft, condition: str) -> None:
+        place, equals, value = condition.partition("=")
+        if not equals:
+            raise ValueError(f"'{condition}' is not BITS=VALUE")
+        field_bits = bits.parse(place)
+        if int(value) >= 1 << field_bits.width:
+            raise ValueError(f"'{condition}': the value does not fit")
+        draft.mask |= field_bits.mask
+        draft.value = draft.value & ~field_bits.mask | field_bits.place(int(value))
+
+    def _word(self, isa: str, entry: Any, line: int) -> Draft:
+        head, *conditions = str(entry["word"]).split()
+        value = int(head, 16)
+        draft = Draft(isa, head, line, _OPCODE | _BIT91, value, 0, 0, "")
+        for condition in conditions:
+            self._match(draft, condition)
+        draft.name = " ".join([head, *conditions])
+        self._common(draft, entry)
+        return draft
+
+    def _shapes(self, isa: str, entry: Any, line: int) -> list[Draft]:
+        table_name, base, *wanted = str(entry["shape"]).split()
+        tables = self.context.raw["shapes"]
+        if table_name not in tables:
+            raise ValueError(f"no shape table '{table_name}' in formats.yaml")
+        table = tables[table_name]
+        unknown = [w for w in wanted if w not in table]
+        if unknown:
+            raise ValueError(f"shape table '{table_name}' has no shape '{unknown[0]}'")
+        all_regions = "".join(sorted({letter for shape in table.values() for letter in shape["at"]}))
+        return [self._shape(isa, entry, line, name, table[name], int(base, 16), all_regions) for name in wanted or table]
+
+    def _shape(self, isa: str, entry: Any, line: int, name: str, shape: Any, base: int, all_regions: str) -> Draft:
+        value = base | shape["select"] << _SELECT_SHIFT | (_BIT91 if shape.get("u") else 0)
+        draft = Draft(isa, name, line, _OPCODE | _BIT91, value, 0, 0, "")
+        self._common(draft, entry)
+        own = self.context.row.get("regions", {})
+        letters = "C" if shape.get("third") else ""
+        sources = [o.name for o in self.context.operands if o.name in ("Ra", "Rb", "Rc", "URa", "URb", "URc")]
+        sources = [s for s in sources if s in text.names_in(draft.template, {o.name for o in self.context.operands})[0]]
+        if len(sources) != len(name):
+            raise ValueError(f"shape {name} has {len(name)} sources, the text names {', '.join(sources) or 'none'}")
+        for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
+            ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
+            draft.slots[source] = Slot(kind, {**self.context.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
+        for region in all_regions:  # what a region has and nobody uses is zero
+            draft.zero |= bits.parse(self.context.formats.regions[region]["span"]).mask & ~draft.ones
+        return draft
+
+    def _place(self, draft: Draft) -> None:
+        """Find the place of every operand and modifier that the text names."""
+        index = {o.name: i for i, o in enumerate(self.context.operands)}
+        used, mods = text.names_in(draft.template, set(index))
+        for name in used:
+            operand = self.context.operands[index[name]]
+            place, default = self._operand(draft, operand, index[name])
+            draft.operands.append(place)
+            draft.defaults[index[name]] = default
+        draft.operands.sort(key=lambda o: o.index)
+        for name, attached in mods.items():
+            if name != "alias":
+                draft.mods[name] = self._mod(draft, name, attached)
+
+    def _operand(self, draft: Draft, operand: Operand, index: int) -> tuple[FormOperand, Default | None]:
+        if operand.name in draft.at:
+            return places.explicit(operand, index, draft.at[operand.name], draft.isa, self.context.formats)
+        if operand.name in draft.slots:
+            slot = draft.slots[operand.name]
+            if slot.letter == "I" and not draft.imm:
+                raise ValueError(f"shape {draft.name} has an immediate, the row says no 'imm'")
+            return places.by_shape(operand, index, slot, draft.imm), None
+        if operand.where:
+            return places.explicit(operand, index, operand.where, draft.isa, self.context.formats)
+        named = places.by_name(operand, index, self.context.formats)
+        if named is None:
+            raise ValueError(f"operand '{operand.name}' has no place")
+        return named, operand.default
+
+    def _mod(self, draft: Draft, name: str, attached: str) -> ModField:
+        if name in draft.overrides:
+            found = notation.modifier(name, draft.overrides[name], self.context.sets)
+            self._used.setdefault(name, []).append(found)
+            codes = self._codes.setdefault(name, {})
+            for value in found.values:
+                if value.name not in codes:
+                    codes[value.name] = next(c for c in range(1 << 16) if c not in codes.values())
+            return found
+        if name not in self.context.fields:
+            raise ValueError(f"the text names modifier '{name}', which the row does not have")
+        by_region = self.context.fields[name]
+        region = draft.slots[attached].region[""] if attached in draft.slots else ""
+        if "" in by_region:
+            return by_region[""]
+        if region not in by_region:
+            raise ValueError(f"modifier '{name}' has no place in region '{region}'")
+        return by_region[region]
+
+    def _account(self, draft: Draft) -> None:
+        """Every bit belongs to exactly one of: opcode, guard, operand, modifier, fixed, control."""
+        taken = _OPCODE | _GUARD | _CONTROL | _REUSE
+        owner: list[tuple[int, str]] = [(taken, "the frame")]
+        names = [(places.mask_of(o) & ~_REUSE, f"operand {self.context.operands[o.index].name}") for o in draft.operands if not o.same]
+        names += [(m.bits.mask, f"modifier {n}") for n, m in draft.mods.items()]
+        for mask, what in names:
+            for other, whose in owner:
+                if mask & other:
+                    raise ValueError(f"form {draft.name}: {what} overlaps with {whose} in bits {bits.names(mask & other)}")
+            owner.append((mask, what))
+            taken |= mask
+        frame = bits.parse_set(self.context.raw["frame"]["zero"]) & ~draft.mask & ~taken
+        regions = self._region_zero(draft)
+        explicit = (draft.zero & ~regions | draft.ones) & taken
+        if explicit:
+            raise ValueError(f"form {draft.name}: bits {bits.names(explicit)} are said to be fixed, but they belong to a field")
+        if draft.zero & draft.ones & ~regions:
+            raise ValueError(f"form {draft.name}: bits {bits.names(draft.zero & draft.ones)} are said to be both zero and one")
+        taken |= draft.mask | draft.zero | draft.ones | frame
+        missing = ((1 << bits.WORD) - 1) & ~taken
+        if missing:
+            raise ValueError(f"form {draft.name}: bits {bits.names(missing)} are not accounted for")
+
+    def _region_zero(self, draft: Draft) -> int:
+        return sum(bits.parse(r["span"]).mask for r in self.context.formats.regions.values()) if draft.slots else 0
+
+    def modifiers(self) -> tuple[Modifier, ...]:
+        """The modifiers of the row with their packed layout, after all forms were drafted."""
+        out: list[Modifier] = []
+        shift = 0
+        for name, fields in self._used.items():
+            base = fields[0]
+            codes = self._codes.get(name, {})
+            width = max([f.bits.width for f in fields] + [c.bit_length() for c in codes.values()])
+            texts = {codes[v.name]: v.text for f in reversed(fields) for v in f.values}
+            default_name = next((n for n, c in codes.items() if c == 0), "")
+            out.append(Modifier(name, base.kind, shift, width, base.default, default_name, dict(codes), texts))
+            shift += width
+        return tuple(out)
+
+    def finish(self, isa: str, drafts: list[Draft], op: int, mods: tuple[Modifier, ...]) -> tuple[Form, ...]:
+        """Forms from drafts: packed codes of modifiers, compiled text."""
+        index = {o.name: i for i, o in enumerate(self.context.operands)}
+        mod_index = {m.name: (i, m.kind) for i, m in enumerate(mods)}
+        out = []
+        for draft in drafts:
+            form_mods = tuple(
+                FormMod(mod_index[n][0], f.bits, self._decode(n, f)) for n, f in sorted(draft.mods.items(), key=lambda i: mod_index[i[0]][0])
+            )
+            code = text.compile_text(draft.template, index, mod_index, self.context.aliases)
+            operands = tuple(replace(o, default=draft.defaults[o.index]) for o in draft.operands)
+            fields = sum_masks([places.mask_of(o) for o in operands] + [m.bits.mask for m in form_mods])
+            out.append(
+                Form(isa, op, 0, draft.name, draft.line, draft.mask, draft.value, draft.ones & ~draft.mask, operands, form_mods, fields,
+                     draft.template, code)
+            )  # fmt: skip
+        return tuple(out)
+
+    def _decode(self, name: str, mod: ModField) -> tuple[int, ...]:
+        size = 1 << mod.bits.width
+        if mod.kind != "enum":
+            return tuple(raw ^ mod.default for raw in range(size))
+        table = [-1] * size
+        for value in mod.values:
+            table[value.raw] = self._codes[name][value.name]
+        return tuple(table)
+
+
+def sum_masks(masks: list[int]) -> int:
+    """Union of masks."""
+    out = 0
+    for mask in masks:
+        out |= mask
+    return out
+
+
+def _entry_of(shape: str) -> dict[str, Any]:
+    """The entry that a ``forms`` given as a string stands for."""
+    return {"shape": shape}

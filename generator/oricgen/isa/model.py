@@ -1,0 +1,158 @@
+"""What a row of ``spec/encoding`` says, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .bits import Bits
+
+# Kinds of operands as the hardware sees them; the values are those of runtime/oric/native/oric_insn.h.
+KINDS = {
+    "none": 0, "gpr": 1, "ugpr": 2, "pred": 3, "upred": 4, "imm": 5, "cbank": 6, "cbanku": 7, "label": 8,
+    "breg": 9, "sb": 10, "sreg": 11,
+}  # fmt: skip
+
+REGISTER_KINDS = frozenset({"gpr", "ugpr", "pred", "upred"})
+
+
+@dataclass(frozen=True)
+class Default:
+    """What an operand that is left out means: a value to encode, or (kind ``none``) that the form has no such operand."""
+
+    kind: str
+    reg: int = 0
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of an operation, the same in all its forms."""
+
+    name: str
+    writes: bool
+    width: str  # number of 32-bit registers, or the modifier that says it
+    kind: str  # kind by its name; forms of a variable source have others
+    marks: str  # of "-|~": negation, absolute value, complement are allowed
+    default: Default | None
+    where: str  # place given in the row, "" when the name or the shape says it
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a modifier: hardware code, name, printed text."""
+
+    raw: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ModField:
+    """Where a modifier sits and what its bits mean; ``values`` is empty for a plain number."""
+
+    bits: Bits
+    kind: str  # "enum", "int", "set", "swizzle"
+    values: tuple[Value, ...]
+    default: int  # raw
+
+    def by_name(self) -> dict[str, int]:
+        """Name -> raw code."""
+        return {v.name: v.raw for v in self.values}
+
+
+@dataclass(frozen=True)
+class Modifier:
+    """A modifier of an operation with its place in the packed ``mods`` word.
+
+    ``codes`` maps names to packed values; the default is always 0, so ``mods == 0`` is an instruction without
+    modifiers. ``texts`` is what each packed value prints.
+    """
+
+    name: str
+    kind: str
+    shift: int
+    width: int
+    default: int  # raw value of the row's field, xored into packed values
+    default_name: str
+    codes: dict[str, int]
+    texts: dict[int, str]
+
+
+@dataclass(frozen=True)
+class FormOperand:
+    """An operand's place in one form."""
+
+    index: int
+    kind: str
+    spec: str  # number format: gpr, x32, s32, f32, f64h, f16x2, bf16x2, u12, s24, rel ...
+    bits: Bits
+    second: Bits | None = None  # bank, or uniform register of cx[UR][..]
+    neg: int = -1
+    abs: int = -1
+    inv: int = -1
+    reuse: int = -1
+    invert: bool = False  # register number stored as 7 - n
+    shift: int = 0  # value is stored >> shift
+    signed: bool = False
+    same: bool = False  # shares its bits with another operand, which must be equal
+    default: Default | None = None
+
+
+@dataclass(frozen=True)
+class FormMod:
+    """A modifier's place in one form: ``decode[raw]`` is the packed value, -1 = refused."""
+
+    mod: int
+    bits: Bits
+    decode: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One encoding of an operation on one ISA."""
+
+    isa: str
+    op: int
+    number: int
+    name: str
+    line: int
+    mask: int  # opcode bits and what acts as such
+    value: int
+    fixed: int  # bits that no field explains, as real code has them
+    operands: tuple[FormOperand, ...]
+    mods: tuple[FormMod, ...]
+    fields: int  # mask of all field bits
+    text: str
+    code: bytes  # compiled text template
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row."""
+
+    number: int
+    name: str
+    opcode: str
+    sub: int
+    path: str
+    line: int
+    guard: str
+    operands: tuple[Operand, ...]
+    mods: tuple[Modifier, ...]
+    effects: tuple[str, ...]
+    text: str
+    forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)
+
+    @property
+    def ident(self) -> str:
+        """Name as Python and C identifier."""
+        return self.name.replace(".", "_")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Everything in ``spec/encoding``, resolved."""
+
+    isas: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    aliases: tuple[tuple[str, tuple[tuple[int, str], ...]], ...]

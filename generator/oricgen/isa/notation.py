@@ -1,0 +1,105 @@
+"""The short notations of encoding rows: operand lists and modifiers (explained in spec/encoding/README.md)."""
+
+from __future__ import annotations
+
+import re
+
+from . import bits
+from .model import Default, ModField, Operand, Value
+
+_OPERAND = re.compile(
+    r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
+)
+_KIND_BY_PREFIX = (
+    ("URd", "ugpr"), ("UR", "ugpr"), ("UP", "upred"), ("SR", "sreg"), ("R", "gpr"), ("P", "pred"), ("B", "breg"),
+    ("desc", "ugpr"), ("sb", "sb"), ("target", "label"), ("cb", "cbank"),
+)  # fmt: skip
+_RESERVED = {"RZ": ("gpr", 255), "URZ": ("ugpr", 255), "PT": ("pred", 7), "UPT": ("upred", 7)}
+_VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P<close>\)?)(?P<star>\*?)\Z")
+
+
+def operands(text: str) -> tuple[Operand, ...]:
+    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``.
+
+    Raises:
+        ValueError: malformed, or a name used twice.
+    """
+    out: list[Operand] = []
+    for token in text.split():
+        match = _OPERAND.match(token)
+        if match is None:
+            raise ValueError(f"operand '{token}' is not NAME[:width][marks][=default][@place]")
+        name = match["name"]
+        if any(o.name == name for o in out):
+            raise ValueError(f"duplicate operand '{name}'")
+        kind = next((k for prefix, k in _KIND_BY_PREFIX if name.startswith(prefix)), "imm")
+        stem = name.removeprefix("U")[1:2] if kind in ("gpr", "ugpr", "pred", "upred", "breg") and name != "desc" else ""
+        writes = stem in ("d", "u", "v")
+        width = match["width"] or ("2" if name == "desc" else "1")
+        out.append(Operand(name, writes, width, kind, match["marks"], _default(name, kind, writes, match["default"]), match["where"] or ""))
+    return tuple(out)
+
+
+def _default(name: str, kind: str, writes: bool, text: str | None) -> Default | None:
+    if text is not None:
+        negated = text.startswith("!")
+        word = text.lstrip("!")
+        if word == "NONE":
+            return Default("none")
+        if word == "ZERO":
+            return Default("imm")
+        if word in _RESERVED:
+            return Default(*_RESERVED[word], negated)
+        raise ValueError(f"unknown default '{text}' of operand '{name}'")
+    if kind in ("pred", "upred") and name.removeprefix("U") != "Pd":
+        return Default(kind, 7)
+    return None
+
+
+def modifier(name: str, text: object, sets: dict[str, str]) -> ModField:
+    """Parse a modifier: ``BITS``, ``BITS int[(default)]``, ``BITS set``, ``BITS $set`` or ``BITS VALUE...``.
+
+    Raises:
+        ValueError: malformed, more values than the bits hold, two defaults, a value name twice.
+    """
+    words = str(text).split()
+    place = bits.parse(words[0])
+    rest = words[1:]
+    if not rest:
+        return ModField(place, "enum", (Value(0, "false", ""), Value(1, "true", "." + name.upper())), 0)
+    if rest[0].startswith("int"):
+        return ModField(place, "int", (), int(rest[0][4:-1]) if "(" in rest[0] else 0)
+    if rest[0] in ("set", "swizzle"):
+        return ModField(place, rest[0], (), 0)
+    if rest[0].startswith("$"):
+        if rest[0][1:] not in sets:
+            raise ValueError(f"modifier '{name}': no set '{rest[0][1:]}' in formats.yaml")
+        rest = sets[rest[0][1:]].split()
+    return _enumeration(name, place, rest)
+
+
+def _enumeration(name: str, place: bits.Bits, words: list[str]) -> ModField:
+    values: list[Value] = []
+    default: int | None = None
+    raw = 0
+    for word in words:
+        if word == "-":
+            raw += 1
+            continue
+        match = _VALUE.match(word)
+        if match is None or bool(match["open"]) != bool(match["close"]):
+            raise ValueError(f"modifier '{name}': '{word}' is no value")
+        raw = int(match["raw"]) if match["raw"] else raw
+        if raw >= 1 << place.width:
+            raise ValueError(f"modifier '{name}': value {raw} ({match['name']}) does not fit {place.width} bits")
+        if any(v.name == match["name"] or v.raw == raw for v in values):
+            raise ValueError(f"modifier '{name}': duplicate value '{match['name']}' or code {raw}")
+        values.append(Value(raw, match["name"], "" if match["open"] else "." + match["name"]))
+        if match["open"] or match["star"]:
+            if default is not None:
+                raise ValueError(f"modifier '{name}' has two defaults")
+            default = raw
+        raw += 1
+    if not values:
+        raise ValueError(f"modifier '{name}' has no value")
+    return ModField(place, "enum", tuple(values), values[0].raw if default is None else default)

@@ -1,0 +1,127 @@
+"""Where an operand sits in a form: from the form's ``at``, the row, the operand's name, or the shape."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from . import bits
+from .bits import Bits
+from .model import Default, FormOperand, Operand
+
+# Operands whose name says their place.
+_BY_NAME = {
+    "Rd": "16-23", "URd": "16-21", "Pd": "81-83", "Pu": "81-83", "Pv": "84-86", "Pp": "87-89!90",
+    "UPd": "81-83", "UPu": "81-83", "UPv": "84-86", "UPp": "87-89!90",
+}  # fmt: skip
+_PLACE = re.compile(r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?(?: -(?P<neg>\d+))?\Z")
+_NUMBER = re.compile(r"[sux]\d+\Z")
+_IMMEDIATES = {"f32", "f64h", "f16x2", "bf16x2"}
+OPERAND_KINDS = {"gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg"}
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The parts of formats.yaml that places need."""
+
+    regions: dict[str, dict[str, str]]
+    targets: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a shape gives a source: its kind letter, its region, which of the three sources it counts as."""
+
+    letter: str
+    region: dict[str, str]
+    ordinal: int
+
+
+def kind_of(spec: str) -> str:
+    """The operand kind that a number format belongs to."""
+    if spec in OPERAND_KINDS:
+        return spec
+    if spec in ("cbank", "bank"):
+        return "cbank"
+    if spec == "cbanku":
+        return "cbanku"
+    if spec.startswith("rel") and spec != "relnum":
+        return "label"
+    if spec in _IMMEDIATES or spec == "relnum" or _NUMBER.match(spec):
+        return "imm"
+    raise ValueError(f"unknown operand format '{spec}'")
+
+
+def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats) -> tuple[FormOperand, Default | None]:
+    """An operand whose place is written out: ``[FORMAT@]BITS[^][!BIT][=DEFAULT][ -BIT]`` or a name of ``targets``."""
+    if text in formats.targets:
+        target = formats.targets[text]
+        place = bits.parse(str(target.get(isa, target.get("bits", ""))))
+        kind = "imm" if text == "relnum" else "label"
+        return FormOperand(index, kind, text, place, shift=int(target["shift"]), signed=True), operand.default
+    match = _PLACE.match(text)
+    if match is None:
+        raise ValueError(f"operand '{operand.name}': '{text}' is no place")
+    runs = match["bits"].split(",")
+    spec = match["spec"] or (f"{match['sign']}{bits.parse(match['bits']).width}" if match["sign"] else operand.kind)
+    default = Default("imm", int(match["default"])) if match["default"] else operand.default
+    if spec == "same":
+        return FormOperand(index, operand.kind, operand.kind, bits.parse(match["bits"]), same=True), default
+    if spec == "cbank":
+        return FormOperand(index, "cbank", spec, bits.parse(runs[0]), bits.parse(runs[1])), default
+    kind = kind_of(spec)
+    place = bits.parse(match["bits"])
+    negation = int(match["neg"] or match["not"] or -1)
+    signed = spec[0] == "s" and kind == "imm"
+    return FormOperand(index, kind, spec, place, neg=negation, invert=bool(match["invert"]), signed=signed), default
+
+
+def by_name(operand: Operand, index: int, formats: Formats) -> FormOperand | None:
+    """An operand whose name says its place, or that takes the region of its letter; None when neither does."""
+    if operand.name in _BY_NAME:
+        match = _PLACE.match(_BY_NAME[operand.name])
+        assert match is not None
+        negation = int(match["not"]) if match["not"] and not operand.writes else -1
+        return FormOperand(index, operand.kind, operand.kind, bits.parse(match["bits"]), neg=negation)
+    letter = operand.name[-1].upper()
+    if operand.kind in ("gpr", "ugpr") and letter in formats.regions:
+        return _region(operand, index, operand.kind, formats.regions[letter], -1)
+    return None
+
+
+def by_shape(operand: Operand, index: int, slot: Slot, imm: str) -> FormOperand:
+    """A source in the region that the shape gives it."""
+    region = slot.region
+    if slot.letter == "I":
+        place = bits.parse(region["imm"])
+        return FormOperand(index, "imm", imm, place)
+    if slot.letter in "CX":
+        constant = FormOperand(
+            index, "cbank", "cbank", bits.parse(region["offset"]), bits.parse(region["bank"]), shift=2
+        )  # fmt: skip
+        if slot.letter == "X":
+            constant = FormOperand(index, "cbanku", "cbanku", constant.bits, bits.parse(region["ugpr"]), shift=2)
+        return _signs(constant, operand, region)
+    kind = "ugpr" if slot.letter == "U" else operand.kind
+    return _region(operand, index, kind, region, 122 + slot.ordinal if kind == "gpr" else -1)
+
+
+def _region(operand: Operand, index: int, kind: str, region: dict[str, str], reuse: int) -> FormOperand:
+    return _signs(FormOperand(index, kind, kind, bits.parse(region[kind]), reuse=reuse), operand, region)
+
+
+def _signs(place: FormOperand, operand: Operand, region: dict[str, str]) -> FormOperand:
+    return FormOperand(
+        place.index, place.kind, place.spec, place.bits, place.second,
+        neg=int(region["neg"]) if "-" in operand.marks else -1,
+        abs=int(region["abs"]) if "|" in operand.marks else -1,
+        inv=int(region["inv"]) if "~" in operand.marks else -1,
+        reuse=place.reuse, shift=place.shift,
+    )  # fmt: skip
+
+
+def mask_of(place: FormOperand) -> int:
+    """All bits of the word that belong to the operand."""
+    single = sum(1 << b for b in (place.neg, place.abs, place.inv, place.reuse) if b >= 0)
+    second: Bits | None = place.second
+    return place.bits.mask | (second.mask if second else 0) | single

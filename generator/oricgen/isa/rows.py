@@ -1,0 +1,143 @@
+"""Reads ``spec/encoding`` and resolves every row into its forms on every ISA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import SpecError
+from ..spec import Spec
+from ..strictyaml import Map
+from . import bits, notation
+from .forms import FormBuilder, RowContext
+from .model import Form, Machine, ModField, Modifier, Operation
+from .places import Formats
+
+_CONDITIONS = {"RZ", "zero", "one", "pow2"}
+
+
+def load(spec: Spec) -> Machine:
+    """The whole machine model.
+
+    Raises:
+        SpecError: any mistake in the rows, with file and line.
+    """
+    formats = spec.load("formats.yaml")
+    opcodes = spec.load("opcodes.yaml")["opcodes"]
+    isas = tuple(formats["isas"])
+    aliases: list[tuple[str, tuple[tuple[int, str], ...]]] = []
+    operations: list[Operation] = []
+    seen: dict[str, Operation] = {}
+    words: dict[tuple[str, int], Operation] = {}
+    rows = [(path, name, row, data["operations"].line_of(name)) for path, data in spec.family("encoding").items()
+            for name, row in data["operations"].items()]  # fmt: skip
+    for path, name, row, line in rows:
+        where = str(spec.path(path))
+        if name in seen:
+            raise SpecError(where, line, f"duplicate operation '{name}' (first in {seen[name].path}:{seen[name].line})")
+        opcode = row.get("opcode", name)
+        if opcode not in opcodes:
+            raise SpecError(where, row.line_of("opcode") or line, f"operation '{name}': no opcode '{opcode}' in opcodes.yaml")
+        operation = _operation(spec, formats, where, line, name, row, len(operations) + 1, aliases)
+        key = (operation.opcode, operation.sub)
+        if key in words:
+            raise SpecError(where, line, f"operation '{name}' has opcode and sub of '{words[key].name}'")
+        seen[name] = words[key] = operation
+        operations.append(operation)
+    machine = Machine(isas, tuple(operations), tuple(aliases))
+    check_overlap(machine)
+    return machine
+
+
+def _operation(
+    spec: Spec, formats: Map, where: str, line: int, name: str, row: Map, number: int, aliases: list[Any]
+) -> Operation:
+    def fail(key: str, message: object) -> SpecError:
+        return SpecError(where, row.line_of(key) if key in row else line, f"operation '{name}': {message}")
+
+    sets = formats["sets"]
+    try:
+        operands = notation.operands(row["ops"])
+    except ValueError as error:
+        raise fail("ops", error) from error
+    fields: dict[str, dict[str, ModField]] = {}
+    for mod, text in row.get("mods", {}).items():
+        try:
+            by_region = text if isinstance(text, Map) else {"": text}
+            fields[mod] = {region: notation.modifier(mod, t, sets) for region, t in by_region.items()}
+        except ValueError as error:
+            raise fail("mods", error) from error
+    first = len(aliases)
+    for alias in row.get("aliases", []):
+        aliases.append(_alias(alias, {o.name: i for i, o in enumerate(operands)}, fail))
+    context = RowContext(
+        where, name, line, row, operands, fields, sets, (first, len(aliases) - first),
+        Formats(formats["regions"], formats["targets"]), formats,
+    )  # fmt: skip
+    builder = FormBuilder(context)
+    forms = {isa: builder.forms(isa) for isa in formats["isas"] if isa in row.get("isa", list(formats["isas"]))}
+    if any(len(f) == 0 for f in forms.values()):
+        raise fail("forms", f"no form on {next(i for i, f in forms.items() if not f)}")
+    mods = builder.modifiers()
+    if sum(m.width for m in mods) > 64:
+        raise fail("mods", "the modifiers need more than 64 bits")
+    return Operation(
+        number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
+        tuple(row.get("effects", [])), row["text"], {isa: builder.finish(isa, f, number, mods) for isa, f in forms.items()},
+    )  # fmt: skip
+
+
+def _alias(alias: Map, operands: dict[str, int], fail: Any) -> tuple[str, tuple[tuple[int, str], ...]]:
+    conditions = []
+    for operand, test in alias["when"].items():
+        if operand not in operands or test not in _CONDITIONS:
+            raise fail("aliases", f"alias '{alias['name']}': no operand '{operand}' or no test '{test}'")
+        conditions.append((operands[operand], test))
+    return "." + alias["name"], tuple(conditions)
+
+
+def check_overlap(machine: Machine) -> None:
+    """No word may belong to two forms of an ISA.
+
+    Raises:
+        SpecError: two forms that some word fits, naming both.
+    """
+    by_opcode: dict[tuple[str, int], list[tuple[Operation, Form]]] = {}
+    for operation in machine.operations:
+        for isa, forms in operation.forms.items():
+            for form in forms:
+                by_opcode.setdefault((isa, form.value & 0xFFF), []).append((operation, form))
+    for (isa, _), group in by_opcode.items():
+        for i, (one, a) in enumerate(group):
+            for two, b in group[i + 1 :]:
+                if not a.mask & b.mask & (a.value ^ b.value):
+                    raise SpecError(
+                        two.path, b.line,
+                        f"operation '{two.name}', form {b.name} overlaps with '{one.name}', form {a.name} ({one.path}:{a.line}) on {isa}: "
+                        f"no opcode bit tells them apart (common: {bits.names(a.mask & b.mask)})",
+                    )  # fmt: skip
+
+
+def opcode_words(spec: Spec, machine: Machine) -> dict[str, int]:
+    """Operation name -> Ori opcode word (id in bits 0-11, sub-operation in bits 12-13).
+
+    Raises:
+        SpecError: two opcodes with one id, a wrong ROT13 name, a sub-operation above 3.
+    """
+    data = spec.load("opcodes.yaml")
+    ids: dict[int, str] = {}
+    for name, row in data["opcodes"].items():
+        line = data["opcodes"].line_of(name)
+        if row["id"] in ids:
+            raise SpecError(spec.path("opcodes.yaml"), line, f"opcode '{name}' has the id {row['id']} of '{ids[row['id']]}'")
+        if row["rot13"] != rot13(name):
+            raise SpecError(spec.path("opcodes.yaml"), line, f"opcode '{name}': ROT13 name is '{rot13(name)}', not '{row['rot13']}'")
+        ids[row["id"]] = name
+    return {o.name: data["opcodes"][o.opcode]["id"] | o.sub << 12 for o in machine.operations}
+
+
+def rot13(name: str) -> str:
+    """ROT13 of the capital letters of a name."""
+    return "".join(chr((ord(c) - 65 + 13) % 26 + 65) if c.isupper() else c for c in name)
+
+
+__all__ = ["Machine", "Modifier", "check_overlap", "load", "opcode_words", "rot13"]
