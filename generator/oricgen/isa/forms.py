@@ -47,6 +47,7 @@ class Draft:
     zero: int
     ones: int
     template: str
+    spare: int = 0  # bits of source regions that are zero when nobody uses them
     slots: dict[str, Slot] = field(default_factory=dict)
     overrides: dict[str, Any] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
@@ -119,7 +120,8 @@ class FormBuilder:
         draft.value = draft.value & ~field_bits.mask | field_bits.place(int(value))
 
     def _word(self, isa: str, entry: Any, line: int) -> Draft:
-        head, *conditions = str(entry["word"]).split()
+        word = entry["word"]
+        head, *conditions = (f"0x{word:03x}" if isinstance(word, int) else str(word)).split()
         value = int(head, 16)
         draft = Draft(isa, head, line, _OPCODE | _BIT91, value, 0, 0, "")
         for condition in conditions:
@@ -153,8 +155,9 @@ class FormBuilder:
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
             draft.slots[source] = Slot(kind, {**self.context.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
-        for region in all_regions:  # what a region has and nobody uses is zero
-            draft.zero |= bits.parse(self.context.formats.regions[region]["span"]).mask & ~draft.ones
+        for letter in all_regions:  # what a region has and nobody uses is zero
+            region = {**self.context.formats.regions[letter], **own.get(letter, {})}
+            draft.spare |= bits.parse(region["span"]).mask | 1 << int(region["neg"]) | 1 << int(region["abs"])
         return draft
 
     def _place(self, draft: Draft) -> None:
@@ -163,6 +166,8 @@ class FormBuilder:
         used, mods = text.names_in(draft.template, set(index))
         for name in used:
             operand = self.context.operands[index[name]]
+            if name == "URd":
+                draft.spare |= bits.parse(self.context.formats.regions["D"]["span"]).mask
             place, default = self._operand(draft, operand, index[name])
             draft.operands.append(place)
             draft.defaults[index[name]] = default
@@ -218,19 +223,15 @@ class FormBuilder:
             owner.append((mask, what))
             taken |= mask
         frame = bits.parse_set(self.context.raw["frame"]["zero"]) & ~draft.mask & ~taken
-        regions = self._region_zero(draft)
-        explicit = (draft.zero & ~regions | draft.ones) & taken
+        explicit = (draft.zero | draft.ones) & taken
         if explicit:
             raise ValueError(f"form {draft.name}: bits {bits.names(explicit)} are said to be fixed, but they belong to a field")
-        if draft.zero & draft.ones & ~regions:
+        if draft.zero & draft.ones:
             raise ValueError(f"form {draft.name}: bits {bits.names(draft.zero & draft.ones)} are said to be both zero and one")
-        taken |= draft.mask | draft.zero | draft.ones | frame
+        taken |= draft.mask | draft.zero | draft.ones | frame | draft.spare
         missing = ((1 << bits.WORD) - 1) & ~taken
         if missing:
             raise ValueError(f"form {draft.name}: bits {bits.names(missing)} are not accounted for")
-
-    def _region_zero(self, draft: Draft) -> int:
-        return sum(bits.parse(r["span"]).mask for r in self.context.formats.regions.values()) if draft.slots else 0
 
     def modifiers(self) -> tuple[Modifier, ...]:
         """The modifiers of the row with their packed layout, after all forms were drafted."""

@@ -15,7 +15,7 @@ _KIND_BY_PREFIX = (
     ("desc", "ugpr"), ("sb", "sb"), ("target", "label"), ("cb", "cbank"),
 )  # fmt: skip
 _RESERVED = {"RZ": ("gpr", 255), "URZ": ("ugpr", 255), "PT": ("pred", 7), "UPT": ("upred", 7)}
-_VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P<close>\)?)(?P<star>\*?)\Z")
+_VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P<close>\)?)(?P<star>[*~]?)\Z")
 
 
 def operands(text: str) -> tuple[Operand, ...]:
@@ -94,8 +94,8 @@ def _enumeration(name: str, place: bits.Bits, words: list[str]) -> ModField:
             raise ValueError(f"modifier '{name}': value {raw} ({match['name']}) does not fit {place.width} bits")
         if any(v.name == match["name"] or v.raw == raw for v in values):
             raise ValueError(f"modifier '{name}': duplicate value '{match['name']}' or code {raw}")
-        values.append(Value(raw, match["name"], "" if match["open"] else "." + match["name"]))
-        if match["open"] or match["star"]:
+        values.append(Value(raw, match["name"], "" if match["open"] or match["star"] == "~" else "." + match["name"]))
+        if match["open"] or match["star"] == "*":
             if default is not None:
                 raise ValueError(f"modifier '{name}' has two defaults")
             default = raw

@@ -1,0 +1,32 @@
+"""Everything generated from the encoding rows: the Python operation table, the C form tables, the flat listing."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..isa import rows
+from ..spec import Spec
+from . import _encoding_ops
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Generated files below build/: oric_tables/ops.py.
+
+    Raises:
+        SpecError: a mistake in spec/encoding, spec/formats.yaml or spec/opcodes.yaml.
+    """
+    if not (spec.root / "encoding").is_dir():
+        return {}
+    machine = rows.load(spec)
+    words = rows.opcode_words(spec, machine)
+    widths = {
+        name: row["widths"]
+        for data in spec.family("encoding").values()
+        for name, row in data["operations"].items()
+        if "widths" in row
+    }
+    for operation in machine.operations:
+        known = {m.name for m in operation.mods}
+        for operand in operation.operands:
+            if not operand.width.isdigit() and operand.width not in known:
+                raise SpecError(operation.path, operation.line, f"operation '{operation.name}': no modifier '{operand.width}' for a width")
+    return {"oric_tables/ops.py": _encoding_ops.render(machine, words, widths)}
