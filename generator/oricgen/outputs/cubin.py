@@ -1,32 +1,129 @@
-"""``oric_tables/cubin.py``: header forms, attributes and relocations of the cubin container."""
+"""``oric_tables/cubin.py`` (what the reader needs) and ``oric_tables/cubin_layout.py`` (what the writer needs)."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 from ..errors import SpecError
 from ..render import template
 from ..spec import Spec
-from ..strictyaml import Seq
+from ..strictyaml import Map, Seq
 
 _FORMATS = {"flag": ("none",), "value": ("byte", "half")}
+_SYMBOL_MODES = {"never": 0, "always": 1, "used": 2}
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Render the container's tables."""
+    """Render the container's tables.
+
+    Raises:
+        SpecError: a code or name used twice, an unknown kind, attribute or target layout.
+    """
     data = spec.load("cubin.yaml")
     path = spec.path("cubin.yaml")
     for name in ("attributes", "relocations"):
         _unique(data[name], path, name)
-    for index, row in enumerate(data["attributes"]):
-        if "layout" in row and row["format"] not in _FORMATS.get(row["layout"], ("sized",)):
-            line = data["attributes"].line_of(index)
-            raise SpecError(path, line, f"{row['name']}: layout '{row['layout']}' does not go with format '{row['format']}'")
-    return {"oric_tables/cubin.py": template("cubin.py.j2", data=data)}
+    _check_attributes(data["attributes"], path)
+    known = {a["name"] for a in data["attributes"]}
+    if data["empty_module_attribute"] not in known:
+        raise SpecError(path, data.line_of("empty_module_attribute"), f"unknown attribute '{data['empty_module_attribute']}'")
+    values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
+    return {
+        "oric_tables/cubin.py": template("cubin.py.j2", data=data),
+        "oric_tables/cubin_layout.py": template(
+            "cubin_layout.py.j2", layouts=_layouts(data, path), sections=_sections(data, path), **values
+        ),
+    }
 
 
-def _unique(rows: Seq, path: object, where: str) -> None:
+def _unique(rows: Seq, path: Path, where: str) -> None:
     for key in ("code", "name"):
         seen: dict[object, int] = {}
         for index, row in enumerate(rows):
+            line = rows.line_of(index)
             if row[key] in seen:
-                raise SpecError(str(path), rows.line_of(index), f"{where}: {key} {row[key]} is used twice (first on line {seen[row[key]]})")
-            seen[row[key]] = rows.line_of(index)
+                raise SpecError(path, line, f"{where}: {key} {row[key]} is used twice (first on line {seen[row[key]]})")
+            seen[row[key]] = line
+
+
+def _check_attributes(rows: Seq, path: Path) -> None:
+    for index, row in enumerate(rows):
+        if "layout" in row and row["format"] not in _FORMATS.get(row["layout"], ("sized",)):
+            raise SpecError(
+                path, rows.line_of(index), f"{row['name']}: layout '{row['layout']}' does not go with format '{row['format']}'"
+            )
+
+
+def _sections(data: Map, path: Path) -> list[dict[str, Any]]:
+    kinds = list(data["sections"])
+    out = []
+    for key, row in data["sections"].items():
+        line = data["sections"].line_of(key)
+        if row["type"] not in data["section_types"]:
+            raise SpecError(path, line, f"{key}: unknown section type '{row['type']}'")
+        if row.get("link", key) not in kinds:
+            raise SpecError(path, line, f"{key}: linked to the unknown kind '{row['link']}'")
+        link = kinds.index(row["link"]) if "link" in row else -1
+        symbol = _SYMBOL_MODES[row.get("symbol", "never")]
+        out.append({**row, "key": key, "type": data["section_types"][row["type"]], "link": link, "symbol": symbol})
+    return out
+
+
+def _layouts(data: Map, path: Path) -> dict[str, dict[str, Any]]:
+    return {name: _layout(data, path, name) for name in data["layouts"]}
+
+
+def _columns(data: Map, path: Path, name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+    row = data["layouts"][name]
+    line = data["layouts"].line_of(name)
+    parent = row.get("inherits")
+    base: dict[str, Any] = {}
+    if parent is not None:
+        if parent not in data["layouts"] or parent in (*seen, name):
+            raise SpecError(path, line, f"layout {name}: cannot inherit '{parent}'")
+        base = _columns(data, path, parent, (*seen, name))
+    merged = {**base, **row}
+    replaced = row.get("replace_records", {})
+    names = {r["attribute"] for r in merged.get("records", ())}
+    for old in replaced:
+        if old not in names:
+            raise SpecError(path, replaced.line_of(old), f"layout {name}: there is no record {old} to replace")
+    merged["records"] = [replaced.get(r["attribute"], r) for r in merged.get("records", ())]
+    return merged
+
+
+def _layout(data: Map, path: Path, name: str) -> dict[str, Any]:
+    columns = _columns(data, path, name, ())
+    line = data["layouts"].line_of(name)
+    missing = [c for c in _REQUIRED if c not in columns]
+    if missing:
+        raise SpecError(path, line, f"layout {name}: column '{missing[0]}' is missing")
+    kinds = list(data["sections"])
+    rank = {kind: place for place, group in enumerate(columns["order"]) for kind in group}
+    for kind in [*rank, *columns["late"], *(k for s in columns["segments"] for k in s["sections"])]:
+        if kind not in kinds:
+            raise SpecError(path, line, f"layout {name}: unknown kind of section '{kind}'")
+    codes = {a["name"]: a for a in data["attributes"]}
+    records = []
+    for record in columns["records"]:
+        attribute = codes.get(record["attribute"])
+        if attribute is None or "format" not in attribute:
+            raise SpecError(path, line, f"layout {name}: attribute '{record['attribute']}' has no format")
+        records.append(
+            (attribute["code"], data["record_formats"][attribute["format"]], record.get("fact", ""), record.get("value", 0))
+        )
+    segments = [(s["type"], s["flags"], tuple(kinds.index(k) for k in s["sections"])) for s in columns["segments"]]
+    compat = [
+        (data["record_formats"][c["format"]], c["code"], c.get("fact", ""), c.get("value", 0), tuple(c.get("words", ())))
+        for c in columns["compat"]
+    ]
+    ranks = tuple(rank.get(k, -1) for k in kinds)
+    late = tuple(kinds.index(k) for k in columns["late"])
+    return {**columns, "ranks": ranks, "late": late, "records": records, "segments": segments, "compat": compat}
+
+
+_REQUIRED = (
+    "section_info_has_registers", "implicit_addends", "empty_relocations", "cuinfo_flags", "compat", "rel_action",
+    "reserved_shared", "order", "late", "records", "segments",
+)  # fmt: skip

@@ -6,7 +6,10 @@ Source: PTX ISA, "Directives"; ``.nv.info`` records that these facts become.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
 
 # Pointee address spaces of a ``.ptr`` parameter, as ``.nv.info`` numbers them.
 POINTEE_NONE: Final = 0
@@ -46,9 +49,11 @@ class FunctionAttributes:
     minnctapersm: int = 0
     maxnreg: int = 0
     noreturn: bool = False
+    binding: str = "global"  # of the function's symbol: global (.visible), weak, local
     reqnctapercluster: tuple[int, int, int] | None = None
     explicitcluster: bool = False
     maxclusterrank: int = 0
+    blocksareclusters: bool = False
     # shared memory: module symbol id -> byte offset from the start of the user part
     shared_offsets: dict[int, int] = field(default_factory=dict)
     static_shared: int = 0
@@ -70,6 +75,26 @@ class FunctionAttributes:
     num_uregs: int = 0
     num_preds: int = 0
     spill_bytes: int = 0
+
+    def register_limit(self, target: Target, default: int = 0) -> int:
+        """Registers a thread may have: from ``.maxnreg``, ``.maxntid``/``.reqntid`` and ``.minnctapersm``.
+
+        ``default`` (``-maxrregcount``, 0 = none) counts only where no directive does. ``.minnctapersm`` is left out when
+        that many blocks have more warps than an SM. Source: MAXREG_COUNT in ptxas 13.0.88 output.
+        """
+        block = self.reqntid or self.maxntid
+        most: int = target.max_regs
+        wished = self.maxnreg if self.maxnreg <= most else 0
+        if block is None and not wished:
+            return min(max(default, target.min_regs), most) if default else most
+        limit = max(wished, int(target.min_regs)) if wished else most
+        if block is not None:
+            warps = -(-block[0] * block[1] * block[2] // 32)
+            if warps * self.minnctapersm <= target.warps_per_sm:
+                warps *= max(self.minnctapersm, 1)
+            warps = -(-max(warps, 1) // target.warp_unit) * target.warp_unit
+            limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
+        return limit
 
     def reserve_shared(self, symbol: int, size: int, align: int) -> int:
         """Give a shared variable its place on first use; returns its byte offset in the user part."""

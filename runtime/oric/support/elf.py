@@ -209,8 +209,22 @@ class Cubin:
             raise CubinError(f"not a cubin: {_what_is(data)}")
         if len(data) < _HEADER.size:
             raise CubinError("truncated: the ELF header is incomplete")
-        (ident, self.type, machine, self.version, self.entry, self._phoff, self._shoff, self.flags,
-         _ehsize, self._phentsize, self._phnum, self._shentsize, self._shnum, self._shstrndx) = _HEADER.unpack_from(data)
+        (
+            ident,
+            self.type,
+            machine,
+            self.version,
+            self.entry,
+            self._phoff,
+            self._shoff,
+            self.flags,
+            _ehsize,
+            self._phentsize,
+            self._phnum,
+            self._shentsize,
+            self._shnum,
+            self._shstrndx,
+        ) = _HEADER.unpack_from(data)
         if ident[4] != 2 or ident[5] != 1:
             raise CubinError("not a cubin: not a 64-bit little-endian ELF file")
         if machine != EM_CUDA:

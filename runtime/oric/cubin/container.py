@@ -1,0 +1,228 @@
+"""A CUDA ELF file under construction: sections and symbols in order of their making, then numbered and laid out.
+
+What goes where (order of sections, links, program headers) comes from ``oric_tables.cubin_layout``.
+Source: ELF-64 object file format; the container as ptxas 13.0.88 writes it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final
+
+from oric_tables import cubin_layout as layout_tables
+from oric_tables.cubin_layout import SECTIONS, SYM_SECTION, Layout
+
+_HEADER: Final = Struct("<16sHHIQQQIHHHHHH")
+_SECTION: Final = Struct("<IIQQQQIIQQ")
+_SYMBOL: Final = Struct("<IBBHQQ")
+_SEGMENT: Final = Struct("<IIQQQQQQ")
+_REL: Final = Struct("<QII")
+_RELA: Final = Struct("<QIIq")
+_EM_CUDA: Final = 190
+_ET_EXEC: Final = 2
+_NOBITS: Final = 8
+_GLOBAL_BINDING: Final = 1
+_TABLE_ALIGN: Final = 8
+
+
+class OutSection:
+    """One section; ``size`` counts for NOBITS only, ``owner`` is the section that sh_info names."""
+
+    __slots__ = ("align", "data", "flags", "info", "kind", "link", "name", "number", "offset", "owner", "size", "symbol")
+
+    def __init__(self, kind: int, name: str, align: int) -> None:
+        self.kind = kind
+        self.name = name
+        self.align = align
+        self.data: bytes | bytearray = b""
+        self.size = 0
+        self.flags = SECTIONS[kind].flags
+        self.info = 0
+        self.link: OutSection | None = None
+        self.owner: OutSection | None = None
+        self.symbol: OutSymbol | None = None
+        self.number = 0
+        self.offset = 0
+
+    @property
+    def is_nobits(self) -> bool:
+        """True when the section takes no bytes of the file."""
+        return int(SECTIONS[self.kind].type) == _NOBITS
+
+    @property
+    def length(self) -> int:
+        """Bytes in memory."""
+        return self.size if self.is_nobits else len(self.data)
+
+
+class OutSymbol:
+    """One symbol; ``section`` None = undefined."""
+
+    __slots__ = ("info", "name", "number", "other", "section", "size", "value")
+
+    def __init__(self, name: str, kind: tuple[int, int], section: OutSection | None, value: int, size: int) -> None:
+        self.name = name
+        self.info, self.other = kind
+        self.section = section
+        self.value = value
+        self.size = size
+        self.number = 0
+
+
+class _Strings:
+    """A string table; equal strings share one place."""
+
+    def __init__(self) -> None:
+        self.data = bytearray(1)
+        self._places = {"": 0}
+
+    def add(self, text: str) -> int:
+        place = self._places.get(text)
+        if place is None:
+            place = self._places[text] = len(self.data)
+            self.data += text.encode("utf-8") + b"\0"
+        return place
+
+
+class Container:
+    """Collects sections, symbols and relocations; :meth:`number` fixes their order, :meth:`image` makes the bytes."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.sections: list[OutSection] = []
+        self.symbols: list[OutSymbol] = []
+        self._relocations: list[tuple[OutSection, list[tuple[int, int, OutSymbol, int]]]] = []
+        self._names = self.section(layout_tables.SHSTRTAB)
+        self._strings = self.section(layout_tables.STRTAB)
+        self._table = self.section(layout_tables.SYMTAB)
+
+    def section(self, kind: int, owner_name: str = "", owner: OutSection | None = None, align: int = 0) -> OutSection:
+        """Make a section (and its symbol, when its kind always has one); ``align`` where its kind states none."""
+        row = SECTIONS[kind]
+        made = OutSection(kind, row.name.replace("{owner}", owner_name), row.align or align)
+        if row.owner_info:
+            made.owner = owner
+        self.sections.append(made)
+        if row.symbol == 1:
+            self.section_symbol(made)
+        return made
+
+    def section_symbol(self, section: OutSection) -> None:
+        """Give a section its symbol."""
+        section.symbol = self.symbol(section.name, SYM_SECTION, section)
+
+    def symbol(self, name: str, kind: tuple[int, int], section: OutSection | None, value: int = 0, size: int = 0) -> OutSymbol:
+        """Make a symbol."""
+        made = OutSymbol(name, kind, section, value, size)
+        self.symbols.append(made)
+        return made
+
+    def relocate(self, section: OutSection, entries: list[tuple[int, int, OutSymbol, int]], empty: bool = False) -> None:
+        """Patch ``section`` at (offset, type, symbol, addend) entries; makes .rel and .rela sections as the layout says.
+
+        ``empty`` makes the section even when there is nothing in it.
+        """
+        plain = [e for e in entries if self.layout.implicit_addends and e[3] == 0]
+        added = [e for e in entries if not (self.layout.implicit_addends and e[3] == 0)]
+        for kind, part in ((layout_tables.REL, plain), (layout_tables.RELA, added)):
+            if part or (empty and kind == layout_tables.RELA):
+                self._relocations.append((self.section(kind, section.name, section), sorted(part, key=lambda e: -e[0])))
+
+    def number(self) -> None:
+        """Fix the order of sections and symbols; afterwards ``number`` of both is final."""
+        ranks = self.layout.ranks
+        for made in self.sections:
+            if ranks[made.kind] < 0:
+                raise ValueError(f"layout {self.layout.name} has no place for {made.name}")
+        self.sections.sort(key=lambda s: ranks[s.kind])  # stable: by order of making within a rank
+        for number, made in enumerate(self.sections, 1):
+            made.number = number
+        late = self.layout.late
+        early = [s for s in self.symbols if s.section is None or s.section.kind not in late or s.section.symbol is not s]
+        after = [s for s in self.symbols if not (s.section is None or s.section.kind not in late or s.section.symbol is not s)]
+        bound = [s for s in early if s.info >> 4 == _GLOBAL_BINDING]
+        self.symbols = [s for s in early if s.info >> 4 != _GLOBAL_BINDING] + bound + after
+        for number, symbol in enumerate(self.symbols, 1):
+            symbol.number = number
+        self._table.info = 1 + max((s.number for s in self.symbols if s.info >> 4 != _GLOBAL_BINDING), default=0)
+
+    def image(self, osabi: int, abiversion: int, version: int, flags: int) -> bytes:
+        """The file. All section data must be final."""
+        self._fill_tables()
+        for section, entries in self._relocations:
+            if section.kind == layout_tables.RELA:
+                section.data = b"".join(_RELA.pack(at, kind, symbol.number, addend) for at, kind, symbol, addend in entries)
+            else:
+                section.data = b"".join(_REL.pack(at, kind, symbol.number) for at, kind, symbol, _ in entries)
+        out = bytearray(_HEADER.size)
+        for section in self.sections:
+            out += bytes(-len(out) % (section.align or 1))
+            section.offset = len(out)
+            if not section.is_nobits:
+                out += section.data
+        out += bytes(-len(out) % _TABLE_ALIGN)
+        headers_at = len(out)
+        out += bytes(_SECTION.size)  # section 0
+        for section in self.sections:
+            out += self._header(section)
+        segments_at = len(out)
+        segments = self._segments(segments_at)
+        for segment in segments:
+            out += _SEGMENT.pack(*segment)
+        ident = b"\x7fELF\x02\x01\x01" + bytes([osabi, abiversion]) + bytes(7)
+        _HEADER.pack_into(
+            out, 0, ident, _ET_EXEC, _EM_CUDA, version, 0, segments_at, headers_at, flags, _HEADER.size,
+            _SEGMENT.size, len(segments), _SECTION.size, len(self.sections) + 1, self._names.number,
+        )  # fmt: skip
+        return bytes(out)
+
+    def _fill_tables(self) -> None:
+        strings = _Strings()
+        table = bytearray(_SYMBOL.size)
+        for symbol in self.symbols:
+            place = symbol.section.number if symbol.section is not None else 0
+            table += _SYMBOL.pack(strings.add(symbol.name), symbol.info, symbol.other, place, symbol.value, symbol.size)
+        self._table.data = table
+        self._strings.data = strings.data
+        names = _Strings()
+        for section in self.sections:
+            names.add(section.name)
+        self._names.data = names.data
+        self._name_of = names
+
+    def _header(self, section: OutSection) -> bytes:
+        row = SECTIONS[section.kind]
+        link = section.link.number if section.link is not None else 0
+        if row.link >= 0 and section.link is None:
+            link = next(s.number for s in self.sections if s.kind == row.link)
+        info = section.owner.number if section.owner is not None else section.info
+        return _SECTION.pack(
+            self._name_of.add(section.name),
+            row.type,
+            section.flags,
+            0,
+            section.offset,
+            section.length,
+            link,
+            info,
+            section.align,
+            row.entsize,
+        )
+
+    def _segments(self, table_at: int) -> list[tuple[int, int, int, int, int, int, int, int]]:
+        out = []
+        covered = [(s, [x for x in self.sections if x.kind in s[2]]) for s in self.layout.segments]
+        covered = [(s, inside) for s, inside in covered if inside or not s[2]]
+        size = len(covered) * _SEGMENT.size
+        for (kind, flags, wanted), inside in covered:
+            if not wanted:
+                out.append((kind, flags, table_at, 0, 0, size, size, _TABLE_ALIGN))
+                continue
+            start = inside[0].offset
+            end = max(s.offset if s.is_nobits else s.offset + len(s.data) for s in inside)
+            memory = end - start
+            for section in inside:
+                if section.is_nobits:
+                    memory = -(-memory // section.align) * section.align + section.size
+            out.append((kind, flags, start, 0, 0, end - start, memory, _TABLE_ALIGN))
+        return out

@@ -1,0 +1,204 @@
+"""Contents of the CUDA sections: ``.nv.info`` records, notes, call graph, call frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from struct import pack
+from typing import TYPE_CHECKING, Final
+
+from oric_tables import cubin_layout as tables
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
+
+    from oric.ir.attributes import FunctionAttributes, Param
+    from oric.ir.encoded import EncodedFunction
+
+
+class KernelFacts:
+    """What the records of one kernel are made from; symbol numbers are filled in when they are known."""
+
+    __slots__ = ("attributes", "bank0_symbol", "encoded", "register_default", "symbol", "target")
+
+    def __init__(self, encoded: EncodedFunction, attributes: FunctionAttributes, target: Target, register_default: int) -> None:
+        self.encoded = encoded
+        self.attributes = attributes
+        self.target = target
+        self.register_default = register_default
+        self.symbol = 0
+        self.bank0_symbol = 0
+
+
+def record(code: int, form: int, value: int = 0, data: bytes = b"") -> bytes:
+    """One record: the value of forms 1 to 3, the data of form 4."""
+    return pack("<BBH", form, code, len(data) if form == tables.FORMAT_SIZED else value) + data
+
+
+def words(*values: int) -> bytes:
+    """Unsigned 32-bit words."""
+    return pack(f"<{len(values)}I", *values)
+
+
+def kernel_records(facts: KernelFacts, layout: tables.Layout) -> bytes:
+    """The section ``.nv.info.NAME``."""
+    out = bytearray()
+    for code, form, fact, value in layout.records:
+        if not fact:
+            out += record(code, form, value, words(value) if form == tables.FORMAT_SIZED else b"")
+            continue
+        for found in FACTS[fact](facts):
+            if isinstance(found, bytes):
+                out += record(code, form, 0, found)
+            else:
+                out += record(code, form, found)
+    return bytes(out)
+
+
+def _params(facts: KernelFacts) -> list[bytes | int]:
+    return [_param(p) for p in sorted(facts.attributes.params, key=lambda p: -p.ordinal)]
+
+
+def _param(param: Param) -> bytes:
+    align = max(param.pointee_align, 1).bit_length() - 1
+    word = align | param.pointee_space << 8 | tables.KPARAM_BANK << 12 | param.size << 18
+    return pack("<IHHI", 0, param.ordinal, param.offset, word)
+
+
+def _param_cbank(facts: KernelFacts) -> list[bytes | int]:
+    if not facts.attributes.params:
+        return []
+    return [words(facts.bank0_symbol, facts.attributes.param_size << 16 | facts.target.bank0_params)]
+
+
+def _param_size(facts: KernelFacts) -> list[bytes | int]:
+    return [facts.attributes.param_size] if facts.attributes.params else []
+
+
+def _offsets(values: list[int]) -> list[bytes | int]:
+    return [words(*values)] if values else []
+
+
+def _coop_masks(facts: KernelFacts) -> list[bytes | int]:
+    full = tables.CONSTANT_MASK
+    return _offsets([mask if mask == full else tables.MASK_REGISTER_TAG | mask for _, mask in facts.encoded.coop_groups])
+
+
+def _coop_offsets(facts: KernelFacts) -> list[bytes | int]:
+    return _offsets([offset for offset, _ in facts.encoded.coop_groups])
+
+
+def _branches(facts: KernelFacts) -> list[bytes | int]:
+    flat: list[int] = []
+    for offset, targets in facts.encoded.indirect_branches:
+        flat += [offset, 0, len(targets), *targets]
+    return _offsets(flat)
+
+
+def _size3(size: tuple[int, int, int] | None) -> list[bytes | int]:
+    return [words(*size)] if size is not None else []
+
+
+# What a record is made from: the name in spec/cubin.yaml -> payloads (bytes) or values (int); none leaves the record out.
+FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
+    "api_version": lambda f: [words(tables.API_VERSION)],
+    "param_cbank": _param_cbank,
+    "param_size": _param_size,
+    "params": _params,
+    "register_limit": lambda f: [f.attributes.register_limit(f.target, f.register_default)],
+    "barriers": lambda f: [f.attributes.num_barriers] if f.attributes.num_barriers else [],
+    "warp_wide": lambda f: _offsets(f.encoded.warp_wide),
+    "coop_masks": _coop_masks,
+    "coop_offsets": _coop_offsets,
+    "exits": lambda f: _offsets(f.encoded.exits),
+    "indirect_branches": _branches,
+    "max_threads": lambda f: _size3(f.attributes.maxntid if f.attributes.reqntid is None else None),
+    "required_threads": lambda f: _size3(f.attributes.reqntid),
+    "convergence": lambda f: [words(0)] if f.encoded.uses_convergence else [],
+    "blocks_are_clusters": lambda f: [0] if f.attributes.blocksareclusters else [],
+    "cluster": lambda f: _size3(f.attributes.reqnctapercluster),
+    "cluster_rank": lambda f: [words(f.attributes.maxclusterrank)] if f.attributes.maxclusterrank else [],
+    "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
+}
+
+
+def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
+    """The section ``.nv.info``; ``kernels`` in order of making (the last of the source first)."""
+    out = bytearray()
+    if not kernels:
+        for code, form, _, value in layout.records:
+            if code == tables.EMPTY_MODULE_ATTRIBUTE:
+                out += record(code, form, value)
+    for k in reversed(kernels):
+        out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
+        out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
+    for k in sorted(kernels, key=lambda k: k.symbol):
+        out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
+    return bytes(out)
+
+
+def compat_records(target: Target, layout: tables.Layout) -> bytes:
+    """The section ``.nv.compat``."""
+    out = bytearray()
+    for form, code, fact, value, payload in layout.compat:
+        found = int(target.variant == "a") if fact else value
+        out += record(code, form, found, words(*payload))
+    return bytes(out)
+
+
+def note(kind: int, description: bytes) -> bytes:
+    """An ELF note of NVIDIA's."""
+    owner: bytes = tables.NOTE_OWNER
+    return words(len(owner), len(description), kind) + owner + description
+
+
+def tool_note(tool: str, release: str, build: str, options: str) -> bytes:
+    """``.note.nv.tkinfo``: who made the file; a version word, string offsets, strings."""
+    strings = bytearray(1)
+    places = [0]
+    for text in (tool, release, build, options):
+        places.append(len(strings))
+        strings += text.encode("utf-8") + b"\0"
+    strings += bytes(-len(strings) % 4)
+    return note(tables.TOOL_NOTE_TYPE, words(tables.TOOL_NOTE_VERSION, *places) + strings)
+
+
+def cuda_note(target: Target) -> bytes:
+    """``.note.nv.cuinfo``: the virtual SM and the toolkit."""
+    return note(tables.CUDA_NOTE_TYPE, pack("<HHHH", tables.CUDA_NOTE_VERSION, target.number, tables.API_VERSION, 0))
+
+
+def call_graph() -> bytes:
+    """``.nv.callgraph`` of a module without calls to the outside."""
+    return b"".join(words(0, end) for end in tables.CALLGRAPH_ENDS)
+
+
+def frame_entry(offset: int, encoded: EncodedFunction, frame_size: int) -> tuple[bytes, int]:
+    """CIE and FDE of one kernel, placed at ``offset`` of ``.debug_frame``.
+
+    Returns the bytes and the offset within the section of the 8-byte address of the code, which needs a relocation.
+    The frame address is the stack register plus the frame's size from ``frame_ready`` on.
+    """
+    cie = _unit(b"\xff" * 8 + tables.CIE)
+    last = encoded.exits[-1] if encoded.exits else len(encoded.words)
+    ready = min(encoded.frame_ready, last)
+    moves = _advance(ready) + b"\x0c" + _uleb(tables.STACK_REGISTER) + _uleb(frame_size) + _advance(last - ready)
+    moves += bytes(-len(moves) % 8)
+    fde = _unit(pack("<QQQ", offset, 0, len(encoded.words)) + moves)
+    return cie + fde, offset + len(cie) + 12 + 8
+
+
+def _unit(body: bytes) -> bytes:
+    return pack("<IQ", 0xFFFFFFFF, len(body)) + body
+
+
+def _advance(size: int) -> bytes:
+    return b"\x04" + words(size // tables.CODE_ALIGN)
+
+
+def _uleb(value: int) -> bytes:
+    out = bytearray()
+    while True:
+        value, low = value >> 7, value & 0x7F
+        out.append(low | (0x80 if value else 0))
+        if not value:
+            return bytes(out)

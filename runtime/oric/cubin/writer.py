@@ -1,0 +1,252 @@
+"""Writes a module as a cubin, section by section as ptxas 13.0.88 does for the same SM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from oric_tables import cubin_layout as tables
+
+from . import records
+from .container import Container, OutSection, OutSymbol
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
+
+    from oric.ir.encoded import EncodedFunction
+    from oric.ir.module import Module, Symbol
+
+_TOOL: Final = ("oric", "Oric PTX assembler", "")
+_ADDRESS_BYTES: Final = 8
+
+
+def write(module: Module, encoded: list[EncodedFunction], target: Target, options: str = "", register_default: int = 0) -> bytes:
+    """The cubin of ``module``: ``encoded`` holds its kernels in the order of the source.
+
+    ``options`` is the text of the command line for the note of the tool; ``register_default`` the limit that
+    ``-maxrregcount`` sets (0 = none). The same arguments always give the same bytes. Places the module's constants
+    that no code has placed yet.
+    """
+    return _Writer(module, target, register_default).image(encoded, options)
+
+
+class _Writer:
+    def __init__(self, module: Module, target: Target, register_default: int) -> None:
+        self.module = module
+        self.target = target
+        self.register_default = register_default
+        self.layout = tables.LAYOUTS[target.elf["layout"]]
+        self.out = Container(self.layout)
+        self.kernels: list[records.KernelFacts] = []
+        self.kernel_symbols: list[OutSymbol] = []
+        self.info_sections: list[OutSection] = []
+        self.bank0: list[OutSection] = []
+        self.data_symbols: dict[int, OutSymbol] = {}  # module symbol id -> symbol
+        self.constant3: OutSection | None = None
+        self.constant4: OutSection | None = None
+        self.global_init: OutSection | None = None
+        self.global_zero: OutSection | None = None
+        self.nameless_made = False
+        dynamic = [s.align for s in module.symbols if s.is_dynamic_shared]
+        self.dynamic_align = max(dynamic, default=0)  # 0: the module has no dynamic shared array
+
+    def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
+        out, target = self.out, self.target
+        out.section(tables.TKINFO).data = records.tool_note(*_TOOL, options)
+        cuinfo = out.section(tables.CUINFO)
+        cuinfo.data = records.cuda_note(target)
+        cuinfo.flags |= self.layout.cuinfo_flags
+        info = out.section(tables.INFO)
+        if self.layout.compat:
+            cuinfo.owner = out.section(tables.COMPAT)
+            cuinfo.owner.data = records.compat_records(target, self.layout)
+        for number, function in enumerate(reversed(encoded)):
+            self._kernel(function, first=number == 0)
+        if not encoded:
+            self._reserved_shared()
+            self._data()
+        frame = out.section(tables.DEBUG_FRAME)
+        if encoded:
+            out.section_symbol(frame)
+        self._relocations(frame)
+        out.section(tables.CALLGRAPH).data = records.call_graph()
+        if self.layout.rel_action:
+            out.section(tables.REL_ACTION).data = self.layout.rel_action
+        if tables.CONSTANT0 in self.layout.late:
+            for kernel, section in zip(self.kernels, self.info_sections, strict=True):
+                self._bank0(kernel, section.owner)
+        out.number()
+        for place, kernel in enumerate(self.kernels):
+            kernel.symbol = self.kernel_symbols[place].number
+            bank0 = self.bank0[place].symbol
+            kernel.bank0_symbol = bank0.number if bank0 is not None else 0
+            self.info_sections[place].data = records.kernel_records(kernel, self.layout)
+            self._text_info(self.info_sections[place].owner, kernel)
+        info.data = records.module_records(self.kernels, self.layout)
+        elf = target.elf
+        version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
+        return out.image(elf["osabi"], elf["abiversion"], version, elf["flags_base"] | target.number << sm_shift)
+
+    # -- kernels ---------------------------------------------------------------------------------------------
+
+    def _kernel(self, function: EncodedFunction, first: bool) -> None:
+        code = self.module.function(function.name)
+        if code is None:
+            raise ValueError(f"the module has no function '{function.name}'")
+        kernel = records.KernelFacts(function, code.attributes, self.target, self.register_default)
+        kind = _KERNEL_KINDS[code.attributes.binding]
+        symbol = self.out.symbol(function.name, kind, None, 0, len(function.words))
+        text = symbol.section = self.out.section(tables.TEXT, function.name)
+        text.data = function.words
+        self.kernels.append(kernel)
+        self.kernel_symbols.append(symbol)
+        self.info_sections.append(self.out.section(tables.KERNEL_INFO, function.name, text))
+        self._shared(kernel, text)
+        if first:
+            self._reserved_shared()
+            self._data()
+        if function.constant2:
+            bank2 = self.out.section(tables.CONSTANT2, function.name, text)
+            bank2.data = function.constant2
+            if self.layout.empty_relocations and function.indirect_branches:
+                self.out.relocate(bank2, [], empty=True)
+        if tables.CONSTANT0 not in self.layout.late:
+            self._bank0(kernel, text)
+
+    def _shared(self, kernel: records.KernelFacts, text: OutSection) -> None:
+        attributes = kernel.attributes
+        if not attributes.static_shared and not self.dynamic_align:
+            return
+        align = max(attributes.shared_align, self.dynamic_align, 1)
+        section = self.out.section(tables.SHARED, kernel.encoded.name, text, align)
+        section.size = self.target.shared_base + -(-attributes.static_shared // align) * align
+        if attributes.static_shared:
+            self.out.section_symbol(section)
+        if not attributes.static_shared and not attributes.uses_dynamic_shared:
+            return
+        if self.layout.reserved_shared and not self.nameless_made:
+            self.nameless_made = True
+            self.out.symbol("", tables.SYM_NAMELESS, None)
+        if self.layout.empty_relocations:
+            self.out.relocate(text, [], empty=True)
+
+    def _reserved_shared(self) -> None:
+        if not self.layout.reserved_shared:
+            return
+        section = self.out.section(tables.SHARED_RESERVED)
+        for name, kind, size, defined in tables.RESERVED_SHARED_SYMBOLS:
+            self.out.symbol(name, kind, section if defined else None, 0, size)
+
+    def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
+        section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)
+        section.data = bytes(self.target.bank0_params + kernel.attributes.param_size)
+        self.bank0.append(section)
+
+    def _text_info(self, text: OutSection | None, kernel: records.KernelFacts) -> None:
+        if text is not None:
+            high = kernel.encoded.num_regs << 24 if self.layout.section_info_has_registers else 0
+            text.info = high | kernel.symbol
+
+    # -- data of the module ----------------------------------------------------------------------------------
+
+    def _data(self) -> None:
+        """Sections and symbols of module variables: those seen outside first, then the local ones."""
+        self.module.place_constants()
+        order = sorted(range(len(self.module.symbols)), key=lambda n: self.module.symbols[n].binding == "local")
+        self._place_globals()
+        for number in order:
+            entry = self.module.symbols[number]
+            if entry.space == "const":
+                section = self._constants()
+            elif entry.space == "global":
+                section = self._globals(entry)
+            else:
+                continue
+            kind = _OBJECT_KINDS.get(entry.binding, tables.SYM_GLOBAL_OBJECT)
+            info, other = kind
+            if entry.managed:
+                other |= tables.MANAGED_OTHER
+            self.data_symbols[number] = self.out.symbol(entry.name, (info, other), section, entry.offset, entry.size)
+            if entry.space == "global" and self.module.address_slots and self.constant4 is None:
+                self.constant4 = self.out.section(tables.CONSTANT4)
+                self.constant4.data = bytes(_ADDRESS_BYTES * len(self.module.address_slots))
+
+    def _place_globals(self) -> None:
+        """Give every global its offset: by falling alignment, then by rising size."""
+        ends = {True: 0, False: 0}
+        globals_ = [s for s in self.module.symbols if s.space == "global"]
+        for entry in sorted(globals_, key=lambda s: (-s.align, s.size)):
+            initialised = _is_initialised(entry)
+            entry.offset = -(-ends[initialised] // entry.align) * entry.align
+            ends[initialised] = entry.offset + entry.size
+
+    def _constants(self) -> OutSection:
+        if self.constant3 is None:
+            entries = [s for s in self.module.symbols if s.space == "const"]
+            section = self.constant3 = self.out.section(tables.CONSTANT3, align=max(s.align for s in entries))
+            section.data = _contents(entries, self.module.constant_size)
+        return self.constant3
+
+    def _globals(self, entry: Symbol) -> OutSection:
+        initialised = _is_initialised(entry)
+        made = self.global_init if initialised else self.global_zero
+        if made is None:
+            entries = [s for s in self.module.symbols if s.space == "global" and _is_initialised(s) == initialised]
+            kind = tables.GLOBAL_INIT if initialised else tables.GLOBAL
+            made = self.out.section(kind, align=max(s.align for s in entries))
+            made.size = max(s.offset + s.size for s in entries)
+            if initialised:
+                made.data = _contents(entries, made.size)
+                self.global_init = made
+            else:
+                self.global_zero = made
+        return made
+
+    def _relocations(self, frame: OutSection) -> None:
+        if self.constant4 is not None:
+            slots = self.module.address_slots.items()
+            self.out.relocate(self.constant4, [(at, tables.R_CUDA_64, self.data_symbols[n], 0) for n, at in slots])
+        if self.global_init is not None:
+            self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
+        if self.constant3 is not None:
+            self.out.relocate(self.constant3, self._pointers(self.constant3, "const"))
+        entries = []
+        data = bytearray()
+        for kernel, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
+            unit, place = records.frame_entry(len(data), kernel.encoded, kernel.attributes.frame_size)
+            data += unit
+            entries.append((place, tables.R_CUDA_64, symbol, 0))
+        frame.data = data
+        self.out.relocate(frame, entries)
+
+    def _pointers(self, section: OutSection, space: str) -> list[tuple[int, int, OutSymbol, int]]:
+        """Relocations of the pointers in initialisers; a constant's own address is its bank offset, known here."""
+        out: list[tuple[int, int, OutSymbol, int]] = []
+        data = bytearray(section.data)
+        for entry in self.module.symbols:
+            if entry.space != space:
+                continue
+            for pointer in entry.relocations:
+                place = entry.offset + pointer.offset
+                pointee = self.module.symbols[pointer.symbol]
+                if pointee.space == "const" and not pointer.generic:
+                    value = (pointee.offset + pointer.addend) % (1 << 64)
+                    data[place : place + _ADDRESS_BYTES] = value.to_bytes(_ADDRESS_BYTES, "little")
+                else:
+                    out.append((place, tables.R_CUDA_G64, self.data_symbols[pointer.symbol], pointer.addend))
+        section.data = data
+        return out
+
+
+_KERNEL_KINDS: Final = {"global": tables.SYM_KERNEL, "weak": tables.SYM_WEAK_KERNEL, "local": tables.SYM_LOCAL_KERNEL}
+_OBJECT_KINDS: Final = {"local": tables.SYM_OBJECT, "weak": tables.SYM_WEAK_OBJECT}
+
+
+def _is_initialised(entry: Symbol) -> bool:
+    return bool(entry.init or entry.relocations)
+
+
+def _contents(entries: list[Symbol], size: int) -> bytearray:
+    data = bytearray(size)
+    for entry in entries:
+        data[entry.offset : entry.offset + len(entry.init)] = entry.init
+    return data
