@@ -1,0 +1,202 @@
+"""Scheduling classes and distances: read, checked against their evidence, resolved per ISA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import SpecError
+from .isa.model import Machine, Operation
+from .spec import Spec
+from .strictyaml import Map
+
+FILES = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
+KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
+RESULTS = ("none", "fixed", "variable", "unknown")
+SPACES = ("global", "shared", "local")
+FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy")
+REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
+OTHER = "other"  # reader group of readers that are not known
+_CLASSES = "latency/classes.yaml"
+
+
+@dataclass(frozen=True)
+class ClassColumns:
+    """One scheduling class on one ISA; ``results`` maps a file to the rows of the low and the high half."""
+
+    pipe: str
+    spacing: int
+    stall: int
+    result: str
+    estimate: int
+    results: dict[str, tuple[str, str]]
+    flags: frozenset[str]
+    spaces: tuple[str, ...]
+    does: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OperationSchedule:
+    """What the scheduler knows of an operation: its class and the reader groups (low, high) of its operands."""
+
+    operation: Operation
+    klass: str
+    readers: tuple[tuple[str, str], ...]
+    order: tuple[int, int, int, int]  # shift, width, mask of plain values, mask of free values
+
+
+@dataclass(frozen=True)
+class Latency:
+    """All tables. ``distance[isa][row][group]`` is in cycles."""
+
+    isas: tuple[str, ...]
+    classes: dict[str, dict[str, ClassColumns]]  # class -> isa -> columns
+    operations: tuple[OperationSchedule, ...]
+    groups: tuple[str, ...]
+    rows: tuple[str, ...]  # "R alu"
+    pipes: tuple[str, ...]
+    distance: dict[str, dict[str, dict[str, int]]]
+
+
+def load(spec: Spec, machine: Machine) -> Latency:
+    """Read ``spec/latency``.
+
+    Raises:
+        SpecError: a figure below its evidence, an operation without a class or in two, an unknown name.
+    """
+    data = spec.load(_CLASSES, "latency_classes")
+    path = str(spec.path(_CLASSES))
+    classes = {
+        name: {isa: _columns(name, row, isa, machine, path) for isa in machine.isas} for name, row in data["classes"].items()
+    }
+    operations = _operations(data, machine, path)
+    used = {g for o in operations for pair in o.readers for g in pair}
+    distance: dict[str, dict[str, dict[str, int]]] = {}
+    for isa in machine.isas:
+        distance[isa] = _distances(spec, isa, used)
+    rows = tuple(sorted({r for table in distance.values() for r in table}))
+    _check_results(data, classes, distance, path)
+    pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
+    groups = (OTHER, REWRITE, *sorted(used))
+    return Latency(machine.isas, classes, operations, groups, rows, pipes, distance)
+
+
+def _figure(row: Map, key: str, default: int, fail: Any) -> int:
+    if key not in row:
+        return default
+    value, seen = row[key]
+    if value < seen:
+        raise fail(key, f"{key} {value} is below the smallest value seen, {seen}")
+    return int(value)
+
+
+def _columns(name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
+    for other in row.get("isa", {}):
+        if other not in machine.isas:
+            raise SpecError(path, row["isa"].line_of(other), f"class '{name}': no ISA '{other}'")
+    merged = Map({**row, **row.get("isa", {}).get(isa, {})})
+    merged.line, merged.lines = row.line, row.lines
+
+    def fail(key: str, message: str) -> SpecError:
+        return SpecError(path, row.line_of(key), f"class '{name}' on {isa}: {message}")
+
+    results = {file: (r, r) if isinstance(r, str) else (r[0], r[1]) for file, r in merged.get("results", {}).items()}
+    if (merged["result"] == "fixed") != bool(results):
+        raise fail("result", "'results' belong to classes with a fixed result, and only to those")
+    if merged["result"] == "variable" and "estimate" not in merged:
+        raise fail("result", "a variable result needs an 'estimate'")
+    if ("memory" in merged) != ("does" in merged):
+        raise fail("memory", "'memory' and 'does' belong together")
+    return ClassColumns(
+        pipe=merged["pipe"],
+        spacing=_figure(merged, "spacing", 1, fail),
+        stall=_figure(merged, "stall", 1, fail),
+        result=merged["result"],
+        estimate=merged.get("estimate", 0),
+        results=results,
+        flags=frozenset(f for f in FLAGS if merged.get(f)),
+        spaces=tuple(merged.get("memory", ())),
+        does=tuple(merged.get("does", ())),
+    )
+
+
+def _operations(data: Map, machine: Machine, path: str) -> tuple[OperationSchedule, ...]:
+    known = {o.name: o for o in machine.operations}
+    found: dict[str, OperationSchedule] = {}
+    for name, row in data["classes"].items():
+        for position, op in enumerate(row["operations"]):
+            line = row["operations"].line_of(position)
+            if op not in known:
+                raise SpecError(path, line, f"class '{name}': no operation '{op}'")
+            if op in found:
+                raise SpecError(path, line, f"class '{name}': operation '{op}' is also in class '{found[op].klass}'")
+            found[op] = OperationSchedule(known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path))
+    for operation in machine.operations:
+        if operation.name not in found:
+            raise SpecError(operation.path, operation.line, f"operation '{operation.name}' has no scheduling class in spec/{_CLASSES}")
+    return tuple(found[o.name] for o in machine.operations)
+
+
+def _readers(data: Map, name: str, row: Map, operation: Operation, path: str) -> tuple[tuple[str, str], ...]:
+    reads = row["reads"]
+    if isinstance(reads, str):
+        reads = data["reads"].get(reads, {"default": reads})
+    out = []
+    for operand in operation.operands:
+        group = reads.get(operand.name, reads["default"])
+        out.append((group, group) if isinstance(group, str) else (group[0], group[1]))
+    return tuple(out)
+
+
+def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, int, int, int]:
+    if "order" not in row:
+        return (0, 0, 0, 0)
+    order = row["order"]
+    mods = [m for m in operation.mods if m.name == order["mod"]]
+    if not mods:
+        raise SpecError(path, row.line_of("order"), f"class '{name}': operation '{operation.name}' has no modifier '{order['mod']}'")
+
+    def mask(prefixes: list[str]) -> int:
+        bits = 0
+        for value, packed in mods[0].codes.items():
+            if any(value == p or value.startswith((p + ".", p + "_")) for p in prefixes):
+                bits |= 1 << packed
+        return bits
+
+    return (mods[0].shift, mods[0].width, mask(order["plain"]), mask(order["free"]))
+
+
+def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]]:
+    name = f"latency/{isa}.yaml"
+    data = spec.load(name, "latency")
+    path = str(spec.path(name))
+    if data["isa"] != isa:
+        raise SpecError(path, data.line_of("isa"), f"the file of {isa} says '{data['isa']}'")
+    table = {}
+    for row_name, row in data["results"].items():
+        line = data["results"].line_of(row_name)
+        cells = {}
+        for group, figures in row["readers"].items():
+            place = f"'{row_name}' to '{group}'"
+            if figures[0] < figures[1]:
+                raise SpecError(path, line, f"{place}: {figures[0]} cycles is below the smallest distance seen, {figures[1]}")
+            if group not in used:
+                raise SpecError(path, line, f"{place}: no class reads as '{group}'")
+            cells[group] = figures[0]
+        rewrite = row["rewrite"]
+        if len(rewrite) > 1 and rewrite[0] < rewrite[1]:
+            raise SpecError(path, line, f"'{row_name}': rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
+        if row["other"] < max(cells.values(), default=0):
+            raise SpecError(path, line, f"'{row_name}': 'other' is below the distance to a known reader group")
+        table[row_name] = {**{g: cells.get(g, row["other"]) for g in used}, OTHER: row["other"], REWRITE: rewrite[0]}
+    return table
+
+
+def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:
+    for name, by_isa in classes.items():
+        for isa, columns in by_isa.items():
+            for file, pair in columns.results.items():
+                for row in pair:
+                    if f"{file} {row}" not in distance[isa]:
+                        line = data["classes"].line_of(name)
+                        raise SpecError(path, line, f"class '{name}': latency/{isa}.yaml has no row '{file} {row}'")

@@ -1,0 +1,104 @@
+"""``build/c/oric_latency.{h,c}``: the scheduler's tables; ``build/flat/latency_ISA.txt``: the same to read."""
+
+from __future__ import annotations
+
+from ..isa.model import KINDS
+from ..isa.rows import load as load_machine
+from ..latency import FILES, FLAGS, RESULTS, SPACES, ClassColumns, Latency, OperationSchedule, load
+from ..render import header, template
+from ..spec import Spec
+
+_SOURCES = ["spec/latency/*.yaml"]
+_SLOTS = 12
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the C tables and the readable form."""
+    tables = load(spec, load_machine(spec))
+    head = header("//", "generator/oricgen/outputs/latency.py", _SOURCES)
+    out = {
+        "c/oric_latency.h": template("latency.h.j2", **_sizes(tables)),
+        "c/oric_latency.c": head + _source(tables),
+    }
+    for isa in tables.isas:
+        out[f"flat/latency_{isa}.txt"] = _flat(tables, isa)
+    return out
+
+
+def _sizes(tables: Latency) -> dict[str, object]:
+    return {
+        "isas": len(tables.isas),
+        "classes": list(tables.classes),
+        "rows": tables.rows,
+        "groups": tables.groups,
+        "pipes": tables.pipes,
+        "operations": len(tables.operations) + 1,
+        "flags": FLAGS,
+        "results": RESULTS,
+        "spaces": SPACES,
+        "slots": _SLOTS,
+    }
+
+
+def _source(tables: Latency) -> str:
+    lines = ['#include "oric_latency.h"', ""]
+    lines.append("const oric_class oric_classes[ORIC_ISAS][ORIC_CLASSES] = {")
+    for isa in tables.isas:
+        lines.append(f"    {{ /* {isa} */")
+        lines += [f"        {_class(tables, by_isa[isa])}, /* {name} */" for name, by_isa in tables.classes.items()]
+        lines.append("    },")
+    lines += ["};", "", "const oric_op_schedule oric_op_schedules[ORIC_SCHEDULED_OPERATIONS] = {", "    {0},"]
+    lines += [f"    {_operation(tables, o)}, /* {o.operation.name} */" for o in tables.operations]
+    lines += ["};", "", "const uint8_t oric_distance[ORIC_ISAS][ORIC_RESULT_ROWS][ORIC_READER_GROUPS] = {"]
+    for isa in tables.isas:
+        lines.append(f"    {{ /* {isa} */")
+        for row in tables.rows:
+            cells = tables.distance[isa].get(row)
+            values = ", ".join(str(cells[g]) for g in tables.groups) if cells else "0"
+            lines.append(f"        {{{values}}}, /* {row} */")
+        lines.append("    },")
+    lines += ["};", "", "const char *const oric_class_names[ORIC_CLASSES] = {"]
+    lines += [f'    "{name}",' for name in tables.classes]
+    lines += ["};", ""]
+    return "\n".join(lines)
+
+
+def _class(tables: Latency, c: ClassColumns) -> str:
+    flags = sum(1 << i for i, f in enumerate(FLAGS) if f in c.flags)
+    spaces = sum(1 << i for i, s in enumerate(SPACES) if s in c.spaces)
+    does = ("read" in c.does) | ("write" in c.does) << 1
+    rows = []
+    for file in FILES:
+        pair = c.results.get(file)
+        rows.append("{255, 255}" if pair is None else "{" + ", ".join(str(tables.rows.index(f"{file} {p}")) for p in pair) + "}")
+    numbers = (tables.pipes.index(c.pipe), c.spacing, c.stall, RESULTS.index(c.result), flags, spaces, does, c.estimate)
+    return "{" + ", ".join(map(str, numbers)) + ", {" + ", ".join(rows) + "}}"
+
+
+def _operation(tables: Latency, o: OperationSchedule) -> str:
+    op = o.operation
+    writes = sum(1 << i for i, operand in enumerate(op.operands) if operand.writes)
+    kinds = ", ".join(str(KINDS[operand.kind]) for operand in op.operands) or "0"
+    readers = ", ".join("{" + ", ".join(str(tables.groups.index(g)) for g in pair) + "}" for pair in o.readers) or "{0, 0}"
+    klass = list(tables.classes).index(o.klass)
+    shift, width, plain, free = o.order
+    return f"{{{klass}, {len(op.operands)}, {writes}, {shift}, {width}, {plain:#x}u, {free:#x}u, {{{kinds}}}, {{{readers}}}}}"
+
+
+def _flat(tables: Latency, isa: str) -> str:
+    lines = [header("#", "generator/oricgen/outputs/latency.py", _SOURCES).rstrip()]
+    for o in tables.operations:
+        c = tables.classes[o.klass][isa]
+        parts = [f"{o.operation.name:20}", f"{o.klass:22}", f"pipe {c.pipe}/{c.spacing}", f"stall {c.stall}", c.result]
+        if c.estimate:
+            parts.append(f"~{c.estimate}")
+        parts += [f"{f}:{'/'.join(dict.fromkeys(pair))}" for f, pair in c.results.items()]
+        reads = [f"{operand.name}:{'/'.join(dict.fromkeys(pair))}" for operand, pair in zip(o.operation.operands, o.readers, strict=True)
+                 if not operand.writes]  # fmt: skip
+        parts += ["<-", *reads] if reads else []
+        parts += sorted(c.flags) + [f"{'+'.join(c.does)} {'|'.join(c.spaces)}"] * bool(c.spaces)
+        lines.append(" ".join(parts).rstrip())
+    lines.append("")
+    for row, cells in tables.distance[isa].items():
+        lines.append(f"{row:14} " + " ".join(f"{g}={v}" for g, v in cells.items() if v != cells["other"] or g == "other"))
+    return "\n".join(lines) + "\n"
