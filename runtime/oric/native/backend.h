@@ -20,6 +20,7 @@ enum {
     ORIC_U_B = 520,
     ORIC_U_UR = 536,
     ORIC_U_UP = 600,
+    ORIC_U_MEMORY = 607, /* no register: what a memory fence completes and later accesses wait for */
     ORIC_PHYSICAL_UNITS = 608
 };
 
@@ -41,9 +42,9 @@ enum {
     ORIC_I_COPY = 32,      /* plain register copy: first access DEF, second its source */
     ORIC_I_LATE_READ = 64, /* register sources are read some time after issue */
     ORIC_I_VARIABLE = 128, /* results come at an unknown time */
-    ORIC_I_PINNED = 256,   /* stays at the beginning of its block */
     ORIC_I_JUMP = 512,     /* may transfer control to a successor block */
-    ORIC_I_DELETED = 1024  /* a copy whose two registers are the same */
+    ORIC_I_DRAIN = 1024,   /* waits for everything outstanding */
+    ORIC_I_COMPLETES = 2048/* later memory accesses wait for it */
 };
 
 typedef struct {
@@ -92,7 +93,8 @@ typedef struct {
     uint64_t *live_in;     /* block_count sets */
     uint64_t *live_out;
     uint64_t *reach_in;    /* units that some definition reaches */
-    int32_t error;         /* 0, or the position in the image (plus 1) of what cannot be represented */
+    int32_t error;         /* ORIC_LOAD_* */
+    int32_t error_at;      /* position of the instruction in the image */
 } oric_fn;
 
 /* An empty function with arrays of these sizes, all zero; NULL without memory. For tests and for oric_fn_load. */
