@@ -1,0 +1,106 @@
+"""From PTX text to a cubin: parse and lower, run the phases, encode, write."""
+
+from __future__ import annotations
+
+import gc
+
+from oric import cubin as cubin_writer
+from oric.encode import encode_function
+from oric.ir.code import CodeObject
+from oric.ir.dump import dump
+from oric.ir.encoded import EncodedFunction
+from oric.ir.module import Module
+from oric.ir.passes import PassContext
+from oric.ir.verify import verify
+from oric.lower import OriBuilder
+from oric.phases.manager import PhaseManager
+from oric.ptx import parse_module
+from oric.support.diagnostics import Diagnostics, diagnostics_for
+
+from .options import CompileOptions
+from .registry import passes
+from .result import Cubin, KernelInfo
+
+_NO_LIMIT = 255
+
+
+def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") -> Cubin:
+    """Compile a PTX module.
+
+    Raises:
+        CompileError: see :func:`oric.api.compile`.
+        ValueError: ``options.dump`` names no phase.
+    """
+    # A compilation makes many objects and few cycles that die in it: collecting while it runs only costs time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _compile(text, options, filename)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _compile(text: str, options: CompileOptions, filename: str) -> Cubin:
+    diag = diagnostics_for(text, filename)
+    manager = PhaseManager(
+        passes(),
+        options.opt_level,
+        verify=verify if options.verify else None,
+        dump=options.dump,
+        dump_text=dump,
+        sink=options.dump_sink,
+        timed=options.time_phases,
+    )
+    module = _build(text, filename, options, diag)
+    limit = _register_limit(options, diag)
+    context = PassContext(options.target, module, options.opt_level, diag, limit)
+    encoded = []
+    for code in module.functions:
+        manager.run(code, context)
+        diag.check()
+        encoded.append(encode_function(code, options.target))
+    image = cubin_writer.write(module, encoded, options.target, register_default=limit or 0)
+    kernels = {code.name: _facts(code, item) for code, item in zip(module.functions, encoded, strict=True)}
+    return Cubin(image, kernels, diag.warnings(), _global_bytes(module), manager.time_rows())
+
+
+def _build(text: str, filename: str, options: CompileOptions, diag: Diagnostics) -> Module:
+    builder = OriBuilder(options.target, diag.source, filename)
+    parse_module(text, filename, builder, options.target, diag)
+    diag.check()
+    return builder.ir
+
+
+def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
+    """The ceiling that the command line sets, in the range that ptxas 13.0.88 accepts (observed)."""
+    limit = options.maxrregcount
+    if limit is None:
+        return None
+    if limit > _NO_LIMIT:
+        diag.warning(f"Too big maxrregcount value specified {limit}, will be ignored")
+        return None
+    if limit < options.target.min_regs:
+        diag.warning(
+            f"For profile {options.arch} adjusting per thread register count of {limit} to lower bound of {options.target.min_regs}"
+        )
+        return options.target.min_regs
+    return limit
+
+
+def _facts(code: CodeObject, encoded: EncodedFunction) -> KernelInfo:
+    facts = code.attributes
+    return KernelInfo(
+        name=code.name,
+        registers=encoded.num_regs,
+        shared=facts.static_shared,
+        stack=facts.frame_size,
+        spills=facts.spill_bytes,
+        barriers=facts.num_barriers,
+        params=tuple((p.offset, p.size) for p in facts.params),
+        instructions=sum(1 for _ in code.instructions()),
+    )
+
+
+def _global_bytes(module: Module) -> int:
+    return sum(s.size for s in module.symbols if s.space == "global" and s.binding != "extern")
