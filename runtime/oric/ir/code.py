@@ -22,6 +22,13 @@ R4: Final = 11
 
 RESERVED_IDS: Final = frozenset({opd.PT, opd.RZ})
 
+# Instruction.aux of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it:
+# the convergence phase removes it where they are together anyway.
+AUX_IF_DIVERGED: Final = 1
+# Instruction.aux of a memory access that is volatile: never removed, merged or moved across another one. (Bit 5 of the
+# documented special flags.)
+AUX_VOLATILE: Final = 0x20
+
 
 class VReg:
     """A virtual register descriptor; ``size`` is its number of 32-bit registers (1 for predicates)."""
@@ -45,6 +52,9 @@ class Instruction:
     ``op`` is the opcode word: id in bits 0-11, sub-operation in bits 12-13. ``mods`` packs the modifier values
     in the layout of ``oric_tables.ops``. ``guard`` is a predicate operand, 0 when there is none.
     ``control`` holds the 21 scheduling bits once scheduled. ``line`` is the PTX line.
+
+    ``aux`` is 0 but for: an indirect branch, where it is the number of its jump table in
+    ``CodeObject.attributes.jump_tables``; and ``AUX_*`` marks.
     """
 
     __slots__ = ("aux", "block", "control", "guard", "id", "line", "mods", "next", "op", "operands", "prev")
@@ -167,6 +177,61 @@ class CodeObject:
         else:
             instruction.next.prev = instruction.prev
         instruction.block = instruction.prev = instruction.next = None
+
+    def split_after(self, node: Instruction) -> Block:
+        """Move what follows ``node`` into a new block at the end of the list; edges are left to the caller."""
+        block = node.block
+        assert block is not None
+        rest = self.new_block()
+        following = node.next
+        if following is not None:
+            rest.head, rest.tail = following, block.tail
+            following.prev = None
+            node.next = None
+            block.tail = node
+            moved: Instruction | None = following
+            while moved is not None:
+                moved.block = rest
+                moved = moved.next
+        return rest
+
+    def append_all(self, block: Block, other: Block) -> None:
+        """Move all instructions of ``other`` to the end of ``block``."""
+        node = other.head
+        if node is None:
+            return
+        if block.tail is None:
+            block.head = node
+        else:
+            block.tail.next = node
+            node.prev = block.tail
+        block.tail = other.tail
+        other.head = other.tail = None
+        while node is not None:
+            node.block = block
+            node = node.next
+
+    def reorder(self, order: list[Block]) -> None:
+        """Make ``order`` the list of blocks: new indices in blocks, edges, label operands and jump tables.
+
+        Blocks that are left out are dropped; nothing may refer to them any more.
+        """
+        if len(order) == len(self.blocks) and all(block.index == place for place, block in enumerate(order)):
+            return
+        place_of = {block.index: place for place, block in enumerate(order)}
+        for block in order:
+            block.succs = [place_of[index] for index in block.succs]
+            block.preds = [place_of[index] for index in block.preds if index in place_of]
+            for node in block:
+                for slot, operand in enumerate(node.operands):
+                    if operand >> opd.TYPE_SHIFT & 7 == opd.LABEL:
+                        node.operands[slot] = opd.label(place_of[operand & opd.INDEX_MASK])
+        for table in self.attributes.jump_tables:
+            known = all(index in place_of for index in table.targets)  # not so when its branch was unreachable
+            table.targets = [place_of[index] for index in table.targets] if known else []
+        for place, block in enumerate(order):
+            block.index = place
+        self.blocks = order
 
     def instructions(self) -> Iterator[Instruction]:
         """All instructions in block order."""

@@ -192,16 +192,16 @@ class Image:
                 raise ValueError(f"position {position} of instruction {node.id} is taken or out of range")
             order[position] = node
         for block, (first, count) in zip(self.code.blocks, self.block_fields("first", "count"), strict=True):
-            nodes = order[first : first + count]
+            for_block = order[first : first + count]
             before: Instruction | None = None
-            for node in nodes:
+            for node in for_block:
                 if node is None or node.block is not block:
                     raise ValueError(f"an instruction left block {block.index}")
                 node.prev = before
                 if before is not None:
                     before.next = node
                 before = node
-            block.head = nodes[0] if nodes else None
+            block.head = for_block[0] if for_block else None
             block.tail = before
             if before is not None:
                 before.next = None
