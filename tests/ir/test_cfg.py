@@ -109,5 +109,5 @@ def test_loops_against_their_definition(seed: int) -> None:
     assert loops.count == len(bodies)
     assert loops.depth == [sum(b in body for body in bodies.values()) for b in range(len(succs))]
     order_edges = set(loops.back_edges) | set(loops.irreducible)
-    acyclic = nx.DiGraph((e for e in graph.edges if e[0] in cfg.order and e not in order_edges))
+    acyclic = nx.DiGraph(e for e in graph.edges if e[0] in cfg.order and e not in order_edges)
     assert nx.is_directed_acyclic_graph(acyclic)

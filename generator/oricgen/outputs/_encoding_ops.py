@@ -9,7 +9,7 @@ from ..render import header, template
 
 EFFECTS = (
     "load", "store", "atomic", "shared", "local", "constant", "branch", "call", "return", "exit", "barrier", "convergence",
-    "fence", "warp", "side_effect",
+    "fence", "warp", "side_effect", "special",
 )  # fmt: skip
 _WIDE = ((re.compile(r"128|F16x8|F32x4"), 4), (re.compile(r"64|F16x4|F32x2"), 2))
 

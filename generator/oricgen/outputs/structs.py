@@ -79,7 +79,8 @@ def _struct(name: str, entries: Map, path: Path) -> Struct:
             raise SpecError(path, line, f"{name}: two fields are called '{field.name}'")
         names.add(field.name)
         if field.offset < position:
-            raise SpecError(path, line, f"{name}.{field.name} at {field.offset} overlaps the field before it, which ends at {position}")
+            what = f"overlaps the field before it, which ends at {position}"
+            raise SpecError(path, line, f"{name}.{field.name} at {field.offset} {what}")
         if field.offset % field.align:
             raise SpecError(path, line, f"{name}.{field.name} at {field.offset} is not a multiple of {field.align}")
         _fill(fields, position, field.offset)
@@ -102,7 +103,8 @@ def _field(raw: Map, entries: Map, path: Path, line: int) -> Field:
     base, _, rest = kind.partition("[")
     count = int(rest[:-1]) if rest else 0
     ctype, size, code = TYPES[base]
-    return Field(raw["name"], raw["offset"], size * (count or 1), size, ctype, count, (str(count) if count else "") + code, raw["doc"])
+    codes = f"{count}{code}" if count else code
+    return Field(raw["name"], raw["offset"], size * (count or 1), size, ctype, count, codes, raw["doc"])
 
 
 def _fill(fields: list[Field], start: int, end: int) -> None:

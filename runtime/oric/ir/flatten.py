@@ -194,13 +194,13 @@ class Image:
         for block, (first, count) in zip(self.code.blocks, self.block_fields("first", "count"), strict=True):
             for_block = order[first : first + count]
             before: Instruction | None = None
-            for node in for_block:
-                if node is None or node.block is not block:
+            for moved in for_block:
+                if moved is None or moved.block is not block:
                     raise ValueError(f"an instruction left block {block.index}")
-                node.prev = before
+                moved.prev = before
                 if before is not None:
-                    before.next = node
-                before = node
+                    before.next = moved
+                before = moved
             block.head = for_block[0] if for_block else None
             block.tail = before
             if before is not None:

@@ -9,8 +9,9 @@ from .code import CodeObject
 from .module import Module
 
 if TYPE_CHECKING:
-    from oric.support.diagnostics import Diagnostics
     from oric_tables.targets import Target
+
+    from oric.support.diagnostics import Diagnostics
 
 
 class PassContext:

@@ -152,7 +152,7 @@ def _merge_chains(flow: Flow) -> bool:
     for index, end in list(flow.live()):
         if flow.ends[index] is None:
             continue
-        while end.kind == JUMP and end.target != index and end.target != 0 and len(preds[end.target]) == 1:
+        while end.kind == JUMP and end.target not in (index, 0) and len(preds[end.target]) == 1:
             target = end.target
             flow.code.append_all(blocks[index], blocks[target])
             end = flow.ends[index] = flow.end(target)

@@ -7,10 +7,12 @@ want it. Source: observed on ptxas 13.0.88; docs/architecture.md.
 
 from __future__ import annotations
 
+from oric_tables import ops
+
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.code import AUX_IF_DIVERGED, CodeObject, Instruction
-from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARPSYNC, YIELD, can_wait_for_all
+from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARPSYNC, WARPSYNC_ALL, YIELD
 from oric.ir.passes import PassContext
 
 from .divergence import Definitions, divergent_branches, waiting_loops
@@ -85,13 +87,20 @@ def _settle_warpsync(code: CodeObject, apart: set[int], ctx: PassContext) -> Non
     for block in code.blocks:
         if block.index in apart:
             for node in block:
-                if FLAGS[node.op] & BARRIER and can_wait_for_all(node):
-                    code.insert_before(node, Instruction(WARPSYNC, [code.imm(0xFFFFFFFF)], 0, node.guard, node.line))
+                if FLAGS[node.op] & BARRIER and not node.guard:
+                    code.insert_before(node, _whole_warp(code, ctx, node.line))
                     ctx.count("WARPSYNC")
             continue
         for node in block:
             if node.op == WARPSYNC and node.aux & AUX_IF_DIVERGED:
                 code.remove(node)
+
+
+def _whole_warp(code: CodeObject, ctx: PassContext, line: int) -> Instruction:
+    """The instruction that waits for all threads of the warp."""
+    if ctx.target.isa_name in ops.op(WARPSYNC_ALL).isas:
+        return Instruction(WARPSYNC_ALL, [], line=line)
+    return Instruction(WARPSYNC, [code.imm(0xFFFFFFFF)], line=line)
 
 
 def _insert(flow: Flow, cfg: Cfg, regions: list[Region]) -> None:

@@ -8,10 +8,9 @@ several; definitions in a loop that threads leave at different times).
 
 from __future__ import annotations
 
-from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.code import AUX_VOLATILE, UP, UR, CodeObject, Instruction
-from oric.ir.optable import FLAGS, INFO, VARIES, is_strong
+from oric.ir.optable import INFO, is_strong
 from oric.ir.slots import slot_map
 
 from .flow import COND, COND_STOP, TABLE, Flow
@@ -98,10 +97,10 @@ def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, ipdom: li
         if not fresh:
             return found
         found.update(fresh)
-        _mark_meeting(flow, cfg, definitions, ipdom, fresh, marked)
+        _mark_meeting(cfg, definitions, ipdom, fresh, marked)
 
 
-def _mark_meeting(flow: Flow, cfg: Cfg, definitions: Definitions, ipdom: list[int], branches: list[int], marked: bytearray) -> None:
+def _mark_meeting(cfg: Cfg, definitions: Definitions, ipdom: list[int], branches: list[int], marked: bytearray) -> None:
     """Mark components that get values on some of the ways that lead away from divergent branches."""
     several: set[int] = set()
     left: set[int] = set()
@@ -141,7 +140,7 @@ def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
     marked = bytearray(definitions.count)
     any_source = False
     for block, dests, _, node in definitions.rows:
-        if cfg.loops.depth[block] and (is_strong(node) or node.aux & AUX_VOLATILE and FLAGS[node.op] & VARIES):
+        if cfg.loops.depth[block] and (is_strong(node) or node.aux & AUX_VOLATILE):
             any_source = True
             for slot in dests:
                 marked[slot] = 1
@@ -156,8 +155,3 @@ def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
                 found.add(header)
                 header = cfg.loops.outer[header]
     return found
-
-
-def touches_registers(operand: int) -> bool:
-    """Whether an operand is a register other than RZ and PT."""
-    return operand >> opd.TYPE_SHIFT & 7 == opd.REG and operand & opd.INDEX_MASK not in (opd.RZ, opd.PT)

@@ -12,7 +12,7 @@ from typing import Final
 
 from oric.ir import operand as opd
 from oric.ir.code import Block, CodeObject, Instruction
-from oric.ir.optable import BRANCH, BRA, EXIT, FLAGS, INDIRECT
+from oric.ir.optable import BRA, BRANCH, EXIT, FLAGS, INDIRECT
 
 # What a block does at its end.
 JUMP: Final = 0  # goes to `target`
@@ -225,7 +225,9 @@ def is_conditional(node: Instruction) -> bool:
     """Whether a control-flow instruction may let control go on to the next one."""
     if node.guard and node.guard != opd.PT_OPERAND:
         return True
-    return any(o >> opd.TYPE_SHIFT & 7 == opd.REG and o != opd.PT_OPERAND for o in node.operands) and not FLAGS[node.op] & INDIRECT
+    if FLAGS[node.op] & INDIRECT:
+        return False
+    return any(o >> opd.TYPE_SHIFT & 7 == opd.REG and o != opd.PT_OPERAND for o in node.operands)
 
 
 def can_invert(node: Instruction | None) -> bool:

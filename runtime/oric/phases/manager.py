@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 
+from oric_tables.phases import PHASES, Phase
+
 from oric.ir import cfg
 from oric.ir.code import CodeObject
 from oric.ir.passes import PassContext, PassFunction
-from oric_tables.phases import PHASES, Phase
 
 UNDOCUMENTED = "undocumented"
 
@@ -117,6 +118,7 @@ class PhaseManager:
 
 
 def _shown_name(phase: Phase) -> str:
-    if phase.name != UNDOCUMENTED:
-        return phase.name
+    name: str = phase.name
+    if name != UNDOCUMENTED:
+        return name
     return f"({phase.function})" if phase.function else f"({UNDOCUMENTED})"

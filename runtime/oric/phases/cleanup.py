@@ -1,0 +1,80 @@
+"""Removal of code without effect, and the structural checks at the two ends of the bridge phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from oric.ir.code import AUX_VOLATILE, CodeObject, Instruction
+from oric.ir.optable import FLAGS, INFO, PINNED
+from oric.ir.passes import PassContext
+from oric.ir.slots import slot_map
+from oric.ir.verify import verify
+
+
+def check_initial_program(code: CodeObject, ctx: PassContext) -> bool:
+    """Phase 0: refuse malformed code; control flow may still stand inside blocks."""
+    verify(code, "lowering", final_flow=False)
+    return False
+
+
+def sanitize(code: CodeObject, ctx: PassContext) -> bool:
+    """Phase 12: the same with control flow last in its block."""
+    verify(code, "the bridge phases")
+    return False
+
+
+def remove_dead_code(code: CodeObject, ctx: PassContext) -> bool:
+    """Remove instructions whose results nobody reads, also round loops.
+
+    Registers are taken as wholes in time: a register component is live when any instruction that stays reads it.
+    """
+    slots = slot_map(code)
+    live = bytearray(slots.count)
+    of = slots.of
+    waiting: list[Instruction] = []
+    for block in reversed(code.blocks):
+        node = block.tail
+        while node is not None:
+            if FLAGS[node.op] & PINNED or node.aux & AUX_VOLATILE or _writes_live(node, live, of):
+                _mark_sources(node, live, of)
+            else:
+                waiting.append(node)
+            node = node.prev
+    changed = True
+    while changed and waiting:
+        changed = False
+        rest: list[Instruction] = []
+        for node in waiting:
+            if _writes_live(node, live, of):
+                _mark_sources(node, live, of)
+                changed = True
+            else:
+                rest.append(node)
+        waiting = rest
+    for node in waiting:
+        code.remove(node)
+    ctx.count("dead instructions", len(waiting))
+    return bool(waiting)
+
+
+def _writes_live(node: Instruction, live: bytearray, of: Callable[[int], range]) -> bool:
+    operands = node.operands
+    count = len(operands)
+    for place in INFO[node.op].writes:
+        if place < count:
+            for slot in of(operands[place]):
+                if live[slot]:
+                    return True
+    return False
+
+
+def _mark_sources(node: Instruction, live: bytearray, of: Callable[[int], range]) -> None:
+    operands = node.operands
+    count = len(operands)
+    for place in INFO[node.op].reads:
+        if place < count:
+            for slot in of(operands[place]):
+                live[slot] = 1
+    if node.guard:
+        for slot in of(node.guard):
+            live[slot] = 1

@@ -1,0 +1,21 @@
+"""The passes of this package under the names that ``spec/phases.yaml`` calls them by."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from oric.ir.passes import PassFunction
+
+from .cleanup import check_initial_program, remove_dead_code, sanitize
+from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
+from .convergence import insert_convergence_barriers
+
+PASSES: Final[dict[str, PassFunction]] = {
+    "check_initial_program": check_initial_program,
+    "analyze_control_flow": analyze_control_flow,
+    "set_control_flow_last": set_control_flow_last,
+    "sanitize": sanitize,
+    "remove_dead_code": remove_dead_code,
+    "simplify_control_flow": simplify_control_flow,
+    "insert_convergence_barriers": insert_convergence_barriers,
+}
