@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..errors import SpecError
 from ..isa import rows
 from ..spec import Spec
-from . import _encoding_ops
+from . import _encoding_c, _encoding_ops
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Generated files below build/: oric_tables/ops.py.
+    """Generated files below build/: oric_tables/ops.py, c/oric_forms.{h,c}.
 
     Raises:
         SpecError: a mistake in spec/encoding, spec/formats.yaml or spec/opcodes.yaml.
@@ -29,4 +29,7 @@ def render(spec: Spec) -> dict[str, str]:
         for operand in operation.operands:
             if not operand.width.isdigit() and operand.width not in known:
                 raise SpecError(operation.path, operation.line, f"operation '{operation.name}': no modifier '{operand.width}' for a width")
-    return {"oric_tables/ops.py": _encoding_ops.render(machine, words, widths)}
+    return {
+        "oric_tables/ops.py": _encoding_ops.render(machine, words, widths),
+        **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
+    }
