@@ -153,8 +153,8 @@ class InitSymbol:
     """A symbol's address inside an initialiser.
 
     ``size`` bytes at byte ``offset`` of the variable get the address of ``symbol`` plus ``addend``: its generic
-    address when ``generic``, else its address in its own space. ``mask`` is the byte mask of ``0xFF(expr)`` forms
-    (shifted right to its lowest byte), 0 for none.
+    address when ``generic``, else its address in its own space. ``mask`` is the byte mask of ``0xFF00(expr)`` forms as
+    written (the byte that it selects is stored), 0 for none.
     """
 
     __slots__ = ("addend", "generic", "mask", "offset", "size", "symbol")

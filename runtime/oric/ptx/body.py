@@ -1,0 +1,363 @@
+"""Function bodies: a statement scanner for the instructions of a module, a careful reader for everything else.
+
+One regular expression takes a whole instruction. Its operand texts are looked up in the scope's memory, the operand classes
+form a key, and a key that the mnemonic accepted before needs no check. Whatever is unusual or wrong (a first use, a comment
+inside, a call, an error) is read again token by token by :meth:`Body.statement`, which has places for its messages.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from oric.support.diagnostics import NotSupported
+
+from . import classes as cl
+from .builder import Function, Operand
+from .calls import read_call
+from .check import check
+from .declarations import VARIABLE_SPACES, Declarations
+from .lexer import DOT_WORD, END, IDENT, NUMBER, SPACE, Lexer, PtxError
+from .operands import OperandReader
+from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
+from .signatures import entries_for, entry_of
+from .state import State
+
+MAX_DEPTH: Final = 512
+_MNEMONIC: Final = r"[a-zA-Z_]\w*+(?:\.\w++(?:::\w++)*+)*+"
+_STATEMENT: Final = re.compile(SPACE + rf'(?:@(!?[\w%$]++)[ \t]++)?({_MNEMONIC})[ \t\r\n]*+([^;()/"@#]{{0,4000}}+);', re.ASCII)
+_OPCODE: Final = re.compile(_MNEMONIC, re.ASCII)
+_OPERANDS: Final = re.compile(r"[ \t\r\n]*+((?:[^,{\[]|\{[^}]*+\}|\[[^\]]*+\])++)")
+_LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
+_LOC: Final = re.compile(r"\.loc[ \t]++(\d+)[ \t]++(\d+)[ \t]++(\d+)[ \t]*+(?=[\r\n])")
+
+
+class Body:
+    """Reads one function body."""
+
+    __slots__ = ("declarations", "done", "function", "reader", "scope", "state")
+
+    def __init__(self, state: State, declarations: Declarations, module_scope: Scope, function: Function) -> None:
+        self.state = state
+        self.declarations = declarations
+        self.function = function
+        self.done = False
+        self.scope = Scope(module_scope, -1)
+        self.reader = OperandReader(state, self.scope)
+        self.scope.resolver = self.reader.resolve
+
+    def read(self, symbol: int, position: int) -> int:
+        """Read from behind the opening brace on; returns the offset behind the closing one (or of the end)."""
+        builder = self.state.builder
+        handles = builder.begin_body(symbol, self.function)
+        for variable, handle in zip(self.function.returns + self.function.params, handles, strict=True):
+            kind = REGISTER if variable.space == "reg" else SYMBOL
+            type_ = variable.type if kind == REGISTER else variable.space
+            self.scope.declare(variable.name, Entity(kind, handle, type_, variable.vector, variable), variable.loc)
+        while not self.done:
+            position = self.scan(position)
+            position = self.step(position)
+        return position
+
+    # -- the fast way --------------------------------------------------------------------------------------
+
+    def scan(self, position: int) -> int:
+        """Take instructions as long as they are ordinary; returns where it stopped."""
+        state = self.state
+        node_of = self.scope.nodes.__getitem__
+        class_of = self.scope.classes.__getitem__
+        entries = entries_for(state)
+        emit = state.builder.instruction
+        scanner: Any = _STATEMENT.scanner(state.text, position)  # type: ignore[attr-defined]
+        following = scanner.match
+        while (match := following()) is not None:
+            guard_text, mnemonic, raw = match.groups()
+            entry = entries.get(mnemonic)
+            if entry is None or entry.special:
+                return position
+            state.statement_at = at = match.start(2)
+            guard: Operand | None = None
+            try:
+                if raw:
+                    plain = "{" not in raw and raw.count(", ") == raw.count(",")
+                    texts = raw.split(", ") if plain else _OPERANDS.findall(raw)
+                    operands = [node_of(text) for text in texts]
+                    key = tuple([class_of(text) for text in texts])
+                else:
+                    operands, key = [], ()
+                if guard_text is not None:
+                    guard = node_of(guard_text)
+                    if class_of(guard_text) not in cl.GUARD_CLASSES:
+                        return position
+            except PtxError:
+                return position
+            if key not in entry.accepted and check(entry, key, operands) is not None:
+                return position
+            try:
+                emit(entry.variant, guard, operands, at)
+            except NotSupported as error:
+                state.not_supported(error.what, at)
+            position = match.end()
+        return position
+
+    # -- the careful way -----------------------------------------------------------------------------------
+
+    def step(self, position: int) -> int:
+        """One statement or brace at ``position``; returns where the next one begins."""
+        try:
+            lexer = Lexer(self.state.text, position)
+        except PtxError as error:
+            self.state.report(error)
+            self.done = True
+            return len(self.state.text)
+        begin = self.state.statement_at = lexer.at
+        try:
+            self.statement(lexer)
+        except PtxError as error:
+            self.state.report(error)
+            self.reader.forget_labels(begin)
+            recover(lexer, begin)
+        except NotSupported as error:
+            self.state.not_supported(error.what, begin)
+            recover(lexer, begin)
+        return lexer.at
+
+    def statement(self, lexer: Lexer) -> None:
+        """One statement, from its first token on."""
+        if lexer.kind == DOT_WORD:
+            self.directive(lexer)
+        elif lexer.is_punct("}"):
+            self.close(lexer)
+        elif lexer.is_punct("{"):
+            self.open(lexer)
+        elif lexer.kind == IDENT:
+            match = _LABEL.match(lexer.text, lexer.at)
+            if match is not None:
+                lexer.move(match.end())
+                self.label(lexer, match[1], match.start())
+            else:
+                self.instruction(lexer)
+        elif lexer.is_punct("@"):
+            self.instruction(lexer)
+        elif lexer.is_punct(";"):
+            lexer.advance()
+        elif lexer.kind == END:
+            self.done = True
+            raise PtxError(lexer.at, f"expected '}}' at the end of '{self.function.name}', found end of file")
+        else:
+            raise lexer.expected("an instruction or directive")
+
+    def instruction(self, lexer: Lexer) -> None:
+        """Guard, mnemonic, operands."""
+        guard = self.guard(lexer)
+        match = _OPCODE.match(lexer.text, lexer.at)
+        if match is None or lexer.kind != IDENT:
+            raise lexer.expected("an instruction")
+        at = lexer.at
+        entry = entry_of(self.state, match[0], at)
+        lexer.move(match.end())
+        if entry.special:
+            operands = read_call(lexer, self.reader)
+        else:
+            operands = self.operands(lexer, entry, at)
+        if not lexer.is_punct(";"):
+            raise lexer.expected("';'" if entry.special else "',' or ';'")
+        try:
+            self.state.builder.instruction(entry.variant, guard, operands, at)
+        except NotSupported as error:
+            self.state.not_supported(error.what, at)
+        lexer.advance()
+
+    def operands(self, lexer: Lexer, entry: Any, at: int) -> list[Operand]:
+        """The operands up to ``;``, checked."""
+        operands: list[Operand] = []
+        classes: list[int] = []
+        places: list[int] = []
+        if not lexer.is_punct(";"):
+            while True:
+                places.append(lexer.at)
+                node, class_ = self.reader.read(lexer)
+                operands.append(node)
+                classes.append(class_)
+                if not lexer.take(","):
+                    break
+            if not lexer.is_punct(";"):
+                raise lexer.expected("',' or ';'")
+        fault = check(entry, tuple(classes), operands)
+        if fault is not None:
+            index, message = fault
+            place = at if index < 0 else places[index]
+            if index >= 0 and classes[index] == cl.LABEL_CLASS:
+                name = Lexer(lexer.text, place).value
+                raise PtxError(place, f"name '{name}' is not declared")
+            raise PtxError(place, message)
+        return operands
+
+    def guard(self, lexer: Lexer) -> Operand | None:
+        """``@p`` or ``@!p``."""
+        if not lexer.take("@"):
+            return None
+        at = lexer.at
+        if lexer.is_punct("!"):
+            node, class_ = self.reader.prefixed(lexer)
+        elif lexer.kind == IDENT:
+            name = lexer.value
+            node, class_ = self.reader.named(lexer)
+            if class_ == cl.LABEL_CLASS:
+                raise PtxError(at, f"register '{name}' is not declared")
+        else:
+            raise lexer.expected("a predicate register")
+        if class_ not in cl.GUARD_CLASSES:
+            raise PtxError(at, "a guard is a register of type .pred")
+        return node
+
+    # -- scopes and labels ---------------------------------------------------------------------------------
+
+    def open(self, lexer: Lexer) -> None:
+        """``{``."""
+        if self.scope.depth > MAX_DEPTH:
+            at = lexer.at
+            self.done = True
+            lexer.move(len(lexer.text))
+            raise PtxError(at, f"more than {MAX_DEPTH} nested scopes")
+        self.scope = Scope(self.scope, lexer.at, self.reader.resolve)
+        self.reader.scope = self.scope
+        self.state.builder.begin_scope(lexer.at)
+        lexer.advance()
+
+    def close(self, lexer: Lexer) -> None:
+        """``}`` of a scope or of the body."""
+        at = lexer.at
+        for name, place in self.scope.pending.items():
+            self.state.report(PtxError(lexer.text.find(name, place), f"label '{name}' is not defined"))
+        if self.scope.depth == 1:
+            self.done = True
+            self.state.builder.end_body(at)
+        else:
+            assert self.scope.parent is not None
+            self.scope = self.reader.scope = self.scope.parent
+            self.state.builder.end_scope(at)
+        lexer.advance()
+
+    def label(self, lexer: Lexer, name: str, at: int) -> None:
+        """``name:``, perhaps the name of a table."""
+        if lexer.kind == DOT_WORD and lexer.value in (".branchtargets", ".calltargets", ".callprototype"):
+            self.table(lexer, name, at)
+            return
+        scope = self.scope
+        if name in scope.pending:
+            del scope.pending[name]
+        elif name in scope.labels:
+            raise PtxError(at, f"label '{name}' is defined twice")
+        elif name in scope.names:
+            raise PtxError(at, f"'{name}' is declared twice in this scope")
+        else:
+            scope.labels[name] = self.state.builder.new_label(name)
+        self.state.builder.place_label(scope.labels[name], at)
+
+    def table(self, lexer: Lexer, name: str, at: int) -> None:
+        """``name: .branchtargets ...;`` and its kin."""
+        word = lexer.value
+        lexer.advance()
+        builder = self.state.builder
+        if word == ".callprototype":
+            prototype = self.declarations.prototype(lexer, name, at)
+            entity = Entity(TABLE_NAME, builder.call_prototype(name, prototype), "prototype", 1, prototype)
+        elif word == ".branchtargets":
+            labels = [self.reader.label(lexer.identifier("a label"), lexer.at)]
+            while lexer.take(","):
+                labels.append(self.reader.label(lexer.identifier("a label"), lexer.at))
+            lexer.expect(";")
+            entity = Entity(TABLE_NAME, builder.branch_targets(name, labels, at), "branch")
+        else:
+            functions = [self.function_name(lexer)]
+            while lexer.take(","):
+                functions.append(self.function_name(lexer))
+            lexer.expect(";")
+            handle = builder.call_targets(name, [f.handle for f in functions], at)
+            entity = Entity(TABLE_NAME, handle, "call", 1, functions[0].info)
+        self.scope.declare(name, entity, at)
+
+    def function_name(self, lexer: Lexer) -> Entity:
+        """The name of a declared function."""
+        at = lexer.at
+        name = lexer.identifier("a function name")
+        entity = self.scope.lookup(name)
+        if entity is None or entity.kind != FUNCTION:
+            raise PtxError(at, f"function '{name}' is not declared")
+        return entity
+
+    # -- directives ----------------------------------------------------------------------------------------
+
+    def directive(self, lexer: Lexer) -> None:
+        """A directive inside a body."""
+        word, at = lexer.value, lexer.at
+        if word == ".loc":
+            self.line(lexer)
+            return
+        linkage = ""
+        if word == ".extern":
+            lexer.advance()
+            word, linkage = lexer.value, "extern"
+        if word == ".reg":
+            lexer.advance()
+            self.declarations.registers(lexer, self.scope)
+        elif word in VARIABLE_SPACES and lexer.kind == DOT_WORD:
+            lexer.advance()
+            self.declarations.variables(lexer, self.scope, word[1:], linkage, in_function=True)
+        elif word == ".pragma":
+            lexer.advance()
+            for text in self.declarations.pragma_strings(lexer):
+                self.state.builder.pragma(text, at)
+        else:
+            raise PtxError(at, f"'{word}' is no directive of function bodies")
+
+    def line(self, lexer: Lexer) -> None:
+        """``.loc FILE LINE COLUMN`` with its optional attributes."""
+        at = lexer.at
+        match = _LOC.match(lexer.text, at)
+        if match is not None and len(match[0]) < 60:
+            lexer.move(match.end())
+            self.state.builder.line_info(int(match[1]), int(match[2]), int(match[3]), at)
+            return
+        lexer.advance()
+        file = lexer.integer("a file number")
+        line = lexer.integer("a line number")
+        column = lexer.integer("a column")
+        while lexer.take(","):
+            attribute = lexer.identifier("'function_name' or 'inlined_at'")
+            if attribute == "function_name":
+                lexer.identifier("a label")
+                if lexer.take("+"):
+                    lexer.integer("an offset")
+            elif attribute == "inlined_at":
+                for what in ("a file number", "a line number", "a column"):
+                    lexer.integer(what)
+            else:
+                raise PtxError(at, f"'.loc' has no attribute '{attribute}'")
+        self.state.builder.line_info(file, line, column, at)
+
+
+def recover(lexer: Lexer, begin: int) -> None:
+    """Go to where the next statement may begin: behind the next ``;``, at a ``}``, or at a token that opens a line."""
+    text = lexer.text
+    try:
+        if lexer.at > begin and lexer.kind in (IDENT, DOT_WORD) or lexer.is_punct("@"):
+            before = text.rfind("\n", begin, lexer.at)
+            if before >= 0 and not text[before : lexer.at].strip() and lexer.at > begin:
+                return
+        depth = text.count("{", begin, lexer.at) - text.count("}", begin, lexer.at)
+        while lexer.kind != END:
+            if lexer.kind not in (IDENT, NUMBER, DOT_WORD):
+                if lexer.value == ";":
+                    lexer.advance()
+                    return
+                if lexer.value == "{":
+                    depth += 1
+                elif lexer.value == "}":
+                    if depth <= 0:
+                        return
+                    depth -= 1
+            lexer.advance()
+    except PtxError:
+        lexer.move(len(text))

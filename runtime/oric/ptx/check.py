@@ -1,0 +1,265 @@
+"""Do these operands fit this signature? PTX's typing rules, as ptxas 13.0.88 applies them.
+
+A .bN operand agrees with any register of its size, .uN/.sN with integer and .bN registers, .fN with .fN and .bN ones, packed
+types with .bN only. Operands marked ``wider`` (ld, st, cvt) take wider registers too, floats only wider .bN ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oric_tables import ptx_index as ix
+
+from . import classes as cl
+from .builder import INT, PAIR, VEC, Operand
+from .signatures import Entry, OperandSpec, Signature
+
+Fault = tuple[int, str]  # operand index (-1: the whole), message
+
+
+def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
+    """Check operands against all signatures of a variant.
+
+    Args:
+        entry: the variant.
+        key: class of each operand.
+        nodes: the operands.
+
+    Returns:
+        None when a signature fits, else what is wrong with the nearest one.
+    """
+    best: Fault | None = None
+    for signature in entry.signatures:
+        fault = _fits(signature, key, nodes)
+        if fault is None:
+            if not signature.has_bounds:
+                entry.accepted.add(key)
+            return None
+        if best is None or fault[0] > best[0]:
+            best = fault
+    if best is None:  # known by name only: operands are taken as they are
+        entry.accepted.add(key)
+        return None
+    index, message = best
+    if index < 0:
+        return index, f"'{entry.variant.text}' {message}"
+    return index, f"operand {index + 1} of '{entry.variant.text}': {message}"
+
+
+def _fits(signature: Signature, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
+    specs = signature.operands
+    spare = len(key) - signature.least
+    if spare < 0 or len(key) > len(specs):
+        return -1, _count_message(signature, len(key))
+    index = 0
+    for spec in specs:
+        if spec.optional:
+            if spare == 0:
+                continue
+            spare -= 1
+        if index >= len(key):
+            return -1, _count_message(signature, len(key))
+        message = accept(spec, cl.DESCRIPTORS[key[index]], nodes[index])
+        if message:
+            return index, message
+        index += 1
+    return None
+
+
+def _count_message(signature: Signature, count: int) -> str:
+    least, most = signature.least, len(signature.operands)
+    wanted = f"{least} operand{'s' * (least != 1)}" if least == most else f"{least} to {most} operands"
+    return f"takes {wanted}, but {count} {'is' if count == 1 else 'are'} given"
+
+
+def agrees(kind: str, size: int, name: str, register: str, wider: bool) -> bool:
+    """True when a register type may stand where a type (kind, size, name) is expected."""
+    if register == name:
+        return True
+    other, bits, *_ = ix.TYPES[register]
+    if other == "pred" or kind == "pred":
+        return False
+    if bits != size and not (wider and bits > size):
+        return False
+    if kind == "bits":
+        return True
+    if kind == "int":
+        return other != "float"
+    return other == "bits"  # float and packed types
+
+
+def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    """What is wrong with an operand for a spec; "" when nothing is."""
+    tag = descriptor[0]
+    mask = spec.mask
+    if spec.pair is not None:
+        return _accept_pair(spec, descriptor, node)
+    if tag == cl.C_VEC:
+        return _accept_vector(spec, descriptor, node)
+    if mask & ix.VEC and spec.elements > 1 and not (tag == cl.C_SREG and descriptor[2] == spec.elements):
+        return f"expected a vector of {spec.elements} elements, found {describe(descriptor, node)}"
+    if tag == cl.C_REG:
+        good = mask & ix.REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
+    elif tag == cl.C_INT:
+        good = mask & ix.IMM and spec.kind in ("bits", "int", "pred")
+        if good and spec.bounds is not None:
+            return _bounds_message(spec.bounds, node)
+    elif tag in (cl.C_ADDR_REG, cl.C_ADDR_SYM, cl.C_ADDR_IMM):
+        return _accept_address(spec, descriptor, node)
+    else:
+        good = _accept_rare(spec, tag, descriptor)
+    return "" if good else f"expected {expectation(spec)}, found {describe(descriptor, node)}"
+
+
+def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool:
+    mask = spec.mask
+    if tag == cl.C_SINGLE or tag == cl.C_DOUBLE:
+        if not mask & ix.IMM:
+            return False
+        return spec.kind == "float" or (spec.kind == "bits" and spec.size == (32 if tag == cl.C_SINGLE else 64))
+    if tag == cl.C_NOT:
+        return bool(mask & ix.REG) and not mask & ix.DEST and spec.kind == "pred" and descriptor[1] == "pred"
+    if tag == cl.C_SREG:
+        if not mask & ix.SREG or descriptor[2] != spec.elements:
+            return False
+        kind, size, *_ = ix.TYPES[descriptor[1]]
+        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and spec.size <= size
+    if tag == cl.C_SYM:
+        return bool(mask & ix.SYM) and spec.kind in ("bits", "int") and spec.size >= 32
+    if tag == cl.C_LABEL:
+        return bool(mask & ix.LABEL)
+    if tag == cl.C_TABLE:
+        return bool(mask & ix.TABLE)
+    return tag == cl.C_SINK and bool(mask & ix.SINK)
+
+
+def _accept_pair(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    assert spec.pair is not None
+    pair, spec.pair = spec.pair, None  # the first element is checked like any operand
+    try:
+        if descriptor[0] != cl.C_PAIR:
+            if not spec.pair_optional:
+                return f"expected a pair of {expectation(spec)} and {expectation(pair)}, found {describe(descriptor, node)}"
+            return accept(spec, descriptor, node)
+        message = accept(spec, cl.DESCRIPTORS[descriptor[1]], node[1])
+        return message or accept(pair, cl.DESCRIPTORS[descriptor[2]], node[2])
+    finally:
+        spec.pair = pair
+
+
+def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    parts = [cl.DESCRIPTORS[c] for c in descriptor[1:]]
+    if spec.mask & ix.PACK:
+        return _accept_pack(spec, parts, node)
+    if not spec.mask & ix.VEC:
+        return f"expected {expectation(spec)}, found a vector"
+    if len(parts) != spec.elements:
+        wanted = f"a vector of {spec.elements} elements" if spec.elements > 1 else expectation(spec)
+        return f"expected {wanted}, found a vector of {len(parts)}"
+    for index, part in enumerate(parts):
+        tag = part[0]
+        if tag == cl.C_SINK and spec.mask & ix.DEST:
+            continue
+        if tag == cl.C_REG and agrees("bits", spec.size, spec.type, part[1], bool(spec.mask & ix.WIDER)):
+            if spec.kind == "bits" or ix.TYPES[part[1]][0] != "float" or part[1] == spec.type:
+                continue
+        elif tag != cl.C_REG and tag != cl.C_VEC and spec.mask & ix.IMM and _accept_constant(spec, tag):
+            continue
+        return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(part, node[1][index])}"
+    return ""
+
+
+def _accept_constant(spec: OperandSpec, tag: str) -> bool:
+    if tag == cl.C_INT:
+        return spec.kind in ("bits", "int")
+    return _accept_rare(spec, tag, (tag,))
+
+
+def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
+    """``{a, b}`` as one value of twice their size."""
+    size = spec.size // max(len(parts), 1)
+    if len(parts) not in (2, 4, 8) or size < 8:
+        return f"a value of type .{spec.type} is made of 2 or 4 elements, found {len(parts)}"
+    registers = 0
+    for index, part in enumerate(parts):
+        tag = part[0]
+        if tag == cl.C_REG and ix.TYPES[part[1]][1] == size and part[1] != "pred":
+            registers += 1
+        elif not (tag == cl.C_SINK and spec.mask & ix.DEST) and not (tag == cl.C_INT and not spec.mask & ix.DEST):
+            what = describe(part, node[1][index])
+            return f"element {index + 1} of the vector: expected a register of {size} bits, found {what}"
+    return "" if registers else f"expected at least one register in the vector for type .{spec.type}"
+
+
+def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    tag = descriptor[0]
+    if not spec.mask & ix.ADDR:
+        return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
+    if tag == cl.C_ADDR_REG:
+        kind, _, *_ = ix.TYPES[descriptor[1]]
+        if kind == "bits" or kind == "int":
+            return ""
+        return f"an address is an integer register, found one of type .{descriptor[1]}"
+    if tag == cl.C_ADDR_SYM:
+        if spec.space in ("", descriptor[1]):
+            return ""
+        return f"expected an address in state space .{spec.space}, found a variable in .{descriptor[1]}"
+    return "" if spec.space == "local" else "an immediate address is allowed in state space .local only"
+
+
+def _bounds_message(bounds: tuple[int, int, int], node: Operand) -> str:
+    least, most, step = bounds
+    value = node[1]
+    if not least <= value <= most:
+        return f"expected a value from {least} to {most}, found {value}"
+    return f"expected a multiple of {step}, found {value}" if value % step else ""
+
+
+def expectation(spec: OperandSpec) -> str:
+    """What a spec expects, for messages."""
+    mask = spec.mask
+    if mask & ix.ADDR:
+        return f"an address in .{spec.space}" if spec.space else "an address"
+    if mask & ix.LABEL:
+        return "a label"
+    if mask & ix.TABLE:
+        return "a label of .branchtargets"
+    if not mask & ix.REG:
+        return "an integer constant"
+    type_ = f" of type .{spec.type}" if spec.kind != "pred" else ""
+    register = "a predicate register" if spec.kind == "pred" else "a register"
+    if mask & ix.IMM and not mask & ix.DEST and spec.kind != "pred":
+        register += " or constant"
+    return register + type_
+
+
+def describe(descriptor: cl.Descriptor, node: Operand) -> str:
+    """What was found, for messages."""
+    tag = descriptor[0]
+    if tag == cl.C_REG:
+        return f"a register of type .{descriptor[1]}"
+    if tag == cl.C_INT:
+        return f"the integer {node[1]}" if node[0] == INT else "an integer"
+    if tag == cl.C_PAIR:
+        return "a pair" if node[0] == PAIR else "something else"
+    if tag == cl.C_VEC:
+        return f"a vector of {len(descriptor) - 1}" if node[0] == VEC else "a vector"
+    if tag == cl.C_SREG:
+        return f"special register '%{node[1]}' of type .{descriptor[1]}"
+    if tag == cl.C_SYM:
+        return "a function name" if descriptor[1] == "func" else f"the address of a variable in .{descriptor[1]}"
+    return _DESCRIPTIONS.get(tag, "something else")
+
+
+_DESCRIPTIONS = {
+    cl.C_NOT: "a negated predicate",
+    cl.C_NEG: "a negated operand",
+    cl.C_SINGLE: "a floating-point constant",
+    cl.C_DOUBLE: "a floating-point constant",
+    cl.C_ADDR_REG: "an address",
+    cl.C_ADDR_SYM: "an address",
+    cl.C_ADDR_IMM: "an address",
+    cl.C_LABEL: "an undeclared name",
+    cl.C_TABLE: "a table label",
+    cl.C_SINK: "'_'",
+}

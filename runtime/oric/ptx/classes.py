@@ -1,0 +1,56 @@
+"""Operand classes: what a check needs to know of an operand, as small ints that form keys of accepted combinations.
+
+A class describes kind and type but not which register or value: ``%r1`` and ``%r2`` of one type share a class, so an
+instruction whose mnemonic met the same classes before needs no check but one set lookup.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# Class tags (item 0 of a descriptor).
+C_REG: Final = "reg"  # (C_REG, type)
+C_NOT: Final = "not"  # (C_NOT, type)
+C_NEG: Final = "neg"  # (C_NEG,)
+C_INT: Final = "int"
+C_SINGLE: Final = "0f"
+C_DOUBLE: Final = "0d"
+C_SYM: Final = "sym"  # (C_SYM, space or "func")
+C_ADDR_REG: Final = "[reg]"  # (C_ADDR_REG, type)
+C_ADDR_SYM: Final = "[sym]"  # (C_ADDR_SYM, space)
+C_ADDR_IMM: Final = "[imm]"
+C_VEC: Final = "vec"  # (C_VEC, class, ...)
+C_PAIR: Final = "pair"  # (C_PAIR, class, class)
+C_LABEL: Final = "label"
+C_TABLE: Final = "table"
+C_SREG: Final = "sreg"  # (C_SREG, type, elements)
+C_SINK: Final = "_"
+C_OTHER: Final = "other"
+
+Descriptor = tuple[Any, ...]
+
+DESCRIPTORS: Final[list[Descriptor]] = []
+_IDS: Final[dict[Descriptor, int]] = {}
+
+
+def class_id(*descriptor: Any) -> int:
+    """The number of an operand class."""
+    found = _IDS.get(descriptor)
+    if found is None:
+        found = _IDS[descriptor] = len(DESCRIPTORS)
+        DESCRIPTORS.append(descriptor)
+    return found
+
+
+INT_CLASS: Final = class_id(C_INT)
+SINGLE_CLASS: Final = class_id(C_SINGLE)
+DOUBLE_CLASS: Final = class_id(C_DOUBLE)
+LABEL_CLASS: Final = class_id(C_LABEL)
+TABLE_CLASS: Final = class_id(C_TABLE)
+SINK_CLASS: Final = class_id(C_SINK)
+ADDR_IMM_CLASS: Final = class_id(C_ADDR_IMM)
+OTHER_CLASS: Final = class_id(C_OTHER)
+NEG_CLASS: Final = class_id(C_NEG)
+PRED_CLASS: Final = class_id(C_REG, "pred")
+NOT_PRED_CLASS: Final = class_id(C_NOT, "pred")
+GUARD_CLASSES: Final = frozenset({PRED_CLASS, NOT_PRED_CLASS})

@@ -1,0 +1,171 @@
+"""Initialisers of variables: nested aggregates, symbols' addresses, byte masks; gives bytes and relocations."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from oric_tables.ptx_index import TYPES
+
+from .builder import InitSymbol, Variable
+from .constants import Constant, expression
+from .lexer import IDENT, NUMBER, Lexer, PtxError, integer_value
+from .scopes import FUNCTION, SYMBOL, Scope
+
+_FLAT: Final = re.compile(r"\{([-0-9a-fA-FxX,\s]*)\}")
+MAX_BYTES: Final = 1 << 30
+
+
+class Initializer:
+    """Reads the initialiser of one variable from a lexer that stands behind ``=``."""
+
+    __slots__ = ("data", "element", "kind", "lexer", "relocs", "scope", "variable")
+
+    def __init__(self, lexer: Lexer, scope: Scope, variable: Variable) -> None:
+        self.lexer = lexer
+        self.scope = scope
+        self.variable = variable
+        self.kind, bits, *_ = TYPES[variable.type]
+        self.element = bits // 8
+        self.data = bytearray()
+        self.relocs: list[InitSymbol] = []
+
+    def read(self) -> None:
+        """Fill ``variable.init``, ``relocs`` and, for an open first dimension, ``dims`` and ``size``.
+
+        Raises:
+            PtxError: too many elements, values that the type cannot hold, unknown names.
+        """
+        variable = self.variable
+        dims = (*variable.dims, variable.vector) if variable.vector > 1 else variable.dims
+        if not (len(dims) == 1 and self.kind in ("int", "bits") and self.flat_integers(dims[0])):
+            if not dims:
+                self.scalar()
+            elif self.lexer.is_punct("{"):
+                self.aggregate(dims)
+            else:
+                raise self.lexer.expected("'{'")
+        row = self.element * variable.vector
+        for size in variable.dims[1:]:
+            row *= size
+        if variable.dims and variable.dims[0] == 0:
+            count = -(-len(self.data) // row)
+            variable.dims = (count, *variable.dims[1:])
+            variable.size = count * row
+        variable.init = bytes(self.data.ljust(variable.size, b"\0"))
+        variable.relocs = tuple(self.relocs)
+
+    def flat_integers(self, limit: int) -> bool:
+        """The common ``{1, 2, 3}`` of a table of integers, read at once; False when it is of another form."""
+        lexer = self.lexer
+        match = _FLAT.match(lexer.text, lexer.at)
+        if match is None or not match[1].strip():
+            return False
+        mask = (1 << 8 * self.element) - 1
+        try:
+            values = [int(word, 0) for word in match[1].split(",")]
+        except ValueError:
+            return False
+        if (limit and len(values) > limit) or any(v >> 64 and not -(1 << 63) <= v < 0 for v in values):
+            return False
+        self.data = bytearray(b"".join([(v & mask).to_bytes(self.element, "little") for v in values]))
+        lexer.move(match.end())
+        return True
+
+    def aggregate(self, dims: tuple[int, ...]) -> None:
+        """``{ ... }`` for an array of these dimensions; missing elements are zero."""
+        lexer = self.lexer
+        lexer.expect("{")
+        begin = len(self.data)
+        stride = self.element
+        for size in dims[1:]:
+            stride *= size
+        while not lexer.is_punct("}"):
+            if dims[0] and (len(self.data) - begin) >= dims[0] * stride:
+                raise PtxError(lexer.at, f"more than {dims[0]} elements in the initialiser of '{self.variable.name}'")
+            if lexer.is_punct("{"):
+                if len(dims) == 1:
+                    raise PtxError(lexer.at, f"too many braces in the initialiser of '{self.variable.name}'")
+                self.aggregate(dims[1:])
+            else:
+                self.scalar()
+            if len(self.data) > MAX_BYTES:
+                raise PtxError(lexer.at, "initialiser is too long")
+            if not lexer.take(","):
+                break
+        lexer.expect("}")
+        length = len(self.data) - begin
+        full = dims[0] * stride if dims[0] else -(-length // stride) * stride
+        self.data.extend(bytes(min(max(full - length, 0), MAX_BYTES)))
+
+    def scalar(self) -> None:
+        """One element: a constant, a symbol's address or a masked byte of one."""
+        lexer = self.lexer
+        if lexer.kind == IDENT and lexer.value != "WARP_SZ":
+            self.symbol(0)
+            return
+        if lexer.kind == NUMBER:
+            probe = Lexer(lexer.text, lexer.after, lexer.end)
+            if probe.is_punct("("):
+                mask = integer_value(lexer.value, lexer.at)
+                if mask is None or mask == 0:
+                    raise PtxError(lexer.at, "a byte mask is an integer that is not zero")
+                lexer.advance()
+                lexer.advance()
+                self.symbol(mask)
+                lexer.expect(")")
+                return
+        at = lexer.at
+        self.put(expression(lexer), at)
+
+    def put(self, constant: Constant, at: int) -> None:
+        """Append a constant in the variable's type."""
+        size = self.element
+        if constant.is_float != (self.kind == "float"):
+            found = "a floating-point constant" if constant.is_float else "an integer"
+            raise PtxError(at, f"'{self.variable.name}' of type .{self.variable.type} cannot be initialised with {found}")
+        if not constant.is_float:
+            value = constant.value
+        elif size in (4, 8):
+            value = constant.bits32 if size == 4 else constant.bits64
+        else:
+            raise PtxError(at, f"type .{self.variable.type} takes no floating-point initialiser; use .b16 and a bit pattern")
+        self.data += (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+    def symbol(self, mask: int) -> None:
+        """``name``, ``name+4``, ``generic(name)+4``."""
+        lexer = self.lexer
+        at = lexer.at
+        generic = lexer.value == "generic" and lexer.text.startswith("(", lexer.after)
+        if generic:
+            lexer.advance()
+            lexer.advance()
+        name = lexer.identifier("the name of a variable or function")
+        entity = self.scope.lookup(name)
+        if entity is None:
+            raise PtxError(at, f"name '{name}' is not declared")
+        if entity.kind not in (SYMBOL, FUNCTION) or (entity.kind == SYMBOL and entity.type not in ("global", "const")):
+            raise PtxError(at, f"'{name}' has no address that an initialiser could take")
+        addend = 0
+        if lexer.value in ("+", "-") and generic is False:
+            addend = self.addend()
+        if generic:
+            addend += self.addend()
+            lexer.expect(")")
+            addend += self.addend()
+        if mask == 0 and self.element < 4:
+            raise PtxError(at, f"an address does not fit type .{self.variable.type}")
+        self.relocs.append(InitSymbol(len(self.data), self.element, entity.handle, addend, generic, mask))
+        self.data += bytes(self.element)
+
+    def addend(self) -> int:
+        """``+ constant`` or ``- constant``; 0 when there is none."""
+        lexer = self.lexer
+        if lexer.is_punct("+"):
+            lexer.advance()
+        elif not lexer.is_punct("-"):
+            return 0
+        constant = expression(lexer)
+        if constant.is_float:
+            raise PtxError(lexer.at, "an address offset is an integer")
+        return constant.value

@@ -1,0 +1,175 @@
+"""Tokens of PTX, one at a time: the careful reader behind the statement scanner of :mod:`oric.ptx.body`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+END: Final = 0
+IDENT: Final = 1
+DOT_WORD: Final = 2  # ".reg", ".x", ".shared::cta"
+NUMBER: Final = 3
+STRING: Final = 4
+PUNCT: Final = 5
+BAD: Final = 6
+
+SPACE: Final = r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+)*+"
+_SKIP: Final = re.compile(SPACE)
+_TOKEN: Final = re.compile(
+    r"(?P<ident>[A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
+    r"|(?P<number>0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|\d++\.\d*+(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
+    r"|(?P<dot>\.[A-Za-z_]\w*+(?:::\w++)*+)"
+    r'|(?P<string>"[^"\n]*+")'
+    r"|(?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.])",
+    re.ASCII,
+)
+_KINDS: Final = {"ident": IDENT, "number": NUMBER, "dot": DOT_WORD, "string": STRING, "punct": PUNCT}
+
+
+class PtxError(Exception):
+    """A mistake in the text at character ``at``; the statement that holds it is given up."""
+
+    def __init__(self, at: int, message: str, *notes: str) -> None:
+        super().__init__(message)
+        self.at = at
+        self.message = message
+        self.notes = notes
+
+
+class Lexer:
+    """A cursor: ``kind``, ``value``, ``at`` and ``after`` (end) describe the current token; :meth:`advance` moves on."""
+
+    __slots__ = ("after", "at", "end", "kind", "text", "value")
+
+    def __init__(self, text: str, position: int = 0, end: int = -1) -> None:
+        self.text = text
+        self.end = len(text) if end < 0 else end
+        self.after = position
+        self.kind = END
+        self.value = ""
+        self.at = position
+        self.advance()
+
+    def advance(self) -> None:
+        """Read the next token."""
+        match = _SKIP.match(self.text, self.after, self.end)
+        self.at = self.after if match is None else match.end()
+        if self.at >= self.end:
+            self.kind, self.value, self.after = END, "", self.at
+            return
+        token = _TOKEN.match(self.text, self.at, self.end)
+        if token is None or token.lastgroup is None:
+            self.bad_character()
+            return
+        self.kind = _KINDS[token.lastgroup]
+        self.value = token[0]
+        self.after = token.end()
+        if self.value == "/" and self.text.startswith("/*", self.at):
+            raise PtxError(self.at, "unterminated comment")
+
+    def bad_character(self) -> None:
+        """The current character begins no token."""
+        self.kind = BAD
+        self.value = self.text[self.at]
+        self.after = self.at + 1
+        if self.value == '"':
+            raise PtxError(self.at, "unterminated string")
+
+    def move(self, position: int) -> None:
+        """Continue at another place of the text."""
+        self.after = position
+        self.advance()
+
+    def describe(self) -> str:
+        """The current token for an error message."""
+        if self.kind == END:
+            return "end of file" if self.end == len(self.text) else "end of statement"
+        if self.kind == BAD:
+            return f"character {self.value!r}" if self.value.isprintable() else f"character U+{ord(self.value):04X}"
+        shown = self.value if len(self.value) <= 40 else self.value[:37] + "..."
+        return f"'{shown}'" if self.kind != STRING else f"string {shown}"
+
+    def is_punct(self, value: str) -> bool:
+        """True when the current token is this punctuation."""
+        return self.kind == PUNCT and self.value == value
+
+    def take(self, value: str) -> bool:
+        """Pass over this punctuation if it is the current token."""
+        if self.kind == PUNCT and self.value == value:
+            self.advance()
+            return True
+        return False
+
+    def take_dot(self, value: str) -> bool:
+        """Pass over this dotted word if it is the current token."""
+        if self.kind == DOT_WORD and self.value == value:
+            self.advance()
+            return True
+        return False
+
+    def expect(self, value: str) -> None:
+        """Pass over this punctuation.
+
+        Raises:
+            PtxError: the current token is another.
+        """
+        if not self.take(value):
+            raise self.expected(f"'{value}'")
+
+    def expected(self, what: str) -> PtxError:
+        """The error "expected WHAT, found TOKEN" at the current token."""
+        return PtxError(self.at, f"expected {what}, found {self.describe()}")
+
+    def identifier(self, what: str) -> str:
+        """Pass over an identifier and return it; ``what`` names it in the error message."""
+        if self.kind != IDENT or self.value == "%":
+            raise self.expected(what)
+        value = self.value
+        self.advance()
+        return value
+
+    def integer(self, what: str) -> int:
+        """Pass over a plain integer literal and return its value."""
+        if self.kind != NUMBER:
+            raise self.expected(what)
+        value = integer_value(self.value, self.at)
+        if value is None:
+            raise self.expected(what)
+        self.advance()
+        return value
+
+    def string(self, what: str) -> str:
+        """Pass over a string and return its content."""
+        if self.kind != STRING:
+            raise self.expected(what)
+        value = self.value[1:-1]
+        self.advance()
+        return value
+
+
+def integer_value(text: str, at: int) -> int | None:
+    """Value of an integer literal without sign; None when the literal is a floating-point one.
+
+    Raises:
+        PtxError: it does not fit 64 bits, or has digits that its base lacks.
+    """
+    digits = text.rstrip("U")
+    head = digits[:2].lower()
+    if head in ("0f", "0d") or ("." in digits) or (head != "0x" and "e" in digits.lower()):
+        return None
+    if len(digits) > 70:
+        raise PtxError(at, "integer constant does not fit 64 bits")
+    try:
+        if head == "0x":
+            value = int(digits, 16)
+        elif head == "0b":
+            value = int(digits, 2)
+        elif len(digits) > 1 and digits[0] == "0":
+            value = int(digits, 8)
+        else:
+            value = int(digits)
+    except ValueError:
+        raise PtxError(at, f"'{digits}' is no octal number") from None
+    if value >> 64:
+        raise PtxError(at, "integer constant does not fit 64 bits")
+    return value

@@ -1,0 +1,131 @@
+"""Names: what they stand for, nested scopes, parameterised register ranges, labels."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from . import classes as cl
+from .builder import REG, Operand
+from .lexer import PtxError
+
+REGISTER: Final = 0
+SYMBOL: Final = 1
+FUNCTION: Final = 2
+TABLE_NAME: Final = 3
+
+MAX_REGISTERS: Final = 1 << 24  # per function; more is no program but an accident
+
+
+class Entity:
+    """What a name stands for.
+
+    ``handle`` is the builder's; ``type`` a register's type, a symbol's state space; ``vector`` a register's number of
+    elements (1 for scalars); ``info`` the Variable, Function or table content.
+    """
+
+    __slots__ = ("handle", "info", "kind", "type", "vector")
+
+    def __init__(self, kind: int, handle: int, type_: str, vector: int = 1, info: Any = None) -> None:
+        self.kind = kind
+        self.handle = handle
+        self.type = type_
+        self.vector = vector
+        self.info = info
+
+
+class OperandCache(dict[str, Operand]):
+    """Operand text -> node, filled by ``scope.resolver`` on a miss; the class goes to ``scope.classes``."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __missing__(self, text: str) -> Operand:
+        scope = self.scope
+        node, class_ = scope.resolver(text)
+        self[text] = node
+        scope.classes[text] = class_
+        return node
+
+
+class Scope:
+    """One level of names. ``nodes`` and ``classes`` remember the operand texts met in this scope."""
+
+    __slots__ = ("classes", "depth", "label_names", "labels", "names", "nodes", "opened_at", "parent", "pending",
+                 "prefixes", "ranges", "resolver")  # fmt: skip
+
+    def __init__(self, parent: Scope | None, opened_at: int, resolver: Any = None) -> None:
+        self.parent = parent
+        self.depth = 0 if parent is None else parent.depth + 1
+        self.opened_at = opened_at
+        self.names: dict[str, Entity] = {}
+        self.ranges: dict[str, tuple[int, int, str, int]] = {}  # prefix -> first handle, count, type, class
+        self.prefixes: set[str] = set()  # what is left of single names without their trailing digits
+        self.labels: dict[str, int] = {}
+        self.pending: dict[str, int] = {}  # label used but not placed -> offset of first use
+        self.label_names: frozenset[str] | None = None  # labels that this nested scope defines, when known
+        self.resolver = resolver
+        self.classes: dict[str, int] = {}
+        self.nodes = OperandCache(self)
+
+    def lookup(self, name: str) -> Entity | None:
+        """The entity of a name, from this scope outwards."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is None and scope.ranges:
+                found = scope.in_range(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def in_range(self, name: str) -> Entity | None:
+        """A register of a parameterised declaration: ``%r17`` of ``%r<100>``."""
+        for cut in range(max(len(name.rstrip("0123456789")), len(name) - 9), len(name)):
+            row = self.ranges.get(name[:cut])
+            number = name[cut:]
+            if row is not None and (number == "0" or number[0] != "0") and int(number) < row[1]:
+                return Entity(REGISTER, row[0] + int(number), row[2])
+        return None
+
+    def declare(self, name: str, entity: Entity, at: int) -> None:
+        """Add a name.
+
+        Raises:
+            PtxError: it exists in this scope.
+        """
+        if name in self.names or (self.ranges and self.in_range(name) is not None):
+            raise PtxError(at, f"'{name}' is declared twice in this scope")
+        self.names[name] = entity
+        self.prefixes.add(name.rstrip("0123456789"))
+        self.forget()
+
+    def declare_range(self, prefix: str, first: int, count: int, type_: str, at: int) -> None:
+        """Add the registers ``prefix0 .. prefix(count-1)``.
+
+        Raises:
+            PtxError: one of them exists in this scope.
+        """
+        if prefix in self.ranges:
+            raise PtxError(at, f"'{prefix}<...>' is declared twice in this scope")
+        if prefix.rstrip("0123456789") in self.prefixes:
+            for name in self.names:
+                digits = name[len(prefix) :]
+                if name.startswith(prefix) and digits.isdigit() and (digits == "0" or digits[0] != "0") and int(digits) < count:
+                    raise PtxError(at, f"'{prefix}<{count}>' declares '{name}' again")
+        self.ranges[prefix] = (first, count, type_, cl.class_id(cl.C_REG, type_))
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop remembered operand texts: a new name may hide an outer one."""
+        if self.nodes:
+            self.nodes.clear()
+            self.classes.clear()
+
+
+def register_operand(entity: Entity) -> tuple[Operand, int]:
+    """Node and class of a scalar register."""
+    return (REG, entity.handle), cl.class_id(cl.C_REG, entity.type)
