@@ -144,7 +144,9 @@ class _Reader:
         slots = self.read_words(head, row)
         fields = {name for name, _, _ in slots}
         operands = tuple(self.operand(text, optional, fields) for text, optional in self.split(tail))
-        return Form(slots, operands, version(row.get("ptx")), row.get("sm", 0), tuple(row.get("arch", ())), row.get("special", ""))
+        return Form(
+            slots, operands, version(row.get("ptx")), row.get("sm", 0), tuple(row.get("arch", ())), row.get("special", "")
+        )
 
     def read_words(self, head: str, row: dict[str, Any]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
         """The slots of a mnemonic; words of the instruction's own name are left out."""
@@ -181,7 +183,7 @@ class _Reader:
                     raise self.error(f"{word}: there is no slot '{slot}'")
                 self.used.add(slot)
                 values = self.slots[slot]
-            return tuple(values)
+            return tuple(values or ())
         return (word,)
 
     def field_of(self, word: str, typed: list[str]) -> str:

@@ -69,7 +69,9 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# directive -> (least count, most count, least value, fill with 1, entries only, PTX * 10, SM)\n"
     text += _table("DIRECTIVES", "tuple[int, int, int, bool, bool, int, int]", _directives(spec))
     text += "# known instructions without signatures -> (PTX * 10, SM, targets, removed at (PTX, SM) or None)\n"
-    known = {n: (version(r.get("ptx")), r.get("sm", 0), tuple(r.get("arch", ())), _removed(r)) for n, r in names.items()}
+    known: dict[str, object] = {
+        n: (version(r.get("ptx")), r.get("sm", 0), tuple(r.get("arch", ())), _removed(r)) for n, r in names.items()
+    }
     text += _table("NAMES", "tuple[int, int, tuple[str, ...], tuple[int, int] | None]", known)
     text += "# first word -> ((further words of the name, family or ''), ...), longest names first\n"
     return text + _table("HEADS", "tuple[tuple[tuple[str, ...], str], ...]", _heads(spec, found, names))
@@ -86,7 +88,10 @@ def _removed(row: Map) -> tuple[int, int] | None:
 
 
 def _types(types: Map) -> dict[str, object]:
-    return {n: (r["kind"], r["size"], r.get("register", False), version(r.get("ptx")), r.get("sm", 0)) for n, r in types["types"].items()}
+    return {
+        n: (r["kind"], r["size"], r.get("register", False), version(r.get("ptx")), r.get("sm", 0))
+        for n, r in types["types"].items()
+    }
 
 
 def _targets(types: Map) -> dict[str, object]:

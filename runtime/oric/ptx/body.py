@@ -342,7 +342,7 @@ def recover(lexer: Lexer, begin: int) -> None:
     """Go to where the next statement may begin: behind the next ``;``, at a ``}``, or at a token that opens a line."""
     text = lexer.text
     try:
-        if lexer.at > begin and lexer.kind in (IDENT, DOT_WORD) or lexer.is_punct("@"):
+        if (lexer.at > begin and lexer.kind in (IDENT, DOT_WORD)) or lexer.is_punct("@"):
             before = text.rfind("\n", begin, lexer.at)
             if before >= 0 and not text[before : lexer.at].strip() and lexer.at > begin:
                 return

@@ -84,8 +84,8 @@ def agrees(kind: str, size: int, name: str, register: str, wider: bool) -> bool:
     if kind == "bits":
         return True
     if kind == "int":
-        return other != "float"
-    return other == "bits"  # float and packed types
+        return bool(other != "float")
+    return bool(other == "bits")  # float and packed types
 
 
 def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
@@ -113,7 +113,7 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
 
 def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool:
     mask = spec.mask
-    if tag == cl.C_SINGLE or tag == cl.C_DOUBLE:
+    if tag in (cl.C_SINGLE, cl.C_DOUBLE):
         if not mask & ix.IMM:
             return False
         return spec.kind == "float" or (spec.kind == "bits" and spec.size == (32 if tag == cl.C_SINGLE else 64))
@@ -163,7 +163,7 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
         if tag == cl.C_REG and agrees("bits", spec.size, spec.type, part[1], bool(spec.mask & ix.WIDER)):
             if spec.kind == "bits" or ix.TYPES[part[1]][0] != "float" or part[1] == spec.type:
                 continue
-        elif tag != cl.C_REG and tag != cl.C_VEC and spec.mask & ix.IMM and _accept_constant(spec, tag):
+        elif tag not in (cl.C_REG, cl.C_VEC) and spec.mask & ix.IMM and _accept_constant(spec, tag):
             continue
         return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(part, node[1][index])}"
     return ""
@@ -197,7 +197,7 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
         return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_ADDR_REG:
         kind, _, *_ = ix.TYPES[descriptor[1]]
-        if kind == "bits" or kind == "int":
+        if kind in {"bits", "int"}:
             return ""
         return f"an address is an integer register, found one of type .{descriptor[1]}"
     if tag == cl.C_ADDR_SYM:

@@ -149,7 +149,7 @@ def _binary(lexer: Lexer, level: int, depth: int) -> Constant:
 
 
 def _unary(lexer: Lexer, depth: int) -> Constant:
-    signs = []
+    signs: list[tuple[str, int]] = []
     while lexer.value in ("-", "+", "~", "!") and lexer.kind not in (NUMBER, IDENT):
         if len(signs) > MAX_DEPTH:
             raise PtxError(lexer.at, "constant expression is nested too deeply")

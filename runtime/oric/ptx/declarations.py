@@ -120,7 +120,7 @@ class Declarations:
 
     def dimensions(self, lexer: Lexer) -> tuple[int, ...]:
         """``[4][3]``; ``[]`` gives 0, allowed first only."""
-        dims = []
+        dims: list[int] = []
         while lexer.is_punct("["):
             lexer.advance()
             at = lexer.at
@@ -344,5 +344,3 @@ def signature_of(function: Function) -> tuple[object, ...]:
         tuple((v.space, v.size) for v in function.returns),
         tuple((v.space, v.size) for v in function.params),
     )
-
-

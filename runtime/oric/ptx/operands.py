@@ -323,5 +323,3 @@ def constant_operand(constant: Constant) -> Found:
         class_ = cl.SINGLE_CLASS if constant.single else cl.DOUBLE_CLASS
         return (b.FLOAT, constant.bits32, constant.bits64), class_
     return (b.INT, constant.value), cl.INT_CLASS
-
-

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from oric.support.diagnostics import CompileError, Diagnostics, NotSupported
 from oric_tables.ptx_index import TARGET_OPTIONS, TARGETS, VERSIONS
+
+from oric.support.diagnostics import CompileError, Diagnostics, NotSupported
 
 from .body import Body
 from .builder import Builder, ModuleHeader
@@ -116,7 +117,9 @@ class ModuleParser:
             raise lexer.expected("a version such as 9.0")
         version = int(match[1]), int(match[2])
         if version > _NEWEST:
-            raise PtxError(lexer.at, f"PTX version {lexer.value} is not supported; the newest one known is {_NEWEST[0]}.{_NEWEST[1]}")
+            raise PtxError(
+                lexer.at, f"PTX version {lexer.value} is not supported; the newest one known is {_NEWEST[0]}.{_NEWEST[1]}"
+            )
         if version not in VERSIONS:
             raise PtxError(lexer.at, f"there is no PTX version {lexer.value}")
         lexer.advance()
@@ -295,5 +298,3 @@ def skip_body(lexer: Lexer) -> None:
             lexer.advance()
     except PtxError:
         lexer.move(len(lexer.text))
-
-

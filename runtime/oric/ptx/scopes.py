@@ -44,6 +44,7 @@ class OperandCache(dict[str, Operand]):
 
     def __missing__(self, text: str) -> Operand:
         scope = self.scope
+        node: Operand
         node, class_ = scope.resolver(text)
         self[text] = node
         scope.classes[text] = class_
@@ -58,7 +59,7 @@ class Scope:
 
     def __init__(self, parent: Scope | None, opened_at: int, resolver: Any = None) -> None:
         self.parent = parent
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.opened_at = opened_at
         self.names: dict[str, Entity] = {}
         self.ranges: dict[str, tuple[int, int, str, int]] = {}  # prefix -> first handle, count, type, class

@@ -219,7 +219,9 @@ def _mismatch(text: str, name: str, extra: list[str], missing: list[tuple[str, .
         found = f"; '.{extra[0]}' does not fit here" if extra else ""
         return PtxError(at, f"'{_short(text)}' needs {'one of ' if len(missing[0]) > 1 else ''}{options}{found}")
     word = extra[0] if extra else missing[0][0]
-    return PtxError(at + max(text.find("." + word), 0), f"'.{word}' cannot be combined with the other qualifiers of '{_short(text)}'")
+    return PtxError(
+        at + max(text.find("." + word), 0), f"'.{word}' cannot be combined with the other qualifiers of '{_short(text)}'"
+    )
 
 
 def _suggest(word: str, known: Any, prefix: str = "") -> tuple[str, ...]:

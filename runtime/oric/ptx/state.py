@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from oric.support.diagnostics import Diagnostics
 from oric_tables.ptx_index import TARGETS
+
+from oric.support.diagnostics import Diagnostics
 
 from .builder import Builder
 from .lexer import PtxError
@@ -50,7 +51,8 @@ class State:
             PtxError: they do not.
         """
         if self.version < ptx:
-            raise PtxError(at, f"{what} needs PTX version {ptx // 10}.{ptx % 10} or later, the module says {self.version // 10}.{self.version % 10}")
+            have = f"{self.version // 10}.{self.version % 10}"
+            raise PtxError(at, f"{what} needs PTX version {ptx // 10}.{ptx % 10} or later, the module says {have}")
         if self.sm < sm:
             raise PtxError(at, f"{what} needs target sm_{sm} or higher, the module says {self.target}")
         if arch and self.target not in arch:
