@@ -6,12 +6,17 @@ import sys
 import time
 from pathlib import Path
 
+from typing import TYPE_CHECKING
+
 import oric
-from oric.driver import CompileError, CompileOptions, Cubin, compile_text
+from oric.support.diagnostics import CompileError
 from oric.support.files import OutputError, write_atomically
 
 from . import ERROR_STATUS
 from .arguments import Arguments, UsageError, help_text, parse
+
+if TYPE_CHECKING:
+    from oric.driver import Cubin
 
 
 def main(argv: list[str]) -> int:
@@ -35,6 +40,13 @@ def _run(args: Arguments, any_words: bool) -> int:
     if args.has("list-phases"):
         _list_phases(args)
         return 0
+    _compile(args)
+    return 0
+
+
+def _compile(args: Arguments) -> None:
+    from oric.driver import CompileOptions, compile_text
+
     if len(args.inputs) != 1:
         raise UsageError(f"exactly one input file is expected, {len(args.inputs)} given")
     options = CompileOptions(
@@ -57,7 +69,6 @@ def _run(args: Arguments, any_words: bool) -> int:
             print(f"{index:4} {phase:40} {seconds * 1e3:10.3f} ms")
     if args.has("verbose"):
         _print_statistics(cubin, options.arch, elapsed)
-    return 0
 
 
 def _read(name: str) -> str:
