@@ -188,7 +188,7 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]
             raise SpecError(path, line, f"'{row_name}': rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
         if row["other"] < max(cells.values(), default=0):
             raise SpecError(path, line, f"'{row_name}': 'other' is below the distance to a known reader group")
-        table[row_name] = {**{g: cells.get(g, row["other"]) for g in used}, OTHER: row["other"], REWRITE: rewrite[0]}
+        table[row_name] = {**{g: cells.get(g, row["other"]) for g in sorted(used)}, OTHER: row["other"], REWRITE: rewrite[0]}
     return table
 
 
