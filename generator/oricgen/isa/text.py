@@ -25,7 +25,7 @@ PRINT_OPS = {
 SUFFIXES = {"": 0, ".64": 1, ".U32": 2}
 
 _TOKEN = re.compile(
-    r"(?P<desc>desc|cb)?\[(?P<address>[^\]]*)\]|(?P<op>[A-Za-z]+)\{(?P<inside>\+?)(?P<suffix>\w+)\}|(?P<hideop>[A-Za-z]+)\?"
+    r"<(?P<silent>\w+)>|(?P<desc>desc|cb)?\[(?P<address>[^\]]*)\]|(?P<op>[A-Za-z]+)\{(?P<inside>\+?)(?P<suffix>\w+)\}|(?P<hideop>[A-Za-z]+)\?"
     r"|\{(?P<mod>\w+)(?P<hidemod>\??)\}|(?P<name>[A-Za-z]+)|(?P<lit>[^\[\]{}A-Za-z]+)"
 )
 _WORDS = {"PR", "UPR", "SIGN"}
@@ -76,10 +76,12 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
     """The operands of a template in order of appearance, and its modifiers with the operand each is attached to ("")."""
     head, items = split(text)
     found: list[str] = []
-    mods = dict.fromkeys(re.findall(r"\{\+?(\w+)\??\}", head), "")
+    mods = dict.fromkeys(re.findall(r"[{<](\w+)[}>]", head), "")
     for item in items:
         for match in _TOKEN.finditer(item):
-            if match["address"] is not None:
+            if match["silent"]:
+                found.append(match["silent"])
+            elif match["address"] is not None:
                 if match["desc"]:
                     found.append(match["desc"])
                 address = parse_address(match["address"])
@@ -108,10 +110,12 @@ def compile_text(text: str, operands: dict[str, int], mods: dict[str, tuple[int,
     head, items = split(text)
     out = bytearray()
     place = 0
-    for match in re.finditer(r"\{(\w+)\}", head):
+    for match in re.finditer(r"\{(\w+)\}|<\w+>", head):
         out += _literal(head[place : match.start()])
-        out += bytes([PRINT_OPS["ALIAS"], *aliases]) if match[1] == "alias" else _mod(match[1], mods, False)
         place = match.end()
+        if match[1] is None:  # a modifier that is encoded and not printed
+            continue
+        out += bytes([PRINT_OPS["ALIAS"], *aliases]) if match[1] == "alias" else _mod(match[1], mods, False)
     out += _literal(head[place:])
     for item in items:
         out.append(PRINT_OPS["ITEM"])
@@ -124,6 +128,8 @@ def _item(item: str, operands: dict[str, int], mods: dict[str, tuple[int, str]])
     parts: list[bytes] = []
     hide = -1
     for match in _TOKEN.finditer(item):
+        if match["silent"]:  # an operand that is encoded and not printed
+            continue
         if match["address"] is not None:
             parts.append(_address(match["desc"] or "", parse_address(match["address"]), operands, mods))
         elif match["op"]:

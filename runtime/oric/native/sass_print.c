@@ -260,7 +260,7 @@ static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
     const oric_operand *b = &c->insn->ops[base];
     int64_t distance = off == NO ? 0 : c->insn->ops[off].value;
     int has_uniform = uniform != NO;
-    int hidden = b->reg == REG_ZERO && suffix == 0 && desc == NO && (has_uniform ? scale == NO || !*mod_text(c, scale) : distance != 0);
+    int hidden = b->reg == REG_ZERO && suffix == 0 && desc == NO && (has_uniform ? scale == NO || mod_code(c, scale) == 0 : distance != 0);
     if (desc != NO) {
         str(o, "desc[");
         reg(o, ORIC_K_UGPR, c->insn->ops[desc].reg);
@@ -310,8 +310,8 @@ static void swizzle(out_t *o, uint64_t v) {
     char text[9];
     for (int i = 0; i < 4; i++) {
         unsigned pair = v >> (6 - 2 * i) & 3;
-        text[2 * i] = "PPZN"[pair];
-        text[2 * i + 1] = "PNPN"[pair];
+        text[2 * i] = "PPNZ"[pair];
+        text[2 * i + 1] = "PNPP"[pair];
     }
     text[8] = 0;
     str(o, text);
