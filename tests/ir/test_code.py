@@ -143,10 +143,10 @@ def test_verifier_names_what_is_wrong(break_it, message: str) -> None:  # type: 
         bix2:
             EXIT
     """)
-    verify(code)
+    verify(code, final_flow=True)
     break_it(code)
     with pytest.raises(MalformedCode, match=message):
-        verify(code, "a test")
+        verify(code, "a test", final_flow=True)
 
 
 def test_module_of_300_functions() -> None:

@@ -16,6 +16,7 @@ from .dump import format_instruction
 from .optable import BRANCH, EXIT, FLAGS, INDIRECT, INFO
 
 MAX_MESSAGES: Final = 20
+FINAL_FLOW: Final = "final_flow"  # in CodeObject.analyses once control flow is last in its blocks
 
 
 class MalformedCode(Exception):
@@ -26,18 +27,18 @@ class MalformedCode(Exception):
         self.problems = problems
 
 
-def verify(code: CodeObject, where: str = "", *, final_flow: bool = True) -> None:
+def verify(code: CodeObject, where: str = "", *, final_flow: bool | None = None) -> None:
     """Check everything that holds between phases.
 
     Args:
         code: the function.
         where: what ran last, for the message.
-        final_flow: control flow must be last in its block (true from phase 6 on).
+        final_flow: control flow must be last in its block; None: when phase 6 has run.
 
     Raises:
         MalformedCode: at least one rule is broken.
     """
-    checker = Checker(code, final_flow)
+    checker = Checker(code, bool(code.analyses.get(FINAL_FLOW)) if final_flow is None else final_flow)
     checker.run()
     if checker.problems:
         raise MalformedCode(f"{code.name}{' after ' + where if where else ''}", checker.problems)

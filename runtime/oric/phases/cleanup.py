@@ -19,7 +19,7 @@ def check_initial_program(code: CodeObject, ctx: PassContext) -> bool:
 
 def sanitize(code: CodeObject, ctx: PassContext) -> bool:
     """Phase 12: the same with control flow last in its block."""
-    verify(code, "the bridge phases")
+    verify(code, "the bridge phases", final_flow=True)
     return False
 
 

@@ -10,6 +10,7 @@ from oric.ir import operand as opd
 from oric.ir.code import Block, CodeObject, Instruction
 from oric.ir.optable import BRANCH, EXIT, FLAGS, INDIRECT
 from oric.ir.passes import PassContext
+from oric.ir.verify import FINAL_FLOW
 
 from .flow import COND, COND_STOP, JUMP, STOP, End, Flow, can_invert, is_conditional, take_apart, target_of
 
@@ -57,6 +58,7 @@ def _add_entry(code: CodeObject) -> None:
 
 def set_control_flow_last(code: CodeObject, ctx: PassContext) -> bool:
     """Phase 6: a block ends behind its first control-flow instruction; the rest becomes a block of its own."""
+    code.analyses[FINAL_FLOW] = True
     order: list[Block] = []
     for block in list(code.blocks):
         order.append(block)

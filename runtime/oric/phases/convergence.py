@@ -16,7 +16,7 @@ from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARPSYNC, WARPSYNC_ALL,
 from oric.ir.passes import PassContext
 
 from .divergence import Definitions, divergent_branches, waiting_loops
-from .flow import COND, TABLE, Flow, take_apart
+from .flow import COND, JUMP, TABLE, Flow, take_apart
 from .regions import Region, find_regions, meeting_points
 
 
@@ -28,13 +28,14 @@ def insert_convergence_barriers(code: CodeObject, ctx: PassContext) -> bool:
     flow = take_apart(code)
     flow.drop_unreachable()
     cfg = Cfg(flow.succs())
-    points = meeting_points(flow, cfg)
+    meeting = meeting_points(flow, cfg)
+    points = meeting.points
     branches = {index for index, end in flow.live() if end.kind in (COND, TABLE) and len(end.succs()) > 1}
     definitions = Definitions(flow)
     if ctx.opt_level > 0 and not cfg.loops.irreducible:
         branches &= divergent_branches(flow, cfg, definitions, points)
     waiting = waiting_loops(flow, cfg, definitions)
-    regions, unmet = find_regions(cfg, points, branches, _barred(cfg, points, branches, waiting))
+    regions, unmet = find_regions(cfg, meeting, branches, _barred(cfg, points, branches, waiting))
     apart = _blocks_apart(cfg, regions, unmet)
     _let_others_run(code, waiting)
     _settle_warpsync(code, apart, ctx)
@@ -108,7 +109,7 @@ def _insert(flow: Flow, cfg: Cfg, regions: list[Region]) -> None:
     in_front: dict[int, int] = {}
     for region in regions:
         if region.loop and region.start not in in_front:
-            in_front[region.start] = _put_in_front(flow, cfg, region.start)
+            in_front[region.start] = _put_in_front(flow, cfg, regions, region.start)
     behind: list[int] = [0] * len(regions)
     by_depth = sorted(range(len(regions)), key=lambda i: regions[i].number)
     for i in reversed(by_depth):
@@ -121,12 +122,16 @@ def _insert(flow: Flow, cfg: Cfg, regions: list[Region]) -> None:
         code.append(block, Instruction(BSSY, [opd.special(region.number), opd.label(behind[i])], line=line))
 
 
-def _put_in_front(flow: Flow, cfg: Cfg, header: int) -> int:
-    """A new block on the ways into a loop."""
+def _put_in_front(flow: Flow, cfg: Cfg, regions: list[Region], header: int) -> int:
+    """The block on all ways into a loop, a new one where there is none."""
+    outside = [p for p in cfg.preds[header] if cfg.number[p] >= 0 and not cfg.loops.contains(header, p)]
+    if len(outside) == 1 and flow.end(outside[0]).kind == JUMP:
+        only = outside[0]
+        if not any(region.meet == header and (only in region.blocks or only == region.start) for region in regions):
+            return only
     place = flow.new_block(header).index
-    for pred in cfg.preds[header]:
-        if cfg.number[pred] >= 0 and not cfg.loops.contains(header, pred):
-            flow.end(pred).redirect(header, place)
+    for pred in outside:
+        flow.end(pred).redirect(header, place)
     return place
 
 

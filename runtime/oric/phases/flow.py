@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
 from oric.ir.code import Block, CodeObject, Instruction
 from oric.ir.optable import BRA, BRANCH, EXIT, FLAGS, INDIRECT
 
@@ -133,7 +134,8 @@ class Flow:
 
     def _order(self) -> list[int]:
         """Original order, but a block follows the one that goes on to it where no other block could."""
-        preds = self.preds()
+        number = Cfg(self.succs()).number
+        before = [[p for p in preds if number[p] < number[b]] for b, preds in enumerate(self.preds())]
         glued = set(self.follower.values())
         order: list[int] = []
         placed = [end is None for end in self.ends]
@@ -142,23 +144,22 @@ class Flow:
         while at >= 0:
             placed[at] = True
             order.append(at)
-            at = self._next(at, placed, preds, glued)
+            at = self._next(at, placed, before, glued)
             if at < 0:
                 at = next((b for b in waiting if not placed[b] and b not in glued), -1)
         return order
 
-    def _next(self, at: int, placed: list[bool], preds: list[list[int]], glued: set[int]) -> int:
+    def _next(self, at: int, placed: list[bool], before: list[list[int]], glued: set[int]) -> int:
+        """The block to place behind ``at``: one that no block before it in the flow of control still waits for."""
         must = self.follower.get(at)
         if must is not None:
             return must
         end = self.end(at)
-        if end.kind in (COND, COND_STOP) and not placed[end.other] and end.other not in glued:
-            return end.other
-        if end.kind in (JUMP, COND):
-            target = end.target
-            if not placed[target] and target not in glued and all(placed[p] or p == target for p in preds[target]):
+        wanted = [t for t in (end.other, end.target) if t >= 0 and not placed[t] and t not in glued]
+        for target in wanted:
+            if all(placed[p] for p in before[target]):
                 return target
-        return -1
+        return end.other if end.other in wanted else -1
 
     def _with_detours(self, order: list[int]) -> list[int]:
         """Turn branches so that they go on to the block behind them; where they cannot, put a block with a jump there."""

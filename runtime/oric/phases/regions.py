@@ -36,32 +36,48 @@ class Region:
         self.number = 0
 
 
-def meeting_points(flow: Flow, cfg: Cfg) -> list[int]:
-    """For every block the nearest block that all threads pass that do not exit before; ``block_count`` or -1: none."""
+class Meeting:
+    """``points``: for every block the nearest block that all threads pass that do not exit before; ``block_count`` or -1:
+    none. ``leads``: whether a block leads to the main exit.
+    """
+
+    __slots__ = ("leads", "points")
+
+    def __init__(self, points: list[int], leads: list[bool]) -> None:
+        self.points = points
+        self.leads = leads
+
+
+def meeting_points(flow: Flow, cfg: Cfg) -> Meeting:
+    """Where the threads meet again that part at the end of each block.
+
+    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count.
+    """
     stops = [index for index, end in flow.live() if end.kind == STOP and cfg.number[index] >= 0]
     if not stops:
-        return [-1] * cfg.block_count
+        return Meeting([-1] * cfg.block_count, [False] * cfg.block_count)
     main = max(stops, key=lambda index: cfg.number[index])
     points = cfg.postdominators([main])
+    leads = [point >= 0 for point in points]
     if len(stops) > 1:
         general = cfg.postdominators(stops)
         points = [general[b] if point < 0 else point for b, point in enumerate(points)]
-    return points
+    return Meeting(points, leads)
 
 
-def find_regions(cfg: Cfg, points: list[int], branches: set[int], barred: set[int]) -> tuple[list[Region], set[int]]:
+def find_regions(cfg: Cfg, meeting: Meeting, branches: set[int], barred: set[int]) -> tuple[list[Region], set[int]]:
     """Regions for the divergent ``branches``; no region may meet at a block of ``barred``.
 
     Returns the regions, which nest, and the branches that got none.
     """
-    n = cfg.block_count
+    n, points = cfg.block_count, meeting.points
     groups: dict[int, list[int]] = {}
     open_branches: set[int] = set()
     for branch in sorted(branches, key=lambda b: cfg.number[b]):
         meet = points[branch]
         if meet < 0 or meet == n or meet in barred:
             open_branches.add(branch)
-        elif _has_two_ways(cfg, points, branch, meet):
+        elif not meeting.leads[branch] or sum(meeting.leads[target] for target in cfg.succs[branch]) > 1:
             groups.setdefault(meet, []).append(branch)
     regions: list[Region] = []
     for meet, members in groups.items():
@@ -78,11 +94,6 @@ def find_regions(cfg: Cfg, points: list[int], branches: set[int], barred: set[in
             else:
                 owner.branches.append(member)
     return _nest(regions, open_branches)
-
-
-def _has_two_ways(cfg: Cfg, points: list[int], branch: int, meet: int) -> bool:
-    """Whether more than one way leads on: the others only lead to early exits."""
-    return sum(points[target] >= 0 or target == meet for target in cfg.succs[branch]) > 1
 
 
 def _common_dominator(cfg: Cfg, a: int, b: int) -> int:
