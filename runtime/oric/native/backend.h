@@ -66,6 +66,10 @@ typedef struct {
     uint32_t control;
     int32_t offset;    /* byte offset of a memory access relative to its address registers */
     int32_t bytes;     /* number of bytes accessed, 0 = unknown */
+    uint8_t write_barrier; /* scoreboard 0 .. 5, 7 = none */
+    uint8_t read_barrier;
+    uint8_t pads;      /* NOPs in front, where a wait is longer than one stall count; each stalls 15 cycles */
+    uint8_t reserved;
 } oric_node;
 
 typedef struct {

@@ -1,0 +1,273 @@
+"""Random scheduled programs and an independent checker of control bits.
+
+The checker walks paths through the blocks, instruction by instruction, with a clock that advances by stall counts. It
+knows nothing of how the bits were made: results of fixed latency must be old enough for each reader, everything else
+must have been waited for through its scoreboard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hypothesis import strategies as st
+from oric_tables._native import lib
+from oricgen.isa.rows import load as load_machine
+from oricgen.latency import OTHER, REWRITE, Latency, load
+from oricgen.spec import Spec
+
+from tests.regalloc.programs import UP, UR, Access, B, Insn, P, Program, R
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST = {R: lib.ORIC_U_R, P: lib.ORIC_U_P, B: lib.ORIC_U_B, UR: lib.ORIC_U_UR, UP: lib.ORIC_U_UP}
+NAMES = {R: "R", P: "P", B: "B", UR: "UR", UP: "UP"}
+ROOM = {R: 8, P: 3, B: 2, UR: 4, UP: 2}
+NO_BARRIER = 7
+
+
+@cache
+def tables() -> Latency:
+    spec = Spec(ROOT / "spec")
+    return load(spec, load_machine(spec))
+
+
+class PhysicalProgram(Program):
+    """A program whose units are hardware registers."""
+
+    @property
+    def files(self) -> list[int]:
+        order = sorted(FIRST, key=lambda f: FIRST[f])
+        out = []
+        for unit in range(lib.ORIC_PHYSICAL_UNITS):
+            out.append(max((f for f in order if FIRST[f] <= unit), key=lambda f: FIRST[f]))
+        return out
+
+    def build(self):
+        from oric_tables._native import ffi
+
+        insns = [i for block in self.blocks for i in block]
+        accesses = sum(len(i.accesses) for i in insns)
+        fn = ffi.gc(lib.oric_fn_new(len(insns), len(self.blocks), lib.ORIC_PHYSICAL_UNITS, accesses, sum(map(len, self.succs))),
+                    lib.oric_fn_free)  # fmt: skip
+        fn.isa = self.isa
+        fn.main_units = lib.ORIC_U_UR
+        for unit, file in enumerate(self.files):
+            fn.unit_file[unit], fn.unit_register[unit] = file, -1
+        self._fill_code(fn)
+        position = 0
+        for b, targets in enumerate(self.succs):
+            fn.succ_first[b] = position
+            for t in targets:
+                fn.succs[position] = t
+                position += 1
+        fn.succ_first[len(self.succs)] = position
+        assert lib.oric_fn_connect(fn) == 0
+        return fn
+
+
+def class_flags(isa: str, name: str) -> int:
+    c = tables().classes[name][isa]
+    flags = 0
+    for column, bit in (("late", lib.ORIC_I_LATE_READ), ("ordered", lib.ORIC_I_ORDERED), ("fence", lib.ORIC_I_FENCE),
+                        ("drain", lib.ORIC_I_DRAIN), ("completes", lib.ORIC_I_COMPLETES)):
+        flags |= bit if column in c.flags else 0
+    flags |= lib.ORIC_I_VARIABLE if c.result == "variable" else 0
+    flags |= lib.ORIC_I_MEM_READ if "read" in c.does else 0
+    flags |= lib.ORIC_I_MEM_WRITE if "write" in c.does else 0
+    return flags
+
+
+# class -> files of results, files of sources
+KINDS = {
+    "alu": ((R, P), (R, P, UR)), "imad": ((R,), (R, P)), "float": ((R,), (R,)), "wide": ((R,), (R,)), "double": ((R,), (R,)),
+    "conversion": ((R,), (R,)), "load_global": ((R,), (R, UR)), "store_global": ((), (R, UR)), "load_shared": ((R,), (R,)),
+    "atomic_shared": ((R,), (R,)), "shuffle": ((R, P), (R,)), "special_register": ((R,), ()), "uniform": ((UR, UP), (UR,)),
+    "uniform_constant": ((UR,), ()), "vote": ((R, P), (P,)), "block_barrier": ((), (R,)), "fence": ((), ()),
+    "invalidate": ((), ()), "enter_region": ((B,), ()), "half": ((R,), (R,)), "load_constant": ((R,), (R,)),
+}  # fmt: skip
+JUMPS = ("jump",)
+
+
+@st.composite
+def instructions(draw, isa: str, jump: bool = False):
+    name = draw(st.sampled_from(JUMPS if jump else sorted(KINDS)))
+    t = tables()
+    columns = t.classes[name][isa]
+    writes, reads = KINDS.get(name, ((), (P,)))
+    accesses = []
+    groups = sorted(set(t.groups) - {OTHER, REWRITE})
+    for file in writes:
+        if file is not writes[0] and draw(st.booleans()):
+            continue
+        pair = columns.results.get(NAMES[file])
+        wide = pair is not None and pair[0] != pair[1]
+        unit = FIRST[file] + draw(st.integers(0, ROOM[file] // 2 - 1)) * 2 if wide else FIRST[file] + draw(st.integers(0, ROOM[file] - 1))
+        for half in range(2 if wide else 1):
+            group = t.rows.index(f"{NAMES[file]} {pair[half]}") if pair else 255
+            accesses.append(Access(unit + half, 1, True, group))
+    for _ in range(draw(st.integers(0, 3)) if reads else 0):
+        file = draw(st.sampled_from(reads))
+        count = draw(st.sampled_from((1, 1, 2))) if file == R else 1
+        unit = FIRST[file] + draw(st.integers(0, ROOM[file] // count - 1)) * count
+        accesses.append(Access(unit, count, False, t.groups.index(draw(st.sampled_from(groups)))))
+    guarded = draw(st.integers(0, 4)) == 0 and name != "enter_region"
+    space = sum(1 << i for i, s in enumerate(("global", "shared", "local")) if s in columns.spaces)
+    flags = class_flags(isa, name) | (lib.ORIC_I_JUMP if jump else 0)
+    insn = Insn(accesses, guarded=guarded, flags=flags, klass=list(t.classes).index(name), space=space)
+    if guarded:
+        insn.accesses.append(Access(FIRST[P] + draw(st.integers(0, ROOM[P] - 1)), 1, False, t.groups.index("guard"), 255))
+    return insn
+
+
+@st.composite
+def programs(draw, max_blocks: int = 5, max_insns: int = 8):
+    isa = draw(st.sampled_from(tables().isas))
+    count = draw(st.integers(1, max_blocks))
+    blocks, succs = [], []
+    for b in range(count):
+        block = draw(st.lists(instructions(isa), max_size=max_insns))
+        targets = draw(st.lists(st.integers(0, count - 1), max_size=2, unique=True))
+        if targets and targets != [b + 1]:
+            block.append(draw(instructions(isa, jump=True)))
+        blocks.append(block)
+        succs.append(targets)
+    return PhysicalProgram([], blocks, succs, isa=tables().isas.index(isa))
+
+
+@dataclass
+class Producer:
+    time: int
+    row: str | None  # None: variable
+    token: int = 0
+
+
+class HazardError(AssertionError):
+    """The control bits do not protect something; the text says what."""
+
+
+class Walker:
+    """Checks one path. ``fn`` is the C function with its control bits."""
+
+    def __init__(self, fn, isa: str) -> None:
+        self.fn = fn
+        self.isa = isa
+        self.t = tables()
+        self.names = list(self.t.classes)
+        self.time = 0
+        self.producers: dict[int, list[Producer]] = {}
+        self.reads: dict[int, int] = {}
+        self.slow: dict[int, int] = {}
+        self.pending: dict[int, set[tuple[str, int]]] = {s: set() for s in range(6)}  # board -> ("w" | "r", unit)
+        self.board_time = {s: -100 for s in range(6)}
+
+    def _fail(self, position: int, text: str) -> None:
+        raise HazardError(f"instruction {position}, cycle {self.time}: {text}")
+
+    def _outstanding(self, kind: str, unit: int) -> bool:
+        return any((kind, unit) in tokens for tokens in self.pending.values())
+
+    def _distance(self, row: str, group: str) -> int:
+        return self.t.distance[self.isa][row][group]
+
+    def step(self, position: int) -> None:
+        node = self.fn.nodes[position]
+        c = self.t.classes[self.names[node.klass]][self.isa]
+        self.time += 15 * node.pads
+        control = node.control
+        stall, write, read, mask = control & 15, control >> 5 & 7, control >> 8 & 7, control >> 11 & 63
+        if stall < c.stall:
+            self._fail(position, f"stall {stall} is below {c.stall}")
+        for s in range(6):
+            if mask >> s & 1:
+                if self.time < self.board_time[s] + 2:
+                    self._fail(position, f"waits for SB{s} too soon after its use")
+                self.pending[s].clear()
+        if "drain" in c.flags and any(self.pending.values()):
+            self._fail(position, "does not wait for everything")
+        if c.does and not node.flags & 0 and self._outstanding("m", 0):
+            self._fail(position, "memory fence not over")
+        accesses = [self.fn.accesses[node.access + k] for k in range(node.access_count)]
+        files = PhysicalProgram([], [], []).files if False else None
+        for a in accesses:
+            for unit in range(a.unit, a.unit + a.count):
+                self._check(position, node, c, a, unit)
+        self._record(position, node, c, accesses, write, read)
+        self.time += stall
+        del files
+
+    def _check(self, position: int, node, c, a, unit: int) -> None:
+        writes = bool(a.flags & lib.ORIC_A_DEF)
+        if self._outstanding("w", unit):
+            self._fail(position, f"unit {unit} is still being written")
+        for p in self.producers.get(unit, ()):
+            if p.row is None:
+                continue
+            if not writes:
+                distance = self._distance(p.row, self.t.groups[a.group])
+            elif c.result == "variable":
+                distance = self._distance(p.row, REWRITE)
+            else:
+                distance = min(self.t.distance[self.isa][p.row].values())
+            if self.time < p.time + distance:
+                self._fail(position, f"unit {unit} of {p.row} after {self.time - p.time} cycles instead of {distance}")
+        if writes:
+            if self._outstanding("r", unit):
+                self._fail(position, f"unit {unit} is still to be read")
+            if self.time < self.reads.get(unit, -100) + (2 if c.result == "variable" else 1):
+                self._fail(position, f"unit {unit} is overwritten too soon after a read")
+            if self.time < self.slow.get(unit, -100) + 3:
+                self._fail(position, f"unit {unit} is overwritten too soon after a slow read")
+
+    def _record(self, position: int, node, c, accesses, write: int, read: int) -> None:
+        defines = [u for a in accesses if a.flags & lib.ORIC_A_DEF for u in range(a.unit, a.unit + a.count)]
+        for a in accesses:
+            for unit in range(a.unit, a.unit + a.count):
+                if a.flags & lib.ORIC_A_DEF:
+                    row = None if c.result == "variable" else self.t.rows[a.group]
+                    kept = self.producers.get(unit, []) if node.flags & lib.ORIC_I_GUARDED else []
+                    self.producers[unit] = [*kept, Producer(self.time, row)]
+                elif "late" in c.flags:
+                    self.slow[unit] = self.time
+                else:
+                    self.reads[unit] = self.time
+        for s, wanted in ((write, True), (read, False)):
+            if s != NO_BARRIER:
+                self.board_time[s] = self.time
+        if c.result == "variable":
+            for unit in defines:
+                # without a barrier nobody can ever wait for it
+                self.pending.setdefault(write, set()).add(("w", unit))
+        if "late" in c.flags:
+            for a in accesses:
+                if a.flags & (lib.ORIC_A_DEF | lib.ORIC_A_GUARD) or a.unit >= lib.ORIC_U_P or a.slot == 255:
+                    continue
+                for unit in range(a.unit, a.unit + a.count):
+                    boards = {b for b in (write if defines and c.result == "variable" else NO_BARRIER, read) if b != NO_BARRIER}
+                    self._late_read(unit, boards)
+        if "completes" in c.flags:
+            self.pending.setdefault(read, set()).add(("m", 0))
+
+    def _late_read(self, unit: int, boards: set[int]) -> None:
+        """The read is over when any of the instruction's barriers is; kept as one token per group of barriers."""
+        token = ("r", unit)
+        if not boards:
+            self.pending.setdefault(NO_BARRIER, set()).add(token)
+        elif len(boards) == 1:
+            self.pending[boards.pop()].add(token)
+        else:
+            # the read barrier is released no later than the write barrier
+            self.pending[min(boards)].add(token)
+
+
+def walk(fn, isa: str, succs: list[list[int]], choices: list[int], limit: int = 60) -> None:
+    """Follow a path given by ``choices``; raises HazardError."""
+    walker = Walker(fn, isa)
+    block = turn = 0
+    while True:
+        for position in range(fn.block_first[block], fn.block_first[block + 1]):
+            walker.step(position)
+        turn += 1
+        if not succs[block] or turn > limit:
+            return
+        block = succs[block][choices[turn % len(choices)] % len(succs[block])]
