@@ -137,9 +137,10 @@ def programs(draw, max_blocks: int = 5, max_insns: int = 8):
 
 @dataclass
 class Producer:
+    """A write whose value may be in a register; ``row`` of the distance table, None for a variable latency."""
+
     time: int
-    row: str | None  # None: variable
-    token: int = 0
+    row: str | None
 
 
 class HazardError(AssertionError):
@@ -158,14 +159,21 @@ class Walker:
         self.producers: dict[int, list[Producer]] = {}
         self.reads: dict[int, int] = {}
         self.slow: dict[int, int] = {}
-        self.pending: dict[int, set[tuple[str, int]]] = {s: set() for s in range(6)}  # board -> ("w" | "r", unit)
+        self.pending: dict[int, set[tuple[str, int, int]]] = {s: set() for s in range(6)}  # board -> (kind, unit, serial)
+        self.serial = 0
         self.board_time = {s: -100 for s in range(6)}
 
     def _fail(self, position: int, text: str) -> None:
         raise HazardError(f"instruction {position}, cycle {self.time}: {text}")
 
     def _outstanding(self, kind: str, unit: int) -> bool:
-        return any((kind, unit) in tokens for tokens in self.pending.values())
+        return any(t[:2] == (kind, unit) for tokens in self.pending.values() for t in tokens)
+
+    def _await(self, board: int) -> None:
+        """What counts on several scoreboards is over with the first of them."""
+        over = set(self.pending[board])
+        for tokens in self.pending.values():
+            tokens -= over
 
     def _distance(self, row: str, group: str) -> int:
         return self.t.distance[self.isa][row][group]
@@ -182,19 +190,17 @@ class Walker:
             if mask >> s & 1:
                 if self.time < self.board_time[s] + 2:
                     self._fail(position, f"waits for SB{s} too soon after its use")
-                self.pending[s].clear()
-        if "drain" in c.flags and any(self.pending.values()):
+                self._await(s)
+        if "drain" in c.flags and any(self.pending[s] for s in range(6)):
             self._fail(position, "does not wait for everything")
-        if c.does and not node.flags & 0 and self._outstanding("m", 0):
+        if (c.does or "completes" in c.flags) and self._outstanding("m", 0):
             self._fail(position, "memory fence not over")
         accesses = [self.fn.accesses[node.access + k] for k in range(node.access_count)]
-        files = PhysicalProgram([], [], []).files if False else None
         for a in accesses:
             for unit in range(a.unit, a.unit + a.count):
                 self._check(position, node, c, a, unit)
         self._record(position, node, c, accesses, write, read)
         self.time += stall
-        del files
 
     def _check(self, position: int, node, c, a, unit: int) -> None:
         writes = bool(a.flags & lib.ORIC_A_DEF)
@@ -231,33 +237,25 @@ class Walker:
                     self.slow[unit] = self.time
                 else:
                     self.reads[unit] = self.time
-        for s, wanted in ((write, True), (read, False)):
+        for s in (write, read):
             if s != NO_BARRIER:
                 self.board_time[s] = self.time
+        self.serial += 1
         if c.result == "variable":
             for unit in defines:
-                # without a barrier nobody can ever wait for it
-                self.pending.setdefault(write, set()).add(("w", unit))
-        if "late" in c.flags:
-            for a in accesses:
-                if a.flags & (lib.ORIC_A_DEF | lib.ORIC_A_GUARD) or a.unit >= lib.ORIC_U_P or a.slot == 255:
-                    continue
-                for unit in range(a.unit, a.unit + a.count):
-                    boards = {b for b in (write if defines and c.result == "variable" else NO_BARRIER, read) if b != NO_BARRIER}
-                    self._late_read(unit, boards)
+                self._expect("w", unit, {write})
+        for a in accesses:
+            late = "late" in c.flags and not a.flags & (lib.ORIC_A_DEF | lib.ORIC_A_GUARD) and a.unit < lib.ORIC_U_P
+            for unit in range(a.unit, a.unit + a.count) if late and a.slot != 255 else ():
+                # the results come after the sources are read
+                self._expect("r", unit, {read, write} if defines and c.result == "variable" else {read})
         if "completes" in c.flags:
-            self.pending.setdefault(read, set()).add(("m", 0))
+            self._expect("m", 0, {read})
 
-    def _late_read(self, unit: int, boards: set[int]) -> None:
-        """The read is over when any of the instruction's barriers is; kept as one token per group of barriers."""
-        token = ("r", unit)
-        if not boards:
-            self.pending.setdefault(NO_BARRIER, set()).add(token)
-        elif len(boards) == 1:
-            self.pending[boards.pop()].add(token)
-        else:
-            # the read barrier is released no later than the write barrier
-            self.pending[min(boards)].add(token)
+    def _expect(self, kind: str, unit: int, boards: set[int]) -> None:
+        """Something that is over when one of the boards has been waited for; without a board it never is."""
+        for board in boards - {NO_BARRIER} or {NO_BARRIER}:
+            self.pending.setdefault(board, set()).add((kind, unit, self.serial))
 
 
 def walk(fn, isa: str, succs: list[list[int]], choices: list[int], limit: int = 60) -> None:
