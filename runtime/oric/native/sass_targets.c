@@ -1,0 +1,17 @@
+/* Where the code of a section branches to. */
+#include "sass_targets.h"
+
+enum { INSN_BYTES = 16, MOST_LABELS = 2 };
+
+long oric_branch_targets(const oric_insn *insns, long n, int64_t *target) {
+    long found = 0;
+    for (long i = 0; i < n; i++) {
+        int here = 0;
+        for (int k = 0; k < insns[i].nops && k < 12; k++) {
+            const oric_operand *o = &insns[i].ops[k];
+            if (o->kind == ORIC_K_LABEL && here++ < MOST_LABELS)
+                target[found++] = (int64_t)((uint64_t)(i + 1) * INSN_BYTES + (uint64_t)o->value);
+        }
+    }
+    return found;
+}
