@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..errors import SpecError
 from ..isa import rows
 from ..spec import Spec
-from . import _encoding_c, _encoding_ops
+from . import _encoding_c, _encoding_flat, _encoding_ops
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Generated files below build/: oric_tables/ops.py, c/oric_forms.{h,c}.
+    """Generated files below build/: oric_tables/ops.py, c/oric_forms.{h,c}, flat/<isa>.txt.
 
     Raises:
         SpecError: a mistake in spec/encoding, spec/formats.yaml or spec/opcodes.yaml.
@@ -32,4 +32,5 @@ def render(spec: Spec) -> dict[str, str]:
     return {
         "oric_tables/ops.py": _encoding_ops.render(machine, words, widths),
         **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
+        **_encoding_flat.render(machine, words),
     }

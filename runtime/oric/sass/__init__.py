@@ -1,0 +1,7 @@
+"""Machine code as text and objects: ``decode`` and ``disassemble`` for code bytes; whole cubins in :mod:`.listing`."""
+
+from __future__ import annotations
+
+from .instruction import Control, DecodeError, Instruction, Operand, decode, disassemble, encode
+
+__all__ = ["Control", "DecodeError", "Instruction", "Operand", "decode", "disassemble", "encode"]

@@ -1,0 +1,200 @@
+"""Decoded machine instructions as Python objects, for tools; the C code of ``sass_codec.c`` does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from oric_tables import ops
+from oric_tables._native import ffi, lib
+from oric_tables.targets import TARGETS
+
+INSTRUCTION_BYTES: Final = 16
+NO_BARRIER: Final = 7
+ALWAYS: Final = 7  # guard predicate PT
+_TEXT_BYTES = 1024
+_KINDS: Final = (
+    "none", "gpr", "ugpr", "pred", "upred", "imm", "cbank", "cbanku", "label", "breg", "sb", "sreg",
+)  # fmt: skip
+_MESSAGES: Final = {
+    lib.ORIC_E_OPERATION: "there is no such operation on this target",
+    lib.ORIC_E_OPERANDS: "no form of the operation takes operands of these kinds",
+    lib.ORIC_E_RANGE: "a register number or value does not fit its field",
+    lib.ORIC_E_SIGN: "negation, absolute value, complement or reuse is not possible here",
+    lib.ORIC_E_MOD: "a modifier value does not exist in this form",
+    lib.ORIC_E_FORM: "a modifier does not exist in the form that the operands ask for",
+    lib.ORIC_E_WORD: "no instruction has this word",
+}
+
+
+class DecodeError(Exception):
+    """Bytes that are no instruction, or an instruction that cannot be encoded; ``str()`` says where and why."""
+
+
+class Control(NamedTuple):
+    """Scheduling bits. ``stall`` in cycles; barriers are 0-5, 7 = none; ``wait`` has one bit a scoreboard."""
+
+    stall: int
+    yields: bool
+    write_barrier: int
+    read_barrier: int
+    wait: int
+
+    def __str__(self) -> str:
+        awaited = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(6))
+        read = "-" if self.read_barrier == NO_BARRIER else self.read_barrier
+        write = "-" if self.write_barrier == NO_BARRIER else self.write_barrier
+        return f"[B{awaited}:R{read}:W{write}:{'Y' if self.yields else '-'}:S{self.stall:02}]"
+
+    @classmethod
+    def unpack(cls, bits: int) -> Control:
+        """From the 17 bits that start at bit 105 of the word."""
+        return cls(bits & 15, not bits >> 4 & 1, bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63)
+
+    def pack(self) -> int:
+        """The 17 bits."""
+        return self.stall | (not self.yields) << 4 | self.write_barrier << 5 | self.read_barrier << 8 | self.wait << 11
+
+
+class Operand(NamedTuple):
+    """One operand: ``kind`` as in oric_insn.h, ``reg`` a register or bank number, ``value`` an immediate or byte offset."""
+
+    name: str
+    kind: str
+    reg: int
+    value: int
+    negated: bool
+    absolute: bool
+    inverted: bool
+    reused: bool
+
+
+class Instruction:
+    """A machine instruction. ``word`` is the 128-bit word, ``offset`` its place in the code in bytes."""
+
+    __slots__ = ("control", "guard", "guard_negated", "modifiers", "offset", "op", "operands", "text", "word")
+
+    def __init__(self, op: ops.Op, word: int, offset: int, insn: Any, text: str) -> None:
+        self.op = op
+        self.word = word
+        self.offset = offset
+        self.text = text
+        self.guard: int = insn.guard
+        self.guard_negated = bool(insn.guard_neg)
+        self.control = Control.unpack(insn.control)
+        self.modifiers = op.unpack(insn.mods)
+        self.operands = tuple(_operand(slot.name, insn.ops[i]) for i, slot in enumerate(op.operands) if insn.ops[i].kind)
+
+    @property
+    def mnemonic(self) -> str:
+        """Mnemonic with modifiers, as printed, without the guard."""
+        return self.text.split(" ")[1 if self.text.startswith("@") else 0]
+
+    def operand(self, name: str) -> Operand:
+        """The operand ``name``; KeyError when the instruction has none."""
+        for operand in self.operands:
+            if operand.name == name:
+                return operand
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        return f"<{self.offset:#06x} {self.text}>"
+
+
+def _operand(name: str, x: Any) -> Operand:
+    flags = x.flags
+    return Operand(
+        name, _KINDS[x.kind], x.aux if x.kind == lib.ORIC_K_CBANKU else x.reg, x.value, bool(flags & lib.ORIC_F_NEG),
+        bool(flags & lib.ORIC_F_ABS), bool(flags & lib.ORIC_F_INV), bool(flags & lib.ORIC_F_REUSE),
+    )  # fmt: skip
+
+
+def decode(data: bytes, arch: str) -> list[Instruction]:
+    """Decode code bytes of target ``arch`` ("sm_90").
+
+    Raises:
+        DecodeError: unknown target, a rest that is no whole instruction, or a word that is no instruction.
+    """
+    isa = _isa(arch)
+    words, insns, count = _decode(data, isa)
+    buffer = ffi.new("char[]", _TEXT_BYTES)
+    out = []
+    for i in range(count):
+        insn = insns[i]
+        lib.oric_print(isa, ffi.addressof(insn), i * INSTRUCTION_BYTES, ffi.NULL, ffi.NULL, buffer, _TEXT_BYTES)
+        op = ops.OPS[insn.op]
+        assert op is not None
+        word = words[2 * i] | words[2 * i + 1] << 64
+        out.append(Instruction(op, word, i * INSTRUCTION_BYTES, insn, ffi.string(buffer).decode()))
+    return out
+
+
+def disassemble(data: bytes, arch: str, labels: Mapping[int, str] | None = None) -> list[str]:
+    """The text of every instruction; ``labels`` (byte offset -> text) replace the numbers of branch targets.
+
+    Raises:
+        DecodeError: as :func:`decode`.
+    """
+    isa = _isa(arch)
+    _, insns, count = _decode(data, isa)
+    places = sorted(labels or {})
+    texts = [ffi.new("char[]", (labels or {})[at].encode()) for at in places]
+    address = ffi.new("uint64_t[]", places or [0])
+    pointers = ffi.new("char *[]", texts or [ffi.NULL])
+    table = ffi.new("oric_labels *", {"n": len(places), "address": address, "text": pointers})
+    buffer = ffi.new("char[]", _TEXT_BYTES)
+    out = []
+    for i in range(count):
+        lib.oric_print(isa, insns + i, i * INSTRUCTION_BYTES, table, ffi.NULL, buffer, _TEXT_BYTES)
+        out.append(ffi.string(buffer).decode())
+    return out
+
+
+def encode(instruction: Instruction, arch: str) -> int:
+    """The 128-bit word of a decoded instruction (as it is in ``operands`` and ``modifiers``, not copied from ``word``).
+
+    Raises:
+        DecodeError: no form of the target takes it.
+    """
+    op = instruction.op
+    insn = ffi.new("oric_insn *")
+    insn.op = op.number
+    insn.guard = instruction.guard
+    insn.guard_neg = instruction.guard_negated
+    insn.control = instruction.control.pack()
+    insn.mods = op.pack(**instruction.modifiers)
+    insn.nops = len(op.operands)
+    for operand in instruction.operands:
+        x = insn.ops[op.index(operand.name)]
+        x.kind = _KINDS.index(operand.kind)
+        x.value = operand.value
+        if x.kind == lib.ORIC_K_CBANKU:
+            x.aux = operand.reg
+        else:
+            x.reg = operand.reg
+        x.flags = operand.negated | operand.absolute << 1 | operand.inverted << 2 | operand.reused << 3
+    word = ffi.new("uint64_t[2]")
+    error = lib.oric_encode(_isa(arch), insn, word)
+    if error:
+        raise DecodeError(f"{op.name}: {_MESSAGES[error & 0xFF]}")
+    return int(word[0] | word[1] << 64)
+
+
+def _isa(arch: str) -> int:
+    if arch not in TARGETS:
+        raise DecodeError(f"unknown target '{arch}'")
+    return TARGETS[arch].isa
+
+
+def _decode(data: bytes, isa: int) -> tuple[Any, Any, int]:
+    count, rest = divmod(len(data), INSTRUCTION_BYTES)
+    if rest:
+        raise DecodeError(f"{len(data)} bytes are no whole number of instructions")
+    words = ffi.new("uint64_t[]", 2 * count or 1)
+    ffi.memmove(words, data, len(data))
+    insns = ffi.new("oric_insn[]", count or 1)
+    error = ffi.new("int *")
+    done = lib.oric_decode_all(isa, words, count, insns, error)
+    if done < count:
+        raise DecodeError(f"offset {done * INSTRUCTION_BYTES:#x}: {_MESSAGES[error[0] & 0xFF]}: {words[2 * done + 1]:016x}{words[2 * done]:016x}")
+    return words, insns, count
