@@ -115,12 +115,23 @@ def _family(path: Path, data: Map, types: Map) -> Family:
         forms = []
         for index, form in enumerate(row["forms"]):
             line = row["forms"].line_of(index)
-            forms.append(reader.form({"syntax": form} if isinstance(form, str) else form, line))
+            columns = {"syntax": form} if isinstance(form, str) else form
+            for syntax in without_groups(columns["syntax"]):
+                forms.append(reader.form({**columns, "syntax": syntax}, line))
         family.instructions.append(Instruction(name, row["section"], tuple(forms)))
     for slot in data["slots"]:
         if slot not in used:
             raise SpecError(path, data["slots"].line_of(slot), f"slot '{slot}' is used by no form")
     return family
+
+
+def without_groups(syntax: str) -> list[str]:
+    """``{.sem.scope}`` (both or none) written out as two forms; single optional words stay."""
+    match = re.search(r"\{((?:\.[A-Za-z0-9_:]+){2,})\}", syntax)
+    if match is None:
+        return [syntax]
+    before, after = syntax[: match.start()], syntax[match.end() :]
+    return [*without_groups(before + after), *without_groups(before + match[1] + after)]
 
 
 class _Reader:
@@ -149,7 +160,7 @@ class _Reader:
         )
 
     def read_words(self, head: str, row: dict[str, Any]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-        """The slots of a mnemonic; words of the instruction's own name are left out."""
+        """The slots of a mnemonic; words of the instruction's own name get fields that begin with a dot."""
         own = self.name.split(".")
         base = own.pop(0)
         if not head.startswith(base) or head[len(base) : len(base) + 1] not in ("", ".", "{"):
@@ -167,6 +178,7 @@ class _Reader:
         for word, required in words:
             if word in own and required:
                 own.remove(word)
+                out.append(("." + word, (word,), True))
                 continue
             out.append((self.field_of(word, typed), self.values_of(word, row), required))
         if own:

@@ -59,6 +59,9 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
+    text += "# bits of a vector, (PTX * 10, SM) that it needs\n"
+    limits = tuple((row["bits"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"])
+    text += f"VECTOR_LIMITS: Final = {limits!r}\n"
     text += "# target -> (number, suffix)\n"
     text += _table("TARGETS", "tuple[int, str]", _targets(types))
     text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"

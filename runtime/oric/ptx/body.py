@@ -24,11 +24,12 @@ from .signatures import entries_for, entry_of
 from .state import State
 
 MAX_DEPTH: Final = 512
-_MNEMONIC: Final = r"[a-zA-Z_]\w*+(?:\.\w++(?:::\w++)*+)*+"
+_MNEMONIC: Final = r"[a-zA-Z_][\w.:]*+"
 _STATEMENT: Final = re.compile(SPACE + rf'(?:@(!?[\w%$]++)[ \t]++)?({_MNEMONIC})[ \t\r\n]*+([^;()/"@#]{{0,4000}}+);', re.ASCII)
 _OPCODE: Final = re.compile(_MNEMONIC, re.ASCII)
 _OPERANDS: Final = re.compile(r"[ \t\r\n]*+((?:[^,{\[]|\{[^}]*+\}|\[[^\]]*+\])++)")
 _LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
+_LABEL_LINE: Final = re.compile(SPACE + r"([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?![.])", re.ASCII)
 _LOC: Final = re.compile(r"\.loc[ \t]++(\d+)[ \t]++(\d+)[ \t]++(\d+)[ \t]*+(?=[\r\n])")
 
 
@@ -70,7 +71,15 @@ class Body:
         emit = state.builder.instruction
         scanner: Any = _STATEMENT.scanner(state.text, position)  # type: ignore[attr-defined]
         following = scanner.match
-        while (match := following()) is not None:
+        while True:
+            match = following()
+            if match is None:
+                here = self.plain_label(position)
+                if here == position:
+                    return position
+                position = here
+                following = _STATEMENT.scanner(state.text, position).match  # type: ignore[attr-defined]
+                continue
             guard_text, mnemonic, raw = match.groups()
             entry = entries.get(mnemonic)
             if entry is None or entry.special:
@@ -81,8 +90,8 @@ class Body:
                 if raw:
                     plain = "{" not in raw and raw.count(", ") == raw.count(",")
                     texts = raw.split(", ") if plain else _OPERANDS.findall(raw)
-                    operands = [node_of(text) for text in texts]
-                    key = tuple([class_of(text) for text in texts])
+                    operands = list(map(node_of, texts))
+                    key = tuple(map(class_of, texts))
                 else:
                     operands, key = [], ()
                 if guard_text is not None:
@@ -98,7 +107,15 @@ class Body:
             except NotSupported as error:
                 state.not_supported(error.what, at)
             position = match.end()
-        return position
+
+    def plain_label(self, position: int) -> int:
+        """Take a label that stands alone on its line; returns where it ends, ``position`` when there is none."""
+        match = _LABEL_LINE.match(self.state.text, position)
+        if match is None or match[1] not in self.scope.pending:
+            return position
+        self.state.builder.place_label(self.scope.labels[match[1]], match.start(1))
+        del self.scope.pending[match[1]]
+        return match.end()
 
     # -- the careful way -----------------------------------------------------------------------------------
 

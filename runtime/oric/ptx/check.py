@@ -123,7 +123,8 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         if not mask & ix.SREG or descriptor[2] != spec.elements:
             return False
         kind, size, *_ = ix.TYPES[descriptor[1]]
-        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and spec.size <= size
+        fits = spec.size == size or (spec.size == 16 and size == 32)  # .u16 %tid.x is PTX 1
+        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and fits
     if tag == cl.C_SYM:
         return bool(mask & ix.SYM) and spec.kind in ("bits", "int") and spec.size >= 32
     if tag == cl.C_LABEL:

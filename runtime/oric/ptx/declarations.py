@@ -215,7 +215,7 @@ class Declarations:
                     raise PtxError(at, "a parameterised declaration takes no vector type")
                 lexer.expect(">")
                 first = self.state.builder.registers(spec.type, count, name)
-                scope.declare_range(name, first, count, spec.type, at)
+                scope.declare_range(name, first, count, spec.type, at, (len(lexer.text) - at) // 8)
             else:
                 first = self.state.builder.registers(spec.type, spec.vector, name)
                 scope.declare(name, Entity(REGISTER, first, spec.type, spec.vector), at)

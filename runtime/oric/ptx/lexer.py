@@ -13,7 +13,7 @@ STRING: Final = 4
 PUNCT: Final = 5
 BAD: Final = 6
 
-SPACE: Final = r"(?:[ \t\r\n\f\v]++|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+)*+"
+SPACE: Final = r"[ \t\r\n]*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+)[ \t\r\n]*+|[\f\v]++)*+"
 _SKIP: Final = re.compile(SPACE)
 _TOKEN: Final = re.compile(
     r"(?P<ident>[A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"

@@ -22,6 +22,7 @@ from .state import State
 _REGISTER: Final = re.compile(r"[ \t\r\n]*(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})[ \t\r\n]*\Z", re.ASCII)
 _ADDRESS: Final = re.compile(r"[ \t\r\n]*\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+?(-?[0-9]{1,18}))?\][ \t\r\n]*\Z", re.ASCII)
 _NAMED_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[([A-Za-z_$][\w$]*+)(?:\+?(-?(?:0|[1-9][0-9]{0,17})))?\][ \t\r\n]*\Z", re.ASCII)
+_LABEL_NAME: Final = re.compile(r"[ \t\r\n]*([A-Za-z$][\w$]*+)[ \t\r\n]*\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[ \t\r\n]*(-?(?:0|[1-9][0-9]{0,17}))[ \t\r\n]*\Z", re.ASCII)
 _BITS: Final = re.compile(r"[ \t\r\n]*(0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})[ \t\r\n]*\Z", re.ASCII)
 _VECTOR: Final = re.compile(r"[ \t\r\n]*\{([^{}\[\]()/|#]*+)\}[ \t\r\n]*\Z")
@@ -61,7 +62,11 @@ class OperandReader:
         """
         match = _REGISTER.match(text)
         if match is not None:
-            found = self.range_register(match[1], match[2])
+            prefix, number = match.groups()
+            row = self.scope.ranges.get(prefix)
+            if row is not None and (index := int(number)) < row[1]:
+                return (b.REG, row[0] + index), row[3]
+            found = self.range_register(prefix, number)
             if found is not None:
                 return (b.REG, found[0]), found[1]
         elif (match := _ADDRESS.match(text)) is not None:
@@ -88,6 +93,8 @@ class OperandReader:
         """More common forms that need no tokens; None when ``text`` is of another form."""
         if (match := _NAMED_ADDRESS.match(text)) is not None:
             return self.address_base(match[1], 0, int(match[2] or 0))
+        if (match := _LABEL_NAME.match(text)) is not None and match[1] != "WARP_SZ" and self.scope.lookup(match[1]) is None:
+            return (b.LABEL, self.label(match[1], 0)), cl.LABEL_CLASS
         if (match := _BITS.match(text)) is not None:
             return constant_operand(literal(match[1], 0))
         if (match := _SPECIAL.match(text)) is not None and match[1] in SPECIAL and self.scope.lookup("%" + match[1]) is None:

@@ -44,6 +44,7 @@ class OperandCache(dict[str, Operand]):
 
     def __missing__(self, text: str) -> Operand:
         scope = self.scope
+        scope.missed = True
         node: Operand
         node, class_ = scope.resolver(text)
         self[text] = node
@@ -54,7 +55,7 @@ class OperandCache(dict[str, Operand]):
 class Scope:
     """One level of names. ``nodes`` and ``classes`` remember the operand texts met in this scope."""
 
-    __slots__ = ("classes", "depth", "label_names", "labels", "names", "nodes", "opened_at", "parent", "pending",
+    __slots__ = ("classes", "depth", "label_names", "labels", "missed", "names", "nodes", "opened_at", "parent", "pending",
                  "prefixes", "ranges", "resolver")  # fmt: skip
 
     def __init__(self, parent: Scope | None, opened_at: int, resolver: Any = None) -> None:
@@ -69,6 +70,7 @@ class Scope:
         self.label_names: frozenset[str] | None = None  # labels that this nested scope defines, when known
         self.resolver = resolver
         self.classes: dict[str, int] = {}
+        self.missed = False  # an operand was remembered that a later declaration could change
         self.nodes = OperandCache(self)
 
     def lookup(self, name: str) -> Entity | None:
@@ -104,8 +106,8 @@ class Scope:
         self.prefixes.add(name.rstrip("0123456789"))
         self.forget()
 
-    def declare_range(self, prefix: str, first: int, count: int, type_: str, at: int) -> None:
-        """Add the registers ``prefix0 .. prefix(count-1)``.
+    def declare_range(self, prefix: str, first: int, count: int, type_: str, at: int, likely: int = 0) -> None:
+        """Add the registers ``prefix0 .. prefix(count-1)``; up to ``likely`` of them are remembered at once.
 
         Raises:
             PtxError: one of them exists in this scope.
@@ -117,14 +119,20 @@ class Scope:
                 digits = name[len(prefix) :]
                 if name.startswith(prefix) and digits.isdigit() and (digits == "0" or digits[0] != "0") and int(digits) < count:
                     raise PtxError(at, f"'{prefix}<{count}>' declares '{name}' again")
-        self.ranges[prefix] = (first, count, type_, cl.class_id(cl.C_REG, type_))
+        class_ = cl.class_id(cl.C_REG, type_)
+        self.ranges[prefix] = (first, count, type_, class_)
         self.forget()
+        if count <= likely:
+            nodes = {f"{prefix}{i}": (REG, first + i) for i in range(count)}
+            self.nodes.update(nodes)
+            self.classes.update(dict.fromkeys(nodes, class_))
 
     def forget(self) -> None:
         """Drop remembered operand texts: a new name may hide an outer one."""
-        if self.nodes:
+        if self.missed:
             self.nodes.clear()
             self.classes.clear()
+            self.missed = False
 
 
 def register_operand(entity: Entity) -> tuple[Operand, int]:

@@ -138,7 +138,7 @@ def _resolve(text: str, at: int) -> Variant:
         name = ".".join((words[0], *rest))
         if not family:
             return _named_only(text, name, left)
-        result = _match(text, name, left, importlib.import_module(f"oric_tables.ptx_{family}"), at)
+        result = _match(text, name, words[1:], importlib.import_module(f"oric_tables.ptx_{family}"), at)
         if isinstance(result, Variant):
             return result
         failures.append(result)
@@ -181,12 +181,19 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
                 nearest = problems, extra, missing
             continue
         ptx, sm = form[2], form[3]
-        for word in words:
-            gate = module.GATES.get(word, (0, 0))
+        for field, word in found.items():
+            gate = module.GATES.get(word, (0, 0)) if field[0] != "." else (0, 0)
             ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
         specs = tuple(OperandSpec(row, found) for row in form[1])
+        widest = max((s.elements * s.size for s in specs if s.elements > 1), default=0)
+        if widest:
+            if widest > ix.VECTOR_LIMITS[-1][0]:
+                nearest = nearest or (1, [f"v{widest}"], [])
+                continue
+            gate = next(gate for bits, gate in ix.VECTOR_LIMITS if widest <= bits)
+            ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
         signatures.append(Signature(specs, (ptx, sm, form[4]), form[5]))
-        fields = fields or found
+        fields = fields or {field: value for field, value in found.items() if field[0] != "."}
     if signatures:
         types = tuple(w for w in words if w in ix.TYPES)
         return Variant(text, name, fields, tuple(w for w in words if w not in ix.TYPES), types, tuple(signatures))
