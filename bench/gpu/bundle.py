@@ -120,7 +120,7 @@ def write_case(case: Case, cubin: Cubin, folder: Path) -> dict[str, Any]:
     return {"name": case.name, "data": name, "steps": steps}
 
 
-def write_file(file: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def write_file(file: str, folder: Path, large: bool) -> tuple[dict[str, Any], list[str]]:
     """Write the cubins and cases of one kernel file; returns its description and what oric could not compile."""
     problems = []
     cubins: dict[str, dict[str, str]] = {}
@@ -138,19 +138,22 @@ def write_file(file: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
             cubins[target][maker] = name
     table = read((folder / cubins[cases.TARGETS[-1]]["ptxas"]).read_bytes())
     listed = [c for c in cases.CASES if c.file == file]
-    timed = large_case(file)
+    timed = large_case(file) if large else None
     if timed is not None:
         listed.append(timed)
     described = [write_case(c, table, folder) for c in listed]
     return {"name": file, "cubins": cubins, "cases": described, "timed": len(described) - 1}, problems
 
 
-def write_bundle(folder: Path, files: list[str] | None = None) -> list[str]:
-    """Write the bundle into an empty ``folder``; returns what oric could not compile."""
+def write_bundle(folder: Path, files: list[str] | None = None, large: bool = True) -> list[str]:
+    """Write the bundle into an empty ``folder``; returns what oric could not compile.
+
+    ``large`` adds the launches that are worth timing; without them the last small one of each kernel file is timed.
+    """
     problems: list[str] = []
     described = []
     for file in files or cases.files():
-        entry, found = write_file(file, folder)
+        entry, found = write_file(file, folder, large)
         described.append(entry)
         problems += found
     document = {"version": 1, "targets": list(cases.TARGETS), "makers": list(MAKERS), "files": described}

@@ -25,7 +25,6 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 BINDINGS = ("cuda.bindings.driver", "cuda.cuda")  # the name today, and before version 12.6
 TIMED_LAUNCHES = 200
-WARM_UP = 20
 TIMEOUT_S = 120
 OK, WRONG, MISSING = "ok", "WRONG", "-"
 
@@ -159,26 +158,27 @@ def run_case(gpu: Gpu, image: bytes, case: dict[str, Any]) -> str:
     return ""
 
 
-def time_case(gpu: Gpu, image: bytes, case: dict[str, Any]) -> float:
+def time_case(gpu: Gpu, image: bytes, case: dict[str, Any], launches: int) -> float:
     """Median time of a launch of the case's first step, in microseconds, between two events on the device."""
     module = gpu.call("cuModuleLoadData", image)
     with np.load(HERE / case["data"]) as data:
         launch = Launch(gpu, module, case["steps"][0], data)
         first, second = gpu.call("cuEventCreate", 0), gpu.call("cuEventCreate", 0)
         times = []
-        for number in range(WARM_UP + TIMED_LAUNCHES):
+        warm_up = launches // 10
+        for number in range(warm_up + launches):
             gpu.call("cuEventRecord", first, 0)
             launch.run()
             gpu.call("cuEventRecord", second, 0)
             gpu.call("cuEventSynchronize", second)
-            if number >= WARM_UP:
+            if number >= warm_up:
                 times.append(float(gpu.call("cuEventElapsedTime", first, second)) * 1e3)
         launch.free()
     gpu.call("cuModuleUnload", module)
     return statistics.median(times)
 
 
-def run_one(file: dict[str, Any], maker: str, target: str) -> dict[str, Any]:
+def run_one(file: dict[str, Any], maker: str, target: str, launches: int) -> dict[str, Any]:
     """Everything of one kernel file with one compiler's cubin."""
     gpu = Gpu()
     gpu.open()
@@ -188,7 +188,7 @@ def run_one(file: dict[str, Any], maker: str, target: str) -> dict[str, Any]:
         problem = run_case(gpu, image, case)
         if problem:
             problems.append(problem)
-    return {"problems": problems, "time_us": time_case(gpu, image, file["cases"][file["timed"]])}
+    return {"problems": problems, "time_us": time_case(gpu, image, file["cases"][file["timed"]], launches)}
 
 
 def choose_target(targets: list[str], capability: tuple[int, int]) -> str:
@@ -205,9 +205,9 @@ def choose_target(targets: list[str], capability: tuple[int, int]) -> str:
     return max(usable, key=lambda name: plain[name])
 
 
-def in_process(file: str, maker: str, target: str) -> dict[str, Any]:
+def in_process(file: str, maker: str, target: str, launches: int) -> dict[str, Any]:
     """:func:`run_one` in a child process; a crash or a hang becomes a problem of that kernel."""
-    command = [sys.executable, __file__, "--one", file, maker, target]
+    command = [sys.executable, __file__, "--launches", str(launches), "--one", file, maker, target]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired:
@@ -241,13 +241,14 @@ def main(argv: list[str]) -> int:
     """Run the bundle; returns the exit status."""
     parser = argparse.ArgumentParser(description="Run the kernels of this bundle on the GPU.")
     parser.add_argument("kernels", nargs="*", help="kernel files to run (default: all)")
+    parser.add_argument("--launches", type=int, default=TIMED_LAUNCHES, help="timed launches of each kernel file")
     parser.add_argument("--one", nargs=3, metavar=("FILE", "COMPILER", "TARGET"), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     bundle = json.loads((HERE / "bundle.json").read_text())
     files = {f["name"]: f for f in bundle["files"]}
     if args.one:
         file, maker, target = args.one
-        print(json.dumps(run_one(files[file], maker, target)))
+        print(json.dumps(run_one(files[file], maker, target, args.launches)))
         return 0
     try:
         gpu = Gpu()
@@ -255,13 +256,13 @@ def main(argv: list[str]) -> int:
     except NoGpu as error:
         print(f"nothing was run: {error}")
         return 0
-    print(f"{gpu.name}, sm_{gpu.capability[0]}{gpu.capability[1]}: cubins for {target}, median of {TIMED_LAUNCHES} launches")
+    print(f"{gpu.name}, sm_{gpu.capability[0]}{gpu.capability[1]}: cubins for {target}, median of {args.launches} launches")
     results: dict[str, dict[str, Any]] = {}
     for name in args.kernels or files:
         if name not in files:
             parser.error(f"no kernel file '{name}' in this bundle")
         made = files[name]["cubins"].get(target, {})
-        results[name] = {maker: in_process(name, maker, target) for maker in bundle["makers"] if maker in made}
+        results[name] = {maker: in_process(name, maker, target, args.launches) for maker in bundle["makers"] if maker in made}
     report(results, bundle["makers"])
     document = {"device": gpu.name, "capability": gpu.capability, "target": target, "results": results}
     (HERE / "results.json").write_text(json.dumps(document, indent=1) + "\n")

@@ -148,6 +148,16 @@ def test_damaged_files_raise_cubin_error_only(path: Path) -> None:
     assert refused > 100
 
 
+def test_sections_that_each_claim_the_whole_file_are_refused() -> None:
+    data = bytearray(cubin("sm_90"))
+    table, count = int.from_bytes(data[40:48], "little"), int.from_bytes(data[60:62], "little")
+    for number in range(5, count):
+        struct.pack_into("<I", data, table + 64 * number + 4, 1)  # PROGBITS
+        struct.pack_into("<QQ", data, table + 64 * number + 24, 0, len(data))
+    with pytest.raises(CubinError, match="sections are longer than the file"):
+        read(bytes(data))
+
+
 def test_random_bytes_behind_a_good_header() -> None:
     rng = random.Random(7)
     head = cubin("sm_90")[:64]

@@ -29,6 +29,7 @@ SHF_EXECINSTR: Final = 4
 STT_FUNC: Final = 2
 STO_ENTRY: Final = 0x10  # st_other of a kernel
 INSTRUCTION_BYTES: Final = 16
+_COPY_BUDGET: Final = 4  # sections may take this many times the bytes of the file (names and headers are copied twice)
 _NAME_BUDGET: Final = 16  # names may take this many times the bytes of the file (overlapping string offsets)
 
 _HEADER: Final = Struct("<16sHHIQQQIHHHHHH")
@@ -173,6 +174,7 @@ class Cubin:
         self.constants: dict[int, bytes] = {}
         self.constant_sections: dict[int, int] = {}
         self._names = _NAME_BUDGET * len(data) + 65536
+        self._bytes = _COPY_BUDGET * len(data)
         self._read_header()
         self._read_sections()
         self._read_segments()
@@ -239,9 +241,15 @@ class Cubin:
         self.sm = self.flags >> form.sm_shift & 0xFF
         self.variant = "a" if self.flags & form.variant_flag else ""
 
-    def _slice(self, what: str, offset: int, size: int) -> bytes:
+    def _within(self, what: str, offset: int, size: int) -> None:
         if offset > len(self.data) or size > len(self.data) - offset:
             raise CubinError(f"truncated: {what} ends at {offset + size:#x}, the file at {len(self.data):#x}")
+
+    def _slice(self, what: str, offset: int, size: int) -> bytes:
+        self._within(what, offset, size)
+        self._bytes -= size
+        if self._bytes < 0:
+            raise CubinError(f"{what} overlaps others: sections are longer than the file")
         return self.data[offset : offset + size]
 
     def _string(self, table: bytes, offset: int, what: str) -> str:
@@ -287,7 +295,7 @@ class Cubin:
             raise CubinError(f"program headers of {self._phentsize} bytes, not {_SEGMENT.size}")
         raw = self._slice("the program header table", self._phoff, self._phnum * _SEGMENT.size)
         for index, (kind, flags, offset, _va, _pa, filesz, memsz, align) in enumerate(_SEGMENT.iter_unpack(raw)):
-            self._slice(f"program segment {index}", offset, filesz)
+            self._within(f"program segment {index}", offset, filesz)
             self.segments.append(Segment(kind, flags, offset, filesz, memsz, align))
 
     def _read_symbols(self) -> list[Symbol]:
