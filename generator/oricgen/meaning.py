@@ -1,0 +1,247 @@
+"""Reads the ``meaning`` column of ``spec/encoding`` and turns it into C.
+
+A meaning is either text, executed for each lane, or a mapping ``{warp: NAME(arguments), ignores: words}``.
+
+Lane text is C statements separated by ``;``. In it
+
+* ``Ra.TYPE`` is the value of a source operand, ``Rd.TYPE = ...`` sets a destination; the types are the keys of ``_SOURCES``
+  and ``_RESULTS``; ``Ra.neg``, ``Ra.abs``, ``Ra.inv``, ``Ra.absent`` ask for the operand's marks;
+* ``Pp`` is a source predicate (0 or 1), ``Pd = ...`` sets a destination predicate;
+* a modifier's name is its value: ``V_NAME``, 0 or 1 for a switch, the number for a number.
+
+Warp text is a call of one of the C functions ``sim_do_NAME``: an operand's name is its address, a modifier's name its value.
+Operands and modifiers that a meaning neither names nor lists under ``ignores`` must be absent or at their default in the word;
+otherwise the simulator stops with an error, so that no variant of an instruction is executed by halves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from .errors import SpecError
+from .isa.model import Modifier, Operand, Operation
+from .strictyaml import Map
+
+# Type -> (C type of a lane, fetch expression, expression of lane l)
+_SOURCES = {
+    "u32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "{v}[l]"),
+    "s32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "((int32_t){v}[l])"),
+    "bits": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_BITS)", "{v}[l]"),
+    "f32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_F32)", "sim_f32({v}[l])"),
+    "h2": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_H2)", "{v}[l]"),
+    "u64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 0)", "{v}[l]"),
+    "s64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 1)", "{v}[l]"),
+    "f64": ("uint64_t", "sim_get_f64(w, mask, o_{n}, {r})", "sim_f64({v}[l])"),
+    "addend": ("uint64_t", "sim_get_addend(w, mask, o_{n}, {r})", "{v}[l]"),
+}
+_MARKS = {
+    "neg": "((o_{n}->flags & ORIC_F_NEG) != 0)",
+    "abs": "((o_{n}->flags & ORIC_F_ABS) != 0)",
+    "inv": "((o_{n}->flags & ORIC_F_INV) != 0)",
+    "absent": "(o_{n}->kind == ORIC_K_NONE)",
+}
+# Type -> (C type of a lane, bits of the expression, store)
+_RESULTS = {
+    "u32": ("uint32_t", "(uint32_t)({e})", "sim_put32"),
+    "f32": ("uint32_t", "sim_bits32({e})", "sim_put32"),
+    "u64": ("uint64_t", "(uint64_t)({e})", "sim_put64"),
+    "f64": ("uint64_t", "sim_bits64({e})", "sim_put64"),
+}
+_PREDICATES = ("pred", "upred")
+_WORD = re.compile(r"\b([A-Za-z_]\w*)(?:\.(\w+))?")
+_ASSIGN = re.compile(r"([A-Za-z]\w*)(?:\.(\w+))? = (.*)\Z", re.S)
+_CALL = re.compile(r"(\w+)\((.*)\)\Z", re.S)
+
+
+@dataclass
+class Meaning:
+    """One operation's meaning as C text, in the pieces that the template puts together."""
+
+    ident: str
+    name: str
+    where: str
+    uniform: bool
+    operands: list[str] = field(default_factory=list)  # declarations of o_NAME
+    checks: list[str] = field(default_factory=list)  # conditions under which the variant has no meaning
+    mods: list[str] = field(default_factory=list)  # declarations of modifier values
+    fetch: list[str] = field(default_factory=list)
+    lane: list[str] = field(default_factory=list)  # statements of a lane
+    store: list[str] = field(default_factory=list)
+    warp: str = ""  # the call, for a warp-wide meaning
+
+
+def value_name(name: str) -> str:
+    """The C name of a modifier value: ``V_`` and the name with ``_`` for what an identifier cannot have."""
+    return "V_" + re.sub(r"\W", "_", name)
+
+
+def is_switch(mod: Modifier) -> bool:
+    """Whether a modifier is there or not there, without values of its own."""
+    return mod.kind == "enum" and set(mod.codes) == {"false", "true"}
+
+
+class _Reader:
+    def __init__(self, op: Operation, row: Map) -> None:
+        self.op = op
+        self.line = row.line_of("meaning") or op.line
+        self.operands = {o.name: (i, o) for i, o in enumerate(op.operands)}
+        self.modifiers = {m.name: m for m in op.mods}
+        self.used_operands: set[str] = set()
+        self.used_mods: set[str] = set()
+        self.fetched: set[tuple[str, str]] = set()
+        self.out = Meaning(op.ident, op.name, f"{op.path}:{op.line}", op.guard == "UP")
+
+    def error(self, message: str) -> SpecError:
+        return SpecError(self.op.path, self.line, f"operation '{self.op.name}', meaning: {message}")
+
+    def operand(self, name: str) -> Operand:
+        index, operand = self.operands[name]
+        if name not in self.used_operands:
+            self.used_operands.add(name)
+            self.out.operands.append(f"const oric_operand *const o_{name} = &in->ops[{index}];")
+        return operand
+
+    def modifier(self, name: str) -> str:
+        mod = self.modifiers[name]
+        if name not in self.used_mods:
+            self.used_mods.add(name)
+            self.out.mods.append(_modifier_value(self.op, mod))
+        return f"m_{name}"
+
+    def word(self, match: re.Match[str]) -> str:
+        name, kind = match.group(1), match.group(2)
+        if name in self.operands:
+            return self.source(name, kind)
+        if name in self.modifiers and kind is None:
+            return self.modifier(name)
+        if kind is not None:
+            raise self.error(f"'{match.group(0)}': no operand '{name}'")
+        return name
+
+    def source(self, name: str, kind: str | None) -> str:
+        operand = self.operand(name)
+        if kind in _MARKS:
+            return _MARKS[kind].format(n=name)
+        if operand.kind in _PREDICATES:
+            if operand.writes or kind is not None:
+                raise self.error(f"'{name}' is no source predicate")
+            if (name, "") not in self.fetched:
+                self.fetched.add((name, ""))
+                self.out.fetch.append(f"const uint32_t v_{name} = sim_getp(w, o_{name}, {_missing(operand)});")
+            return f"(v_{name} >> l & 1)"
+        if operand.writes or kind not in _SOURCES:
+            raise self.error(f"'{name}.{kind}' cannot be read (types: {', '.join([*_SOURCES, *_MARKS])})")
+        ctype, fetch, lane = _SOURCES[kind]
+        value, room = f"v_{name}_{kind}", f"room_{name}_{kind}"
+        if (name, kind) not in self.fetched:
+            self.fetched.add((name, kind))
+            self.out.fetch.append(f"{ctype} {room}[SIM_LANES];")
+            self.out.fetch.append(f"const {ctype} *const {value} = {fetch.format(n=name, r=room)};")
+        return lane.format(v=value)
+
+    def result(self, name: str, kind: str | None, expression: str) -> str:
+        operand = self.operand(name)
+        if not operand.writes:
+            raise self.error(f"'{name}' is no destination")
+        if operand.kind in _PREDICATES:
+            if kind is not None:
+                raise self.error(f"predicate '{name}' has no type")
+            self.out.fetch.append(f"uint32_t r_{name} = 0;")
+            self.out.store.append(f"sim_putp(w, mask, o_{name}, r_{name});")
+            return f"r_{name} |= (uint32_t)(({expression}) != 0) << l;"
+        if kind not in _RESULTS:
+            raise self.error(f"'{name}.{kind}' cannot be set (types: {', '.join(_RESULTS)})")
+        ctype, bits, store = _RESULTS[kind]
+        self.out.fetch.append(f"{ctype} r_{name}[SIM_LANES];")
+        self.out.store.append(f"{store}(w, mask, o_{name}, r_{name});")
+        return f"r_{name}[l] = {bits.format(e=expression)};"
+
+    def lanes(self, text: str) -> None:
+        for statement in (s.strip() for s in text.split(";")):
+            if not statement:
+                continue
+            match = _ASSIGN.match(statement)
+            if match is not None and match.group(1) in self.operands:
+                expression = _WORD.sub(self.word, match.group(3))
+                self.out.lane.append(self.result(match.group(1), match.group(2), expression))
+            else:
+                self.out.lane.append(_WORD.sub(self.word, statement) + ";")
+        if not self.out.store:
+            raise self.error("sets no destination")
+
+    def call(self, text: str) -> None:
+        match = _CALL.match(text.strip())
+        if match is None:
+            raise self.error(f"'{text}' is no call")
+
+        def argument(word: re.Match[str]) -> str:
+            name, mark = word.group(1), word.group(2)
+            if name in self.operands:
+                self.operand(name)
+                return _MARKS[mark].format(n=name) if mark in _MARKS else f"o_{name}"
+            return self.word(word)
+
+        self.out.warp = f"sim_do_{match.group(1)}(w, mask, {_WORD.sub(argument, match.group(2))});"
+
+    def check_rest(self, ignored: set[str]) -> None:
+        known = {*self.operands, *self.modifiers}
+        if ignored - known:
+            raise self.error(f"ignores unknown '{min(ignored - known)}'")
+        if ignored & (self.used_mods | self.used_operands):
+            raise self.error(f"ignores '{min(ignored & (self.used_mods | self.used_operands))}' and uses it")
+        for name, (index, operand) in self.operands.items():
+            if name in self.used_operands or name in ignored:
+                continue
+            if operand.kind not in _PREDICATES and operand.default is None and not operand.writes:
+                raise self.error(f"does not use operand '{name}'")
+            self.out.checks.append(f"sim_has_operand(&in->ops[{index}])")
+        for mod in self.op.mods:
+            if mod.name not in self.used_mods and mod.name not in ignored:
+                self.out.checks.append(f"in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}")
+
+
+def _missing(operand: Operand) -> str:
+    """The lane mask of a source predicate that is left out."""
+    default = operand.default
+    return "0" if default is not None and default.negated else "SIM_FULL"
+
+
+def _modifier_value(op: Operation, mod: Modifier) -> str:
+    field_text = f"(in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x})"
+    if mod.kind != "enum":
+        return f"const unsigned m_{mod.name} = (unsigned)({field_text} ^ {mod.default:#x});"
+    if is_switch(mod):
+        return f"const unsigned m_{mod.name} = (unsigned){field_text};"
+    table = ["V_ABSENT"] * (1 << mod.width)
+    for name, code in mod.codes.items():
+        table[code] = value_name(name)
+    return (
+        f"static const uint16_t t_{mod.name}[] = {{{', '.join(table)}}};\n"
+        f"    const unsigned m_{mod.name} = t_{mod.name}[{field_text}];"
+    )
+
+
+def read(op: Operation, row: Map) -> Meaning | None:
+    """The meaning of an operation; None when its row has none.
+
+    Raises:
+        SpecError: the text names no operand or modifier of the row, reads a destination, leaves an operand unused.
+    """
+    if "meaning" not in row:
+        return None
+    reader = _Reader(op, row)
+    text = row["meaning"]
+    ignored: set[str] = set()
+    if isinstance(text, Map):
+        if set(text) - {"warp", "lanes", "ignores"} or ("warp" in text) == ("lanes" in text):
+            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores'")
+        ignored = set(str(text.get("ignores", "")).split())
+        if "warp" in text:
+            reader.call(str(text["warp"]))
+        else:
+            reader.lanes(str(text["lanes"]))
+    else:
+        reader.lanes(str(text))
+    reader.check_rest(ignored)
+    return reader.out

@@ -1,0 +1,60 @@
+"""The simulator's C: one file of lane loops per family of ``spec/encoding``, the dispatch table, the names of modifier values."""
+
+from __future__ import annotations
+
+from ..isa import rows
+from ..isa.model import Machine
+from ..meaning import Meaning, is_switch, read, value_name
+from ..render import header, template
+from ..spec import Spec
+
+_ME = "generator/oricgen/outputs/sim.py"
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the simulator's generated C.
+
+    Raises:
+        SpecError: a meaning that does not fit its row.
+    """
+    machine = rows.load(spec)
+    operations = {o.name: o for o in machine.operations}
+    families: dict[str, list[Meaning]] = {}
+    for path, data in spec.family("encoding").items():
+        found = [read(operations[name], row) for name, row in data["operations"].items()]
+        families[path] = [m for m in found if m is not None]
+    everything = [m for f in families.values() for m in f]
+    out = {}
+    for path, meanings in families.items():
+        stem = path.split("/")[1].removesuffix(".yaml")
+        out[f"c/sim_exec_{stem}.c"] = header("//", _ME, [f"spec/{path}"]) + template("sim_exec.c.j2", meanings=meanings)
+    sources = ["spec/encoding", "spec/system_registers.yaml"]
+    out["c/sim_exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
+    out["c/sim_names.h"] = header("//", _ME, sources) + template("sim_names.h.j2", names=_names(machine))
+    out["c/sim_table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
+    return out
+
+
+def _names(machine: Machine) -> list[str]:
+    return sorted({value_name(n) for o in machine.operations for m in o.mods if m.kind == "enum" and not is_switch(m) for n in m.codes})
+
+
+def _addresses(machine: Machine, isa: str) -> list[str]:
+    """For each form of an ISA how it builds a global address, as its printed text says."""
+    forms = {f.number: f.text for o in machine.operations for f in o.forms.get(isa, ())}
+    out = []
+    for number in range(max(forms) + 1):
+        text = forms.get(number, "")
+        out.append("A32_UR64" if "Ra.U32" in text else "A32" if "[Ra+" in text and "{e}" in text else "A64")
+    return out
+
+
+def _table(spec: Spec, machine: Machine, meanings: list[Meaning]) -> str:
+    count = max(o.number for o in machine.operations) + 1
+    by_number = {o.number: {"number": o.number, "name": o.name, "ident": o.ident, "guard": o.guard} for o in machine.operations}
+    nothing = {"number": 0, "name": "no operation", "ident": "", "guard": "P"}
+    ops = [by_number.get(n, nothing) for n in range(count)]
+    registers = spec.load("system_registers.yaml")["registers"]
+    special = [{"name": n, "number": r["number"], "meaning": r["meaning"]} for n, r in registers.items() if "meaning" in r]
+    addresses = [_addresses(machine, isa) for isa in machine.isas]
+    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known={m.ident for m in meanings}, special=special)

@@ -1,0 +1,90 @@
+/* cdef */
+/* The functional simulator as Python sees it: a module's code and memory, and launches that run in slices. */
+#ifndef ORIC_SIM_H
+#define ORIC_SIM_H
+#include <stdint.h>
+
+typedef struct oric_sim oric_sim;
+
+/* What oric_sim_run returns. */
+enum {
+    ORIC_SIM_DONE = 0,   /* every thread of the grid has exited */
+    ORIC_SIM_PAUSED = 1, /* the slice is used up; call again */
+    ORIC_SIM_FAULT = 2   /* see oric_sim_fault_info */
+};
+
+/* Kinds of fault. */
+enum {
+    ORIC_FAULT_NONE = 0,
+    ORIC_FAULT_ILLEGAL = 1,       /* a word that no encoding form explains, or an operand that the hardware has not */
+    ORIC_FAULT_NO_MEANING = 2,    /* the spec has no meaning for this operation (or for this variant of it) */
+    ORIC_FAULT_OUT_OF_BOUNDS = 3, /* address outside every allocation */
+    ORIC_FAULT_MISALIGNED = 4,
+    ORIC_FAULT_READ_ONLY = 5,     /* store to constant memory */
+    ORIC_FAULT_WILD_BRANCH = 6,   /* program counter outside the code */
+    ORIC_FAULT_STEP_LIMIT = 7,
+    ORIC_FAULT_DEADLOCK = 8,      /* live threads, none of them can go on */
+    ORIC_FAULT_TRAP = 9,          /* BPT */
+    ORIC_FAULT_NO_MEMORY = 10     /* the host has no memory for the simulated one */
+};
+
+/* Address spaces, for messages. */
+enum { ORIC_SPACE_NONE = 0, ORIC_SPACE_GLOBAL = 1, ORIC_SPACE_SHARED = 2, ORIC_SPACE_LOCAL = 3, ORIC_SPACE_CONSTANT = 4 };
+
+typedef struct {
+    int32_t code;
+    uint32_t ctaid[3];
+    uint32_t tid[3];
+    uint32_t warp;
+    uint32_t lane;
+    int32_t space;
+    uint64_t pc;      /* code address of the instruction */
+    uint64_t address; /* data address, or the wrong target of a branch */
+    uint32_t size;    /* bytes of the access */
+    int32_t write;
+    char detail[120];
+} oric_sim_fault;
+
+typedef struct {
+    uint32_t grid[3];
+    uint32_t block[3];
+    uint64_t entry;         /* code address of the kernel */
+    uint32_t num_regs;
+    uint32_t shared_base;   /* first shared address of the program */
+    uint32_t shared_bytes;  /* end of shared memory: base + static + dynamic */
+    uint32_t dynamic_bytes; /* dynamic part of it */
+    uint32_t local_bytes;   /* local memory of one thread */
+    uint32_t reserved;
+    uint64_t shared_window; /* generic addresses of the windows */
+    uint64_t local_window;
+    uint64_t max_steps;     /* warp instructions of the whole launch */
+} oric_sim_launch;
+
+typedef struct {
+    uint64_t warp_instructions;
+    uint64_t thread_instructions;
+    uint64_t ctas;
+} oric_sim_stats;
+
+oric_sim *oric_sim_new(int isa);
+void oric_sim_delete(oric_sim *sim);
+
+/* Code: a text section at an address (a multiple of 16); 0, or -1 without memory. */
+int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint64_t size);
+
+/* Global memory. Addresses are multiples of 256 with unmapped gaps between allocations; 0 without memory. */
+uint64_t oric_sim_alloc(oric_sim *sim, uint64_t size, int read_only);
+int oric_sim_release(oric_sim *sim, uint64_t address);
+int oric_sim_write(oric_sim *sim, uint64_t address, const uint8_t *data, uint64_t size);
+int oric_sim_read(oric_sim *sim, uint64_t address, uint8_t *data, uint64_t size);
+
+/* Constant bank: the contents of c[bank], copied; 0, or -1. */
+int oric_sim_set_bank(oric_sim *sim, int bank, const uint8_t *data, uint64_t size);
+
+/* A launch: start, run slices of warp instructions until done or fault, stop (frees what the launch holds). */
+int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch);
+int oric_sim_run(oric_sim *sim, uint64_t steps);
+void oric_sim_stop(oric_sim *sim);
+const oric_sim_fault *oric_sim_fault_info(const oric_sim *sim);
+const oric_sim_stats *oric_sim_statistics(const oric_sim *sim);
+#endif

@@ -1,0 +1,271 @@
+/* Control flow of a warp: groups of threads with a common program counter, convergence and CTA barriers. */
+#include "sim_state.h"
+
+#define INSN_BYTES 16
+
+static sim_group *current(sim_warp *w) { return &w->groups[w->current]; }
+
+/* A new group; there is always room: groups are disjoint and not empty. */
+static sim_group *add_group(sim_warp *w, uint64_t pc, uint32_t mask)
+{
+    sim_group *g = &w->groups[w->ngroups++];
+    g->pc = pc;
+    g->mask = mask;
+    g->wait = 0;
+    g->state = SIM_READY;
+    g->index = 0;
+    return g;
+}
+
+static void remove_group(sim_warp *w, uint32_t index)
+{
+    w->ngroups--;
+    if (index != w->ngroups)
+        w->groups[index] = w->groups[w->ngroups];
+    if (w->current == w->ngroups)
+        w->current = index;
+}
+
+/* Make a ready group the current one, the next in turn after the current. 0: no group is ready. */
+int sim_pick_group(sim_warp *w)
+{
+    w->since_switch = 0;
+    for (uint32_t step = 1; step <= w->ngroups; step++) {
+        uint32_t index = (w->current + step) % w->ngroups;
+        if (w->groups[index].state == SIM_READY) {
+            w->current = index;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Send the lanes of mask to target; the other lanes of the group go on behind the instruction. */
+void sim_goto(sim_warp *w, uint32_t mask, uint64_t target)
+{
+    sim_group *g = current(w);
+    uint32_t rest = g->mask & ~mask;
+    w->moved = 1;
+    if (mask == 0) {
+        g->pc += INSN_BYTES;
+        return;
+    }
+    if (rest) {
+        g->mask = rest;
+        g->pc = w->pc + INSN_BYTES;
+        add_group(w, target, mask);
+    } else {
+        g->pc = target;
+    }
+}
+
+void sim_goto_each(sim_warp *w, uint32_t mask, const uint64_t *targets)
+{
+    uint32_t left = mask;
+    while (left) {
+        uint64_t target = targets[sim_first_lane(left)];
+        uint32_t same = 0;
+        for (uint32_t l = 0; l < SIM_LANES; l++)
+            if ((left >> l & 1) && targets[l] == target)
+                same |= 1u << l;
+        left &= ~same;
+        if (same == current(w)->mask) {
+            current(w)->pc = target;
+            w->moved = 1;
+            return;
+        }
+        current(w)->mask &= ~same;
+        add_group(w, target, same);
+    }
+    current(w)->pc = w->pc + INSN_BYTES;
+    w->moved = 1;
+}
+
+/* Participants of a convergence barrier that still live, as the first lane of mask sees them. */
+static uint32_t participants(const sim_warp *w, uint32_t mask, uint32_t breg)
+{
+    return w->B[breg][sim_first_lane(mask)] & ~w->dead;
+}
+
+/* Let the waiting groups go whose barrier is complete, joined into one group for each barrier. */
+static void reconverge(sim_warp *w)
+{
+    for (uint32_t i = 0; i < w->ngroups; i++) {
+        sim_group *g = &w->groups[i];
+        if (g->state != SIM_AT_BSYNC && g->state != SIM_AT_WARPSYNC)
+            continue;
+        uint32_t wanted = g->state == SIM_AT_BSYNC ? participants(w, g->mask, g->index) : g->wait & ~w->dead;
+        uint32_t here = 0;
+        for (uint32_t k = 0; k < w->ngroups; k++) {
+            const sim_group *other = &w->groups[k];
+            if (other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & (wanted | g->mask)))
+                here |= other->mask;
+        }
+        if (wanted & ~here)
+            continue;
+        for (uint32_t k = w->ngroups; k-- > 0;) {
+            sim_group *other = &w->groups[k];
+            if (k != i && other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & here)) {
+                g->mask |= other->mask;
+                other->mask = 0;
+            }
+        }
+        g->state = SIM_READY;
+        g->pc += INSN_BYTES;
+        for (uint32_t k = w->ngroups; k-- > 0;)
+            if (w->groups[k].mask == 0)
+                remove_group(w, k);
+        i = (uint32_t)-1; /* the groups moved: look again from the first */
+    }
+}
+
+/* The current group waits at the current instruction in a state. */
+static void wait_here(sim_warp *w, uint32_t mask, uint8_t state, uint8_t index, uint32_t wait)
+{
+    sim_group *g = current(w);
+    uint32_t rest = g->mask & ~mask;
+    if (rest) {
+        g->mask = rest;
+        g->pc = w->pc + INSN_BYTES;
+        g = add_group(w, w->pc, mask);
+    }
+    g->pc = w->pc;
+    g->state = state;
+    g->index = index;
+    g->wait = wait;
+    w->moved = 1;
+}
+
+void sim_bssy(sim_warp *w, uint32_t mask, uint32_t breg)
+{
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->B[breg][l] = mask;
+}
+
+void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg)
+{
+    wait_here(w, mask, SIM_AT_BSYNC, (uint8_t)breg, 0);
+    reconverge(w);
+}
+
+/* The lanes of mask leave the barrier, for every participant. */
+void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
+{
+    uint32_t members = 0;
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            members |= w->B[breg][l];
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if ((members | mask) >> l & 1)
+            w->B[breg][l] &= ~mask;
+    current(w)->pc += INSN_BYTES;
+    w->moved = 1;
+    reconverge(w);
+}
+
+void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted)
+{
+    uint32_t left = mask;
+    while (left) {
+        uint32_t want = wanted[sim_first_lane(left)], same = 0;
+        for (uint32_t l = 0; l < SIM_LANES; l++)
+            if ((left >> l & 1) && wanted[l] == want)
+                same |= 1u << l;
+        left &= ~same;
+        if (left) {
+            /* Lanes that name different masks wait apart. */
+            current(w)->mask &= ~same;
+            sim_group *g = add_group(w, w->pc, same);
+            g->state = SIM_AT_WARPSYNC;
+            g->wait = want;
+        } else {
+            wait_here(w, same, SIM_AT_WARPSYNC, 0, want);
+        }
+    }
+    reconverge(w);
+}
+
+void sim_yield(sim_warp *w)
+{
+    current(w)->pc += INSN_BYTES;
+    w->moved = 1;
+    sim_pick_group(w);
+}
+
+/* Release the threads that wait at a CTA barrier, and start its next phase. */
+static void release_barrier(sim_cta *cta, uint32_t index)
+{
+    sim_barrier *b = &cta->barriers[index];
+    for (uint32_t i = 0; i < cta->nwarps; i++) {
+        sim_warp *w = &cta->warps[i];
+        for (uint32_t k = 0; k < w->ngroups; k++) {
+            sim_group *g = &w->groups[k];
+            if (g->state != SIM_AT_BARRIER || g->index != index)
+                continue;
+            g->state = SIM_READY;
+            g->pc += INSN_BYTES;
+            if (b->reducing) {
+                w->result_value = b->popc;
+                w->result_pred = b->reducing == 1 ? b->popc != 0 : b->reducing == 2 ? !b->all_but : b->any;
+            }
+        }
+    }
+    memset(b, 0, sizeof *b);
+}
+
+static void check_barrier(sim_cta *cta, uint32_t index)
+{
+    sim_barrier *b = &cta->barriers[index];
+    uint32_t wanted = b->wanted ? b->wanted : cta->live_warps * SIM_LANES;
+    if (b->arrived && b->arrived >= wanted)
+        release_barrier(cta, index);
+}
+
+/* Count a warp in as soon as all of its live lanes have arrived. */
+static void count_warp(sim_warp *w, uint32_t index)
+{
+    if (w->arrived[index] && (w->arrived[index] | w->dead) == SIM_FULL) {
+        w->arrived[index] = 0;
+        w->cta->barriers[index].arrived += SIM_LANES;
+    }
+}
+
+/*
+ * The lanes of mask arrive at a CTA barrier. wanted: threads, 0 for all; wait: not for BAR.ARV;
+ * reducing: 0, 1 count, 2 and, 3 or of the lanes' predicate bits.
+ */
+void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred)
+{
+    sim_barrier *b = &w->cta->barriers[index];
+    b->wanted = wanted;
+    if (reducing) {
+        b->reducing = (uint32_t)reducing;
+        b->popc += (uint32_t)__builtin_popcount(pred & mask);
+        b->any |= (pred & mask) != 0;
+        b->all_but |= (~pred & mask) != 0;
+    }
+    w->arrived[index] |= mask;
+    if (wait)
+        wait_here(w, mask, SIM_AT_BARRIER, (uint8_t)index, 0);
+    count_warp(w, index);
+    check_barrier(w->cta, index);
+}
+
+void sim_exit(sim_warp *w, uint32_t mask)
+{
+    sim_group *g = current(w);
+    w->moved = 1;
+    w->dead |= mask;
+    g->mask &= ~mask;
+    g->pc = w->pc + INSN_BYTES;
+    if (g->mask == 0)
+        remove_group(w, w->current);
+    reconverge(w);
+    if (w->ngroups == 0)
+        w->cta->live_warps--;
+    for (uint32_t i = 0; i < SIM_CTA_BARRIERS; i++) {
+        count_warp(w, i);
+        check_barrier(w->cta, i);
+    }
+}

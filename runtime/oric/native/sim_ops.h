@@ -1,0 +1,67 @@
+/* What `call NAME(...)` in the spec's `meaning` column names: operations on a whole warp. */
+#ifndef ORIC_SIM_OPS_H
+#define ORIC_SIM_OPS_H
+#include "sim_math.h"
+
+#define SIM_OP(name, ...) void sim_do_##name(sim_warp *w, uint32_t mask, __VA_ARGS__)
+typedef const oric_operand *sim_opd;
+
+enum { GLOBAL = ORIC_SPACE_GLOBAL, SHARED = ORIC_SPACE_SHARED, LOCAL = ORIC_SPACE_LOCAL, GENERIC = 16 };
+/* How an address is formed: 32-bit base, 64-bit base, 32-bit base zero-extended before a 64-bit uniform base is added. */
+enum { A32 = 0, A64, A32_UR64 };
+
+/* Memory (sim_ops_memory.c). `pred` operands must be absent or always true: their meaning is not known. */
+SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size);
+SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size);
+SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
+SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size);
+SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type);
+SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op);
+SIM_OP(atomic_count, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
+SIM_OP(query_space, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned space);
+
+/* Warp-wide (sim_ops_warp.c). */
+SIM_OP(shuffle, sim_opd Rd, sim_opd Pd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned mode);
+SIM_OP(vote, sim_opd Rd, sim_opd Pp, sim_opd Pd, unsigned op);
+SIM_OP(match, sim_opd Rd, sim_opd Ra, sim_opd Pd, unsigned mode, unsigned size);
+SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign);
+SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd);
+SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned any);
+SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
+SIM_OP(predicates_to_register, sim_opd Rd, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
+SIM_OP(register_to_predicates, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
+
+/* Control flow (sim_ops_flow.c). */
+SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);
+SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute);
+SIM_OP(exit, sim_opd Pp);
+SIM_OP(set_convergence, sim_opd Bd, sim_opd Pp);
+SIM_OP(converge, sim_opd Ba, sim_opd Pp);
+SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp);
+SIM_OP(warpsync, sim_opd Ra, sim_opd Pp);
+SIM_OP(yield, sim_opd Pp);
+SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
+SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);
+SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction);
+SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu);
+SIM_OP(program_counter, sim_opd Rd, sim_opd target);
+SIM_OP(trap, unsigned code);
+SIM_OP(nothing, int unused);
+
+/* Conversions (sim_ops_convert.c). */
+SIM_OP(float_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part);
+SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part);
+SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned byte, unsigned half);
+SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part);
+
+/* Packed half precision (sim_ops_half.c). */
+uint32_t sim_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu);
+uint32_t sim_half_mul(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
+uint32_t sim_half_add(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
+uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
+uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign);
+unsigned sim_half_compare(uint32_t a, uint32_t b, unsigned format, unsigned cmp, unsigned ftz);
+
+/* Generated from the table of system registers: the value for a lane; 0 and *known = 0 for one without a meaning. */
+uint64_t sim_special_register(sim_warp *w, uint32_t lane, uint64_t number, int *known);
+#endif

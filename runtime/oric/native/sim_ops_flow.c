@@ -1,0 +1,155 @@
+/* Branches, convergence, CTA barriers: operands to the functions of sim_flow.c. */
+#include "sim_ops.h"
+
+#define INSN_BYTES 16
+
+static uint64_t relative(const sim_warp *w, sim_opd target) { return w->pc + INSN_BYTES + (uint64_t)target->value; }
+
+/* The lanes of mask for which the extra predicate holds. */
+static uint32_t taken(const sim_warp *w, uint32_t mask, sim_opd Pp) { return mask & sim_getp(w, Pp, SIM_FULL); }
+
+/*
+ * Branch. Mode U, with a uniform predicate: all or none. Mode DIV, with a mask in a uniform register: when not all
+ * live lanes of the mask are here. Mode CONV: the other way round.
+ */
+SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq)
+{
+    uint32_t lanes = taken(w, mask, Pp);
+    if (mode == V_DIV || mode == V_CONV) {
+        uint32_t wanted = UPq->kind == ORIC_K_UGPR ? (UPq->reg < 255 ? w->UR[UPq->reg] : 0) : SIM_FULL;
+        int diverged = (wanted & ~w->dead & ~w->active) != 0;
+        if (diverged != (mode == V_DIV))
+            lanes = 0;
+    } else if (UPq->kind == ORIC_K_UPRED) {
+        lanes &= sim_getp(w, UPq, SIM_FULL);
+    }
+    sim_goto(w, lanes, relative(w, target));
+}
+
+/* Branch to base register plus offset: relative to the next instruction, or absolute. */
+SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute)
+{
+    uint64_t room[SIM_LANES], targets[SIM_LANES];
+    const uint64_t *base = sim_get64(w, mask, Ra, room, 0);
+    uint64_t add = (uint64_t)off->value + (absolute ? 0 : w->pc + INSN_BYTES);
+    for (int l = 0; l < SIM_LANES; l++)
+        targets[l] = base[l] + add;
+    if (!w->sim->fault.code)
+        sim_goto_each(w, taken(w, mask, Pp), targets);
+}
+
+SIM_OP(exit, sim_opd Pp)
+{
+    uint32_t lanes = taken(w, mask, Pp);
+    if (lanes)
+        sim_exit(w, lanes);
+}
+
+SIM_OP(set_convergence, sim_opd Bd, sim_opd Pp)
+{
+    uint32_t lanes = taken(w, mask, Pp);
+    if (lanes)
+        sim_bssy(w, lanes, Bd->reg % SIM_BREGS);
+}
+
+SIM_OP(converge, sim_opd Ba, sim_opd Pp)
+{
+    uint32_t lanes = taken(w, mask, Pp);
+    if (lanes)
+        sim_bsync(w, lanes, Ba->reg % SIM_BREGS);
+}
+
+SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp)
+{
+    uint32_t lanes = taken(w, mask, Pp);
+    if (lanes)
+        sim_break(w, lanes, Ba->reg % SIM_BREGS);
+}
+
+SIM_OP(warpsync, sim_opd Ra, sim_opd Pp)
+{
+    uint32_t room[SIM_LANES], lanes = taken(w, mask, Pp), all[SIM_LANES];
+    const uint32_t *wanted = all;
+    for (int l = 0; l < SIM_LANES; l++)
+        all[l] = SIM_FULL;
+    if (Ra->kind != ORIC_K_NONE)
+        wanted = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
+    if (lanes && !w->sim->fault.code)
+        sim_warpsync(w, lanes, wanted);
+}
+
+SIM_OP(yield, sim_opd Pp)
+{
+    if (taken(w, mask, Pp))
+        sim_yield(w);
+}
+
+SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear)
+{
+    uint32_t breg = Ba->reg % SIM_BREGS, values[SIM_LANES];
+    memcpy(values, w->B[breg], sizeof values);
+    sim_put32(w, mask, Rd, values);
+    for (int l = 0; clear && l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->B[breg][l] = 0;
+}
+
+SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb)
+{
+    uint32_t room[SIM_LANES], breg = Bd->reg % SIM_BREGS;
+    const uint32_t *values = sim_get32(w, mask, Rb, room, SIM_AS_BITS);
+    for (int l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->B[breg][l] = values[l];
+}
+
+/*
+ * CTA barrier: Ra its number, Rb the number of threads (none or 0: all of the CTA). When both come from the same
+ * register, it holds the number in its lower bits and the threads from bit 16 on.
+ */
+SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction)
+{
+    uint32_t index = sim_get_uniform(w, mask, Ra), threads = Rb->kind == ORIC_K_NONE ? 0 : sim_get_uniform(w, mask, Rb);
+    if (Ra->kind == ORIC_K_GPR && Rb->kind == ORIC_K_GPR && Ra->reg == Rb->reg) {
+        threads = index >> 16;
+        index &= 0xffff;
+    }
+    if (index >= SIM_CTA_BARRIERS || threads % SIM_LANES || threads > 1024) {
+        sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "barrier number or thread count");
+        return;
+    }
+    int reducing = reduction == V_POPC ? 1 : reduction == V_AND ? 2 : reduction == V_OR ? 3 : 0;
+    sim_barrier_arrive(w, mask, index, threads, wait, reducing, sim_getp(w, Pp, SIM_FULL));
+}
+
+SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu)
+{
+    uint32_t values[SIM_LANES];
+    for (int l = 0; l < SIM_LANES; l++)
+        values[l] = w->result_value;
+    sim_put32(w, mask, Rd, values);
+    sim_putp(w, mask, Pu, w->result_pred ? SIM_FULL : 0);
+}
+
+/* The address of the next instruction, or of a label. */
+SIM_OP(program_counter, sim_opd Rd, sim_opd target)
+{
+    uint64_t values[SIM_LANES];
+    for (int l = 0; l < SIM_LANES; l++)
+        values[l] = target->kind == ORIC_K_NONE ? w->pc + INSN_BYTES : relative(w, target);
+    sim_put64(w, mask, Rd, values);
+}
+
+SIM_OP(trap, unsigned code)
+{
+    char text[32] = "code 0";
+    text[5] = (char)('0' + code % 8);
+    sim_fault(w, ORIC_FAULT_TRAP, sim_first_lane(mask), text);
+}
+
+SIM_OP(nothing, int unused)
+{
+    (void)w;
+    (void)mask;
+    (void)unused;
+}

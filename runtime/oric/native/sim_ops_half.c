@@ -1,0 +1,93 @@
+/* Pairs of half-precision numbers: each half is computed exactly (or rounded to odd) in double and rounded once. */
+#include "sim_ops.h"
+
+static uint32_t finish(double x, unsigned format, unsigned ftz, unsigned sat, unsigned relu)
+{
+    uint32_t bits = sim_narrow(x, format, V_RN);
+    if (x != x)
+        return sat ? 0 : SIM_NAN16;
+    if (ftz && format == V_F16 && (bits & 0x7c00) == 0)
+        bits &= 0x8000;
+    if ((sat || relu) && bits & 0x8000)
+        return 0;
+    uint32_t one = format == V_F16 ? 0x3c00 : 0x3f80;
+    return sat && bits > one ? one : bits;
+}
+
+static double lane_half(uint32_t pair, int i, unsigned format, unsigned ftz)
+{
+    uint32_t bits = pair >> (16 * i) & 0xffff;
+    if (ftz && format == V_F16 && (bits & 0x7c00) == 0)
+        bits &= 0x8000;
+    return sim_widen(bits, format);
+}
+
+uint32_t sim_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        double product = lane_half(a, i, format, ftz) * lane_half(b, i, format, ftz);
+        r |= finish(sim_add_odd(product, lane_half(c, i, format, ftz)), format, ftz, sat, relu) << (16 * i);
+    }
+    return r;
+}
+
+uint32_t sim_half_mul(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++)
+        r |= finish(lane_half(a, i, format, ftz) * lane_half(b, i, format, ftz), format, ftz, sat, 0) << (16 * i);
+    return r;
+}
+
+uint32_t sim_half_add(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        double sum = sim_add_odd(lane_half(a, i, format, ftz), lane_half(b, i, format, ftz));
+        r |= finish(sum, format, ftz, sat, 0) << (16 * i);
+    }
+    return r;
+}
+
+/* The low halves added into a single. */
+uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat)
+{
+    double sum = sim_add_odd(lane_half(a, 0, format, ftz), lane_half(b, 0, format, ftz));
+    return f32_result(sim_f32(sim_narrow(sum, V_F32, V_RN)), ftz, sat);
+}
+
+static uint32_t minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign)
+{
+    uint32_t sign = (a ^ b) & 0x8000;
+    if (xorsign) {
+        a &= 0x7fff;
+        b &= 0x7fff;
+    }
+    double x = sim_widen(a, format), y = sim_widen(b, format);
+    uint32_t r;
+    if ((x != x && y != y) || (nan && (x != x || y != y)))
+        return SIM_NAN16;
+    if (x != x || y != y)
+        r = x != x ? b : a;
+    else if (x == y)
+        r = min ? a | b : a & b;
+    else
+        r = (x < y) == !!min ? a : b;
+    return xorsign ? (r & 0x7fff) | sign : r;
+}
+
+uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign)
+{
+    uint32_t high = minmax(a >> 16, b >> 16, format, min, nan, xorsign);
+    return minmax(a & 0xffff, b & 0xffff, format, min, nan, xorsign) | high << 16;
+}
+
+/* Comparison of both halves: bit 0 for the low one, bit 1 for the high one. */
+unsigned sim_half_compare(uint32_t a, uint32_t b, unsigned format, unsigned cmp, unsigned ftz)
+{
+    unsigned r = 0;
+    for (int i = 0; i < 2; i++)
+        r |= fcmp(cmp, lane_half(a, i, format, ftz), lane_half(b, i, format, ftz)) << i;
+    return r;
+}

@@ -1,0 +1,152 @@
+/* State of the simulator: module, grid, CTAs, warps. Private to sim*.c and the generated sim_exec*.c. */
+#ifndef ORIC_SIM_STATE_H
+#define ORIC_SIM_STATE_H
+#include <stdint.h>
+#include <string.h>
+
+#include "oric_insn.h"
+#include "sim.h"
+
+#define SIM_LANES 32
+#define SIM_FULL 0xffffffffu
+#define SIM_RZ 255
+#define SIM_BREGS 16
+#define SIM_CTA_BARRIERS 16
+#define SIM_BANKS 32
+#define SIM_NO_CTA 0xffffffffu
+
+/* Why a group of threads does not run. */
+enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER };
+
+/* Threads of a warp that share a program counter. */
+typedef struct {
+    uint64_t pc;
+    uint32_t mask;
+    uint32_t wait; /* lanes of a WARPSYNC; unused by the other states */
+    uint8_t state;
+    uint8_t index; /* convergence barrier or CTA barrier waited for */
+} sim_group;
+
+typedef struct {
+    uint64_t base, size;
+    oric_insn *insns; /* size / 16 of them */
+} sim_code;
+
+typedef struct {
+    uint64_t base, size;
+    uint8_t *data;
+    int read_only;
+} sim_alloc;
+
+typedef struct {
+    uint8_t *data;
+    uint64_t size;
+} sim_bank;
+
+struct sim_cta;
+
+typedef struct sim_warp {
+    oric_sim *sim;
+    struct sim_cta *cta;
+    const sim_code *code; /* the section of the current instruction */
+    uint64_t pc;          /* address of the current instruction */
+    uint32_t (*R)[SIM_LANES];
+    uint32_t nregs;
+    uint32_t active;  /* lanes of the current group, before the guard */
+    uint32_t dead;    /* lanes that have exited or never existed */
+    uint32_t id;      /* warp of the CTA */
+    uint32_t ngroups;
+    uint32_t current; /* group that runs */
+    uint32_t moved;   /* set when an instruction has updated the groups itself */
+    uint32_t since_switch;
+    uint32_t result_value;           /* of the last BAR.RED, for B2R.RESULT */
+    uint32_t result_pred;
+    uint32_t P[8];                   /* a lane mask for each predicate; [7] = all */
+    uint32_t UP[8];                  /* 0 or all ones; [7] = all ones */
+    uint32_t UR[256];                /* [255] = 0 */
+    uint32_t B[SIM_BREGS][SIM_LANES];/* convergence barriers: the participants, as each lane sees them */
+    uint32_t arrived[SIM_CTA_BARRIERS];
+    sim_group groups[SIM_LANES];
+    uint8_t *local; /* local_bytes for each lane; made on first use */
+} sim_warp;
+
+typedef struct {
+    uint32_t arrived; /* threads, counted in whole warps */
+    uint32_t wanted;  /* 0: all threads of the CTA */
+    uint32_t popc, any, all_but;
+    uint32_t reducing;
+} sim_barrier;
+
+typedef struct sim_cta {
+    oric_sim *sim;
+    struct sim_cta *next; /* ring of resident CTAs */
+    uint32_t ctaid[3];
+    uint32_t nwarps, live_warps;
+    uint32_t next_warp;
+    sim_barrier barriers[SIM_CTA_BARRIERS];
+    uint8_t *shared;
+    sim_warp *warps;
+    uint32_t *registers;
+} sim_cta;
+
+struct oric_sim {
+    int isa;
+    sim_code *codes;
+    uint32_t ncodes;
+    sim_alloc *allocs; /* sorted by base */
+    uint32_t nallocs, room_allocs;
+    uint32_t last_alloc;
+    uint64_t next_address;
+    sim_bank banks[SIM_BANKS];
+    oric_sim_launch launch;
+    oric_sim_stats stats;
+    oric_sim_fault fault;
+    uint64_t next_cta, num_ctas;
+    uint32_t resident;
+    sim_cta *ring; /* the CTA whose turn it is */
+    uint32_t threads;
+};
+
+/* Executes one instruction for the lanes of mask (never empty). */
+typedef void (*sim_exec_fn)(sim_warp *w, const oric_insn *in, uint32_t mask);
+
+/* Generated: one entry for each operation number; NULL: the spec gives no meaning. */
+extern const sim_exec_fn sim_exec_table[];
+extern const char *const sim_op_names[];
+extern const uint8_t sim_op_uniform_guard[]; /* 1: the guard is a uniform predicate */
+extern const unsigned sim_op_count;
+
+/* Faults: the first one wins. Only the engine looks at it, between instructions. */
+void sim_fault(sim_warp *w, int code, uint32_t lane, const char *detail);
+void sim_fault_access(sim_warp *w, int code, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+
+/* sim_memory.c */
+const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
+uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t offset, uint32_t size);
+uint8_t *sim_local(sim_warp *w, uint32_t lane);
+int sim_generic_space(const sim_warp *w, uint64_t *address);
+
+/* sim_flow.c: program counters, convergence barriers, CTA barriers. */
+void sim_goto(sim_warp *w, uint32_t mask, uint64_t target);
+void sim_goto_each(sim_warp *w, uint32_t mask, const uint64_t *targets);
+void sim_exit(sim_warp *w, uint32_t mask);
+void sim_bssy(sim_warp *w, uint32_t mask, uint32_t breg);
+void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg);
+void sim_break(sim_warp *w, uint32_t mask, uint32_t breg);
+void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted);
+void sim_yield(sim_warp *w);
+void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred);
+int sim_pick_group(sim_warp *w);
+
+static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+
+static inline void sim_thread_id(const sim_warp *w, uint32_t lane, uint32_t tid[3])
+{
+    const uint32_t *block = w->sim->launch.block;
+    uint32_t flat = w->id * SIM_LANES + lane;
+    tid[0] = flat % block[0];
+    tid[1] = flat / block[0] % block[1];
+    tid[2] = flat / block[0] / block[1];
+}
+#endif

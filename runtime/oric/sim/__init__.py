@@ -1,0 +1,44 @@
+"""The functional simulator: runs cubins, ours or the vendor's, from their machine words.
+
+    mod = oric.sim.load(image)
+    mod.launch("saxpy", grid=(4, 1, 1), block=(256, 1, 1), args=[n, 2.0, x, y])
+
+numpy is imported here and nowhere else in the package.
+"""
+
+from __future__ import annotations
+
+from .errors import (
+    Deadlock,
+    ExecutionError,
+    IllegalInstruction,
+    LaunchError,
+    LoadError,
+    Misaligned,
+    OutOfBounds,
+    SimError,
+    StepLimit,
+    Trap,
+    Unsupported,
+    WildBranch,
+)
+from .module import Buffer, Module, Statistics, load
+
+__all__ = [
+    "Buffer",
+    "Deadlock",
+    "ExecutionError",
+    "IllegalInstruction",
+    "LaunchError",
+    "LoadError",
+    "Misaligned",
+    "Module",
+    "OutOfBounds",
+    "SimError",
+    "Statistics",
+    "StepLimit",
+    "Trap",
+    "Unsupported",
+    "WildBranch",
+    "load",
+]

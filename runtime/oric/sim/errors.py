@@ -1,0 +1,124 @@
+"""What can go wrong in the simulator, as exceptions that say where."""
+
+from __future__ import annotations
+
+from typing import Final
+
+Triple = tuple[int, int, int]
+
+
+class SimError(Exception):
+    """Base of everything that :mod:`oric.sim` raises; ``str()`` is one line."""
+
+
+class LoadError(SimError):
+    """The image is no cubin that the simulator can load."""
+
+
+class LaunchError(SimError):
+    """A launch that the device would refuse: unknown kernel, wrong parameters, too large a block, too much memory."""
+
+
+class ExecutionError(SimError):
+    """A thread did something that the device cannot do.
+
+    Attributes:
+        kernel: name of the kernel that was launched.
+        block, thread: indices of the CTA in the grid and of the thread in it (x, y, z).
+        function: name of the function with the instruction, "" outside of all code.
+        offset: byte offset of the instruction in that function.
+        instruction: its text.
+        address: the data address, or the target of a wild branch; None where there is none.
+    """
+
+    kind = "fault"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str = "",
+        block: Triple = (0, 0, 0),
+        thread: Triple = (0, 0, 0),
+        function: str = "",
+        offset: int = 0,
+        instruction: str = "",
+        address: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kernel = kernel
+        self.block = block
+        self.thread = thread
+        self.function = function
+        self.offset = offset
+        self.instruction = instruction
+        self.address = address
+
+
+class OutOfBounds(ExecutionError):
+    """An access outside of every allocation, or a store to read-only memory."""
+
+    kind = "out of bounds"
+
+
+class Misaligned(ExecutionError):
+    """An access at an address that is no multiple of its size."""
+
+    kind = "misaligned address"
+
+
+class IllegalInstruction(ExecutionError):
+    """A word that is no instruction, or registers that the kernel has not or that are not aligned."""
+
+    kind = "illegal instruction"
+
+
+class Unsupported(ExecutionError):
+    """An instruction, or a variant of one, without a meaning in the spec."""
+
+    kind = "not supported"
+
+
+class WildBranch(ExecutionError):
+    """A jump out of the code."""
+
+    kind = "wild branch"
+
+
+class StepLimit(ExecutionError):
+    """More warp instructions than ``max_steps``."""
+
+    kind = "step limit"
+
+
+class Deadlock(ExecutionError):
+    """Threads wait at barriers that will never be complete."""
+
+    kind = "deadlock"
+
+
+class Trap(ExecutionError):
+    """The program stopped itself."""
+
+    kind = "trap"
+
+
+class OutOfMemory(ExecutionError):
+    """The host has no memory left for the simulated device."""
+
+    kind = "out of memory"
+
+
+# Fault codes of runtime/oric/native/sim.h.
+BY_CODE: Final[dict[int, type[ExecutionError]]] = {
+    1: IllegalInstruction,
+    2: Unsupported,
+    3: OutOfBounds,
+    4: Misaligned,
+    5: OutOfBounds,
+    6: WildBranch,
+    7: StepLimit,
+    8: Deadlock,
+    9: Trap,
+    10: OutOfMemory,
+}

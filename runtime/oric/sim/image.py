@@ -1,0 +1,123 @@
+"""A cubin placed in simulated memory: code and data addresses, relocations, constant banks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from oric.support import elf
+from oric_tables._native import ffi, lib
+
+from .errors import LoadError
+
+CODE_BASE: Final = 0x7F0000000000
+SHARED_WINDOW: Final = 0x7F1000000000  # the lower 32 bits of a generic address are the address in the window
+LOCAL_WINDOW: Final = 0x7F2000000000
+_CODE_GAP: Final = 4096
+_DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
+_MAX_DATA: Final = 1 << 33
+_ADDRESS_RELOCATIONS: Final = frozenset({"R_CUDA_64", "R_CUDA_G64"})
+USER_BANK: Final = 3
+ADDRESS_BANK: Final = 4
+
+
+class Image:
+    """A cubin with an address for everything in it.
+
+    Attributes:
+        cubin: what the reader found in the file.
+        target: the row of ``sm_targets``.
+        sim: the engine (``oric_sim *``).
+        code: text section of a function -> its address.
+        data: section name -> (address, size) of initialised, zero and constant data.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        try:
+            self.cubin = elf.read(bytes(data))
+            self.target = elf.target_of(self.cubin)
+        except elf.CubinError as error:
+            raise LoadError(str(error)) from error
+        if self.cubin.type == elf.ET_REL:
+            raise LoadError("an object made with -c: it needs a linker before it can run")
+        self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
+        if self.sim == ffi.NULL:
+            raise LoadError("no memory for the simulator")
+        self.code: dict[str, int] = {}
+        self.data: dict[str, tuple[int, int]] = {}
+        self._section_address: dict[int, int] = {}
+        self._place_code()
+        self._place_data()
+        self.banks: dict[int, bytes] = {b: self.patched(s) for b, s in self.cubin.constant_sections.items()}
+
+    def _place_code(self) -> None:
+        address = CODE_BASE
+        for name, function in self.cubin.functions.items():
+            if lib.oric_sim_add_code(self.sim, address, function.text, len(function.text)) != 0:
+                raise LoadError(f"no memory for the code of {name}")
+            self.code[name] = address
+            self._section_address[function.section] = address
+            address += (len(function.text) + 2 * _CODE_GAP) & -_CODE_GAP
+
+    def _place_data(self) -> None:
+        for name in _DATA_SECTIONS:
+            section = self.cubin.section(name)
+            if section is None:
+                continue
+            address = 0
+            if section.size <= _MAX_DATA:
+                address = lib.oric_sim_alloc(self.sim, section.size, name.startswith(".nv.constant"))
+            if not address:
+                raise LoadError(f"no memory for {section.size} bytes of {name}")
+            self.data[name] = (address, section.size)
+            self._section_address[section.index] = address
+        for name, (address, _) in self.data.items():
+            section = self.cubin.section(name)
+            if section is not None and section.data:
+                self.write(address, self.patched(section.index))
+
+    def patched(self, section: int) -> bytes:
+        """The bytes of a section with its relocations applied."""
+        out = bytearray(self.cubin.sections[section].data)
+        for relocation in self.cubin.relocations_of(section):
+            place = f"relocation at {self.cubin.sections[section].name}+{relocation.offset:#x}"
+            known = elf.tables.RELOCATIONS.get(relocation.type)
+            if known is None or known.name not in _ADDRESS_RELOCATIONS:
+                raise LoadError(f"{place}: type {known.name if known else relocation.type} is not supported")
+            value = self.symbol_address(relocation.symbol) + relocation.addend
+            out[relocation.offset : relocation.offset + 8] = (value & (1 << 64) - 1).to_bytes(8, "little")
+        return bytes(out)
+
+    def symbol_address(self, number: int) -> int:
+        """Address of a symbol; 0 for one that is not defined in the module (a call or access there is an error)."""
+        symbol = self.cubin.symbols[number]
+        base = self._section_address.get(symbol.section)
+        return 0 if base is None else base + symbol.value
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write simulated global memory, read-only or not."""
+        if lib.oric_sim_write(self.sim, address, data, len(data)) != 0:
+            raise LoadError(f"{len(data)} bytes at {address:#x} are not in simulated memory")
+
+    def read(self, address: int, size: int) -> bytes:
+        """Read simulated global memory."""
+        out = ffi.new("uint8_t[]", max(size, 1))
+        if lib.oric_sim_read(self.sim, address, out, size) != 0:
+            raise LoadError(f"{size} bytes at {address:#x} are not in simulated memory")
+        return bytes(ffi.buffer(out, size))
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Address and size of a module variable (``__device__`` or ``__constant__``).
+
+        Raises:
+            LoadError: there is none of that name.
+        """
+        for symbol in self.cubin.symbols:
+            if symbol.name != name or symbol.is_function or symbol.section not in self._section_address:
+                continue
+            section = self.cubin.sections[symbol.section]
+            if section.name not in self.data:
+                continue
+            if symbol.value > section.size or symbol.size > section.size - symbol.value:
+                raise LoadError(f"variable {name} lies outside of its section")
+            return self._section_address[symbol.section] + symbol.value, symbol.size
+        raise LoadError(f"the module has no variable '{name}'")

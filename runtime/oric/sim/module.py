@@ -1,0 +1,298 @@
+"""Loaded modules and their launches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from oric_tables._native import ffi, lib
+
+from .arguments import POINTER_BYTES, Array, HostArrays, pack
+from .errors import LaunchError, LoadError
+from .faults import error_of
+from .image import LOCAL_WINDOW, SHARED_WINDOW, USER_BANK, Image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oric.support.elf import Function
+
+MAX_STEPS: Final = 1 << 28
+_SLICE: Final = 1 << 22  # warp instructions between two looks at signals
+_MAX_GRID: Final = (2**31 - 1, 65535, 65535)
+_MAX_BLOCK: Final = (1024, 1024, 64)
+_SHARED_ALIGN: Final = 16
+_STACK_ALIGN: Final = 16
+_DONE: Final = 0
+_FAULT: Final = 2
+_MAX_LOCAL: Final = 512 << 10
+_REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
+
+Dim = int | tuple[int, ...]
+
+
+class Statistics(NamedTuple):
+    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs."""
+
+    warp_instructions: int
+    thread_instructions: int
+    ctas: int
+
+
+class Buffer:
+    """Memory of the device that lives across launches; pass it as an argument, or its ``address`` inside a structure."""
+
+    def __init__(self, module: Module, size: int) -> None:
+        self._module = module
+        self.size = size
+        self.address: int = module.allocate(size)
+
+    def read(self) -> bytes:
+        """The bytes of the buffer."""
+        return self._module.image.read(self.address, self.size)
+
+    def write(self, data: bytes | Array, offset: int = 0) -> None:
+        """Overwrite bytes from ``offset`` on.
+
+        Raises:
+            ValueError: the data reaches past the end.
+        """
+        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        if offset < 0 or offset + len(raw) > self.size:
+            raise ValueError(f"{len(raw)} bytes at {offset} do not fit a buffer of {self.size}")
+        self._module.image.write(self.address + offset, raw)
+
+    def free(self) -> None:
+        """Give the memory back; its address is invalid from now on."""
+        if self.address:
+            self._module.release(self.address)
+            self.address = 0
+
+
+class Module:
+    """A loaded cubin. Its global variables keep their values from launch to launch."""
+
+    def __init__(self, data: bytes) -> None:
+        self.image = Image(data)
+        self._buffers: dict[int, tuple[int, str]] = {}
+
+    @property
+    def kernels(self) -> list[str]:
+        """Names of the kernels."""
+        return list(self.image.cubin.kernels)
+
+    def read_global(self, name: str) -> bytes:
+        """The bytes of a module variable.
+
+        Raises:
+            LoadError: there is none of that name.
+        """
+        return self.image.read(*self.image.variable(name))
+
+    def write_global(self, name: str, data: bytes | Array) -> None:
+        """Set the first bytes of a module variable.
+
+        Raises:
+            LoadError: there is none of that name.
+            ValueError: the data is longer than the variable.
+        """
+        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        address, size = self.image.variable(name)
+        if len(raw) > size:
+            raise ValueError(f"{len(raw)} bytes do not fit variable {name} of {size}")
+        self.image.write(address, raw)
+
+    def buffer(self, data: bytes | Array | int) -> Buffer:
+        """Device memory with the contents of ``data``, or of that many zero bytes."""
+        if isinstance(data, int):
+            return Buffer(self, data)
+        raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
+        made = Buffer(self, len(raw))
+        made.write(raw)
+        return made
+
+    def allocate(self, size: int, name: str = "") -> int:
+        """Allocate zeroed device memory; returns its address.
+
+        Raises:
+            LaunchError: the host has not that much memory.
+        """
+        address: int = lib.oric_sim_alloc(self.image.sim, size, 0) if size >= 0 else 0
+        if not address:
+            raise LaunchError(f"no memory for a buffer of {size} bytes")
+        self._buffers[address] = (size, name or f"buffer {address:#x}")
+        return address
+
+    def release(self, address: int) -> None:
+        """Free device memory."""
+        lib.oric_sim_release(self.image.sim, address)
+        self._buffers.pop(address, None)
+
+    def launch(
+        self,
+        name: str,
+        grid: Dim,
+        block: Dim,
+        args: Iterable[Any] = (),
+        shared_bytes: int = 0,
+        max_steps: int = MAX_STEPS,
+        stack_bytes: int = 0,
+    ) -> Statistics:
+        """Run a kernel to its end.
+
+        Args:
+            name: the kernel.
+            grid: CTAs in x, y, z (missing ones are 1).
+            block: threads of a CTA in x, y, z.
+            args: one value for each parameter. A numpy array is a device buffer: its elements (in C order) are copied
+                in, and after the launch back in place. A `Buffer` or an int is an address or a number, a float a
+                number of the parameter's size, ``bytes`` a structure.
+            shared_bytes: dynamic shared memory of a CTA.
+            max_steps: warp instructions after which the launch is given up.
+            stack_bytes: more local memory for each thread than the cubin asks for (recursion).
+
+        Raises:
+            LaunchError: the launch is not possible. Nothing has run.
+            ExecutionError: a thread made a fault; the subclass says which. Arrays are as they were before.
+        """
+        kernel = self.image.cubin.kernels.get(name)
+        if kernel is None:
+            known = ", ".join(self.kernels) or "none"
+            raise LaunchError(f"no kernel '{name}' in the module (it has: {known})")
+        record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), shared_bytes)
+        record.max_steps = max_steps
+        record.local_bytes = _local_bytes(kernel, stack_bytes)
+        values = list(args)
+        if len(values) != len(kernel.params):
+            raise LaunchError(f"kernel {name} takes {len(kernel.params)} parameters, {len(values)} given")
+        host = HostArrays([(i, v) for i, v in enumerate(values) if isinstance(v, np.ndarray)])
+        blocks: list[int] = []
+        try:
+            for number, size in enumerate(host.sizes()):
+                blocks.append(self.allocate(size, host.name(number)))
+                self.image.write(blocks[-1], host.fill(number))
+            area = self._parameters(kernel, values, host, blocks)
+            self._set_banks(kernel, record, area)
+            self._run(name, record)
+            for number, address in enumerate(blocks):
+                host.take(number, self.image.read(address, host.sizes()[number]))
+        finally:
+            lib.oric_sim_stop(self.image.sim)
+            for address in blocks:
+                self.release(address)
+        done = lib.oric_sim_statistics(self.image.sim)
+        return Statistics(done.warp_instructions, done.thread_instructions, done.ctas)
+
+    def _geometry(self, kernel: Function, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int) -> Any:
+        """The launch record with sizes, checked against the limits of target and kernel."""
+        target = self.image.target
+        for axis, size, limit in zip("xyz", grid, _MAX_GRID, strict=True):
+            if not 0 < size <= limit:
+                raise LaunchError(f"grid.{axis} is {size}, not 1 to {limit}")
+        for axis, size, limit in zip("xyz", block, _MAX_BLOCK, strict=True):
+            if not 0 < size <= limit:
+                raise LaunchError(f"block.{axis} is {size}, not 1 to {limit}")
+        threads = block[0] * block[1] * block[2]
+        if threads > target.max_threads:
+            raise LaunchError(f"a block of {threads} threads: {target.name} has at most {target.max_threads}")
+        if kernel.required_threads is not None and block != kernel.required_threads:
+            raise LaunchError(f"kernel {kernel.name} requires blocks of {kernel.required_threads}, not {block}")
+        if kernel.max_threads is not None:
+            most = kernel.max_threads[0] * kernel.max_threads[1] * kernel.max_threads[2]
+            if threads > most:
+                raise LaunchError(f"a block of {threads} threads: kernel {kernel.name} is made for at most {most}")
+        registers = min(kernel.registers or target.max_regs, target.max_regs)
+        warps = -(-threads // 32)
+        if warps * (-(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT) > target.regs_per_sm:
+            raise LaunchError(f"{threads} threads of {registers} registers need more than {target.regs_per_sm} registers")
+        static = max(kernel.shared_size, target.shared_base)
+        total = (-(-static // _SHARED_ALIGN) * _SHARED_ALIGN if dynamic else static) + dynamic
+        if dynamic < 0 or total > target.max_shared:
+            raise LaunchError(f"{total} bytes of shared memory: {target.name} has at most {target.max_shared} for a block")
+        return ffi.new("oric_sim_launch *", {
+            "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
+            "shared_base": target.shared_base, "shared_bytes": total, "dynamic_bytes": dynamic,
+            "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
+        })  # fmt: skip
+
+    def _entry(self, kernel: Function) -> int:
+        return self.image.code[kernel.name] + self.image.cubin.symbols[kernel.symbol].value
+
+    def _parameters(self, kernel: Function, values: list[Any], host: HostArrays, blocks: list[int]) -> bytes:
+        """The parameter area."""
+        area = bytearray(kernel.param_size)
+        for index, param in enumerate(sorted(kernel.params, key=lambda p: p.ordinal)):
+            value = values[index]
+            if isinstance(value, np.ndarray):
+                if param.size != POINTER_BYTES:
+                    raise LaunchError(f"argument {index}: an array given for a parameter of {param.size} bytes")
+                number, offset = host.place(index)
+                value = blocks[number] + offset
+            data = pack(index, param, value)
+            if param.offset + param.size > len(area):
+                raise LaunchError(f"parameter {index} lies outside of the kernel's parameter area")
+            area[param.offset : param.offset + param.size] = data
+        return bytes(area)
+
+    def _set_banks(self, kernel: Function, record: Any, area: bytes) -> None:
+        target = self.image.target
+        base = kernel.param_base or target.bank0_params
+        bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
+        bank[base : base + len(area)] = area
+
+        def put(offset: int, value: int, size: int) -> None:
+            if offset + size <= base:
+                bank[offset : offset + size] = value.to_bytes(size, "little")
+
+        put(target.bank0_shared_window, SHARED_WINDOW, 8)
+        put(target.bank0_local_window, LOCAL_WINDOW, 8)
+        put(target.bank0_dynamic_shared, record.dynamic_bytes, 4)
+        put(target.bank0_stack, record.local_bytes, 4)
+        for axis in range(3):
+            put(target.bank0_ntid + 4 * axis, record.block[axis], 4)
+            put(target.bank0_nctaid + 4 * axis, record.grid[axis], 4)
+        banks: dict[int, bytes] = {n: b"" for n in range(1, 18)}
+        banks.update(self.image.banks)
+        banks.update({n: self.image.patched(s) for n, s in kernel.constant_sections.items()})
+        if ".nv.constant3" in self.image.data:
+            banks[USER_BANK] = self.image.read(*self.image.data[".nv.constant3"])
+        banks[0] = bytes(bank)
+        for number, data in banks.items():
+            if lib.oric_sim_set_bank(self.image.sim, number, data, len(data)) != 0:
+                raise LoadError(f"constant bank {number} is not possible")
+
+    def _run(self, name: str, record: Any) -> None:
+        sim = self.image.sim
+        if lib.oric_sim_start(sim, record) != 0:
+            raise LaunchError(f"kernel {name} cannot be launched with this geometry")
+        state = lib.oric_sim_run(sim, _SLICE)
+        while state not in (_DONE, _FAULT):
+            state = lib.oric_sim_run(sim, _SLICE)  # between two slices Python sees an interrupt
+        if state == _FAULT:
+            neighbours = [(a, size, label) for a, (size, label) in self._buffers.items()]
+            neighbours += [(a, size, section) for section, (a, size) in self.image.data.items()]
+            raise error_of(self.image, name, lib.oric_sim_fault_info(sim), neighbours)
+
+
+def _triple(what: str, value: Dim) -> tuple[int, int, int]:
+    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if not 1 <= len(sizes) <= 3 or not all(isinstance(s, (int, np.integer)) for s in sizes):
+        raise LaunchError(f"{what} is {value!r}, not up to three numbers")
+    x, y, z = (*(int(s) for s in sizes), 1, 1)[:3]
+    return x, y, z
+
+
+def _local_bytes(kernel: Function, more: int) -> int:
+    wanted = max(kernel.frame_size, kernel.min_stack) + max(0, more)
+    if wanted > _MAX_LOCAL:
+        raise LaunchError(f"{wanted} bytes of local memory: a thread has at most {_MAX_LOCAL}")
+    return -(-wanted // _STACK_ALIGN) * _STACK_ALIGN
+
+
+def load(image: bytes) -> Module:
+    """Load a cubin.
+
+    Raises:
+        LoadError: the bytes are no cubin, or one for a target that is not known.
+    """
+    return Module(image)
