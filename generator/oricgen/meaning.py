@@ -1,6 +1,8 @@
 """Reads the ``meaning`` column of ``spec/encoding`` and turns it into C.
 
-A meaning is either text, executed for each lane, or a mapping ``{warp: NAME(arguments), ignores: words}``.
+A meaning is either text, executed for each lane, or a mapping ``{lanes: text, ...}`` or ``{warp: NAME(arguments), ...}``
+with ``ignores`` (operands and modifiers that do not change what is computed) and ``unknown`` (a condition over modifiers
+for which the meaning is not known).
 
 Lane text is C statements separated by ``;``. In it
 
@@ -234,9 +236,11 @@ def read(op: Operation, row: Map) -> Meaning | None:
     text = row["meaning"]
     ignored: set[str] = set()
     if isinstance(text, Map):
-        if set(text) - {"warp", "lanes", "ignores"} or ("warp" in text) == ("lanes" in text):
-            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores'")
+        if set(text) - {"warp", "lanes", "ignores", "unknown"} or ("warp" in text) == ("lanes" in text):
+            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown'")
         ignored = set(str(text.get("ignores", "")).split())
+        if "unknown" in text:
+            reader.out.checks.append(_WORD.sub(reader.word, str(text["unknown"])))
         if "warp" in text:
             reader.call(str(text["warp"]))
         else:

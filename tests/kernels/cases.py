@@ -148,7 +148,7 @@ def vecadd_f64(rng: np.random.Generator, n: int, grid: int, block: int) -> Itera
     yield Step("vecadd_f64", (grid, 1, 1), (block, 1, 1), [a, b, np.zeros(n), n], {2: a + b})
 
 
-@case("reduction", (1, 1, 32), (100, 1, 256), (5000, 3, 160), (1023, 2, 1024), (64, 1, 48))
+@case("reduction", (1, 1, 32), (100, 1, 256), (5000, 3, 160), (1023, 2, 1024), (64, 1, 64))
 def reduce_sum(rng: np.random.Generator, n: int, grid: int, block: int) -> Iterator[Step]:
     # Small whole numbers: every order of summation gives the same sum.
     x = rng.integers(-50, 50, n).astype(np.float32)

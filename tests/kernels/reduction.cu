@@ -1,5 +1,5 @@
 // Sum and maximum of an array: a strided partial result per thread, shuffles in each warp, shared memory between
-// the warps of a block, one atomic per block.  Blocks of any size up to 1024 threads, full warps or not.
+// the warps of a block, one atomic per block.  Blocks of full warps, up to 1024 threads.
 __device__ __forceinline__ float warp_sum(float v)
 {
     for (int d = 16; d > 0; d >>= 1)

@@ -156,3 +156,12 @@ class Machine:
     isas: tuple[str, ...]
     operations: tuple[Operation, ...]
     aliases: tuple[tuple[str, tuple[tuple[int, str], ...]], ...]
+
+    def forms_of(self, isa: str) -> list[tuple[Form, Operation]]:
+        """All forms of an ISA, by operation."""
+        return [(f, o) for o in self.operations for f in o.forms.get(isa, ())]
+
+    def form_order(self, isa: str) -> list[int]:
+        """Position in ``forms_of`` of each form number: the forms are numbered by opcode."""
+        forms = self.forms_of(isa)
+        return sorted(range(len(forms)), key=lambda i: (forms[i][0].value & 0xFFF, i))

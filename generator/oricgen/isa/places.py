@@ -73,7 +73,8 @@ def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats
     place = bits.parse(match["bits"])
     negation = int(match["neg"] or match["not"] or -1)
     signed = spec[0] == "s" and kind == "imm"
-    return FormOperand(index, kind, spec, place, neg=negation, invert=bool(match["invert"]), signed=signed), default
+    marks = {"inv" if "~" in operand.marks else "neg": negation}
+    return FormOperand(index, kind, spec, place, invert=bool(match["invert"]), signed=signed, **marks), default
 
 
 def by_name(operand: Operand, index: int, formats: Formats) -> FormOperand | None:

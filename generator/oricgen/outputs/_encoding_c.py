@@ -138,8 +138,8 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
         tables.add_mods(operation)
     values: dict[str, Any] = {key: {} for key in ("forms", "by_opcode", "op_first", "op_forms", "sreg", "breg")}
     for isa in machine.isas:
-        ordered = [(f, o) for o in machine.operations for f in o.forms.get(isa, ())]
-        numbered = sorted(range(len(ordered)), key=lambda i: (ordered[i][0].value & 0xFFF, i))
+        ordered = machine.forms_of(isa)
+        numbered = machine.form_order(isa)
         number = {at: n for n, at in enumerate(numbered)}
         values["forms"][isa] = [tables.form(*ordered[i]) for i in numbered]
         opcodes = [ordered[i][0].value & 0xFFF for i in numbered]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import SpecError
 from ..isa import rows
 from ..isa.model import Machine
 from ..meaning import Meaning, is_switch, read, value_name
@@ -39,12 +40,23 @@ def _names(machine: Machine) -> list[str]:
     return sorted({value_name(n) for o in machine.operations for m in o.mods if m.kind == "enum" and not is_switch(m) for n in m.codes})
 
 
+def _special(spec: Spec) -> list[dict[str, object]]:
+    """Number, name and meaning of the system registers that have one."""
+    numbers = {name: int(n) for part in spec.load("formats.yaml")["names"]["sreg"].values() for n, name in part.items()}
+    meanings = spec.load("system_registers.yaml")["meanings"]
+    for name in meanings:
+        if name not in numbers:
+            line = meanings.line_of(name)
+            raise SpecError(spec.path("system_registers.yaml"), line, f"no system register '{name}' in formats.yaml")
+    return [{"name": n, "number": numbers[n], "meaning": m} for n, m in meanings.items()]
+
+
 def _addresses(machine: Machine, isa: str) -> list[str]:
     """For each form of an ISA how it builds a global address, as its printed text says."""
-    forms = {f.number: f.text for o in machine.operations for f in o.forms.get(isa, ())}
+    forms = machine.forms_of(isa)
     out = []
-    for number in range(max(forms) + 1):
-        text = forms.get(number, "")
+    for place in machine.form_order(isa):
+        text = forms[place][0].text
         out.append("A32_UR64" if "Ra.U32" in text else "A32" if "[Ra+" in text and "{e}" in text else "A64")
     return out
 
@@ -54,7 +66,5 @@ def _table(spec: Spec, machine: Machine, meanings: list[Meaning]) -> str:
     by_number = {o.number: {"number": o.number, "name": o.name, "ident": o.ident, "guard": o.guard} for o in machine.operations}
     nothing = {"number": 0, "name": "no operation", "ident": "", "guard": "P"}
     ops = [by_number.get(n, nothing) for n in range(count)]
-    registers = spec.load("system_registers.yaml")["registers"]
-    special = [{"name": n, "number": r["number"], "meaning": r["meaning"]} for n, r in registers.items() if "meaning" in r]
     addresses = [_addresses(machine, isa) for isa in machine.isas]
-    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known={m.ident for m in meanings}, special=special)
+    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known={m.ident for m in meanings}, special=_special(spec))

@@ -29,7 +29,7 @@ enum {
 };
 
 /* Address spaces, for messages. */
-enum { ORIC_SPACE_NONE = 0, ORIC_SPACE_GLOBAL = 1, ORIC_SPACE_SHARED = 2, ORIC_SPACE_LOCAL = 3, ORIC_SPACE_CONSTANT = 4 };
+enum { ORIC_MEM_NONE = 0, ORIC_MEM_GLOBAL = 1, ORIC_MEM_SHARED = 2, ORIC_MEM_LOCAL = 3, ORIC_MEM_CONSTANT = 4 };
 
 typedef struct {
     int32_t code;

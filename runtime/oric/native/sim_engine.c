@@ -106,7 +106,7 @@ static int find_code(sim_warp *w, uint64_t pc)
             }
         }
     }
-    sim_fault_access(w, ORIC_FAULT_WILD_BRANCH, sim_first_lane(w->groups[w->current].mask), ORIC_SPACE_NONE, pc, 16, 0);
+    sim_fault_access(w, ORIC_FAULT_WILD_BRANCH, sim_first_lane(w->groups[w->current].mask), ORIC_MEM_NONE, pc, 16, 0);
     return 0;
 }
 

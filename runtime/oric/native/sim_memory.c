@@ -125,11 +125,11 @@ const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t 
 {
     const sim_bank *b = &w->sim->banks[bank % SIM_BANKS];
     if (bank >= SIM_BANKS || offset > b->size || b->size - offset < size) {
-        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, ORIC_SPACE_CONSTANT, offset, size, 0);
+        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, ORIC_MEM_CONSTANT, offset, size, 0);
         return NULL;
     }
     if (offset & (size - 1)) {
-        sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_SPACE_CONSTANT, offset, size, 0);
+        sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_CONSTANT, offset, size, 0);
         return NULL;
     }
     return b->data + offset;
@@ -155,13 +155,13 @@ int sim_generic_space(const sim_warp *w, uint64_t *address)
     const oric_sim_launch *launch = &w->sim->launch;
     if (*address - launch->shared_window < WINDOW_BYTES) {
         *address -= launch->shared_window;
-        return ORIC_SPACE_SHARED;
+        return ORIC_MEM_SHARED;
     }
     if (*address - launch->local_window < WINDOW_BYTES) {
         *address -= launch->local_window;
-        return ORIC_SPACE_LOCAL;
+        return ORIC_MEM_LOCAL;
     }
-    return ORIC_SPACE_GLOBAL;
+    return ORIC_MEM_GLOBAL;
 }
 
 static int inside(uint64_t address, uint32_t size, uint64_t low, uint64_t high)
@@ -177,7 +177,7 @@ uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, ui
         sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, space, address, size, write);
         return NULL;
     }
-    if (space == ORIC_SPACE_GLOBAL) {
+    if (space == ORIC_MEM_GLOBAL) {
         const sim_alloc *a = sim_find_alloc(sim, address);
         if (a && a->size - (address - a->base) >= size) {
             if (write && a->read_only) {
@@ -186,7 +186,7 @@ uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, ui
             }
             found = a->data + (address - a->base);
         }
-    } else if (space == ORIC_SPACE_SHARED) {
+    } else if (space == ORIC_MEM_SHARED) {
         if (inside(address, size, sim->launch.shared_base, sim->launch.shared_bytes))
             found = w->cta->shared + address;
     } else if (inside(address, size, 0, sim->launch.local_bytes)) {

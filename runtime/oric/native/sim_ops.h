@@ -6,7 +6,7 @@
 #define SIM_OP(name, ...) void sim_do_##name(sim_warp *w, uint32_t mask, __VA_ARGS__)
 typedef const oric_operand *sim_opd;
 
-enum { GLOBAL = ORIC_SPACE_GLOBAL, SHARED = ORIC_SPACE_SHARED, LOCAL = ORIC_SPACE_LOCAL, GENERIC = 16 };
+enum { GLOBAL = ORIC_MEM_GLOBAL, SHARED = ORIC_MEM_SHARED, LOCAL = ORIC_MEM_LOCAL, GENERIC = 16 };
 /* How an address is formed: 32-bit base, 64-bit base, 32-bit base zero-extended before a 64-bit uniform base is added. */
 enum { A32 = 0, A64, A32_UR64 };
 
@@ -50,7 +50,7 @@ SIM_OP(nothing, int unused);
 
 /* Conversions (sim_ops_convert.c). */
 SIM_OP(float_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part);
-SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part);
+SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned ntz, unsigned part);
 SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned byte, unsigned half);
 SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part);
 

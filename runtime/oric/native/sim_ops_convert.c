@@ -90,15 +90,13 @@ static double rounded(double x, unsigned rnd)
     }
 }
 
-/*
- * Saturating conversion. NaN gives 0; 0x8000... where a 64-bit format takes part (PTX manual, cvt).
- */
-static uint64_t to_integer(double x, unsigned dtype, unsigned stype, unsigned rnd)
+/* Saturating conversion. NaN gives zero with ntz, else the number with only the top bit set. */
+static uint64_t to_integer(double x, unsigned dtype, unsigned rnd, unsigned ntz)
 {
     uint32_t bits = format_bits(dtype);
     uint64_t top = 1ull << (bits - 1);
     if (x != x)
-        return bits == 64 || stype == V_F64 ? 1ull << (bits < 32 ? 31 : bits - 1) : 0;
+        return ntz ? 0 : top;
     x = rounded(x, rnd);
     if (is_signed_format(dtype)) {
         double limit = ldexp(1.0, (int)bits - 1);
@@ -115,13 +113,13 @@ static uint64_t to_integer(double x, unsigned dtype, unsigned stype, unsigned rn
     return (uint64_t)x;
 }
 
-SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part)
+SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned ntz, unsigned part)
 {
     double x[SIM_LANES];
     uint64_t out[SIM_LANES];
     source_values(w, mask, Rb, stype, part, ftz, x);
     for (int l = 0; l < SIM_LANES; l++)
-        out[l] = to_integer(x[l], dtype, stype, rnd);
+        out[l] = to_integer(x[l], dtype, rnd, ntz);
     put_bits(w, mask, Rd, dtype, out);
 }
 

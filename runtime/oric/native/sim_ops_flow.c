@@ -84,9 +84,14 @@ SIM_OP(yield, sim_opd Pp)
         sim_yield(w);
 }
 
+/* Registers from SIM_BREGS on hold the state of the warp. */
 SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear)
 {
     uint32_t breg = Ba->reg % SIM_BREGS, values[SIM_LANES];
+    if (Ba->reg >= SIM_BREGS) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "state register");
+        return;
+    }
     memcpy(values, w->B[breg], sizeof values);
     sim_put32(w, mask, Rd, values);
     for (int l = 0; clear && l < SIM_LANES; l++)
@@ -97,6 +102,10 @@ SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear)
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb)
 {
     uint32_t room[SIM_LANES], breg = Bd->reg % SIM_BREGS;
+    if (Bd->reg >= SIM_BREGS) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "state register");
+        return;
+    }
     const uint32_t *values = sim_get32(w, mask, Rb, room, SIM_AS_BITS);
     for (int l = 0; l < SIM_LANES; l++)
         if (mask >> l & 1)
