@@ -73,8 +73,8 @@ def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats
     place = bits.parse(match["bits"])
     negation = int(match["neg"] or match["not"] or -1)
     signed = spec[0] == "s" and kind == "imm"
-    marks = {"inv" if "~" in operand.marks else "neg": negation}
-    return FormOperand(index, kind, spec, place, invert=bool(match["invert"]), signed=signed, **marks), default
+    neg, inv = (-1, negation) if "~" in operand.marks else (negation, -1)
+    return FormOperand(index, kind, spec, place, neg=neg, inv=inv, invert=bool(match["invert"]), signed=signed), default
 
 
 def by_name(operand: Operand, index: int, formats: Formats) -> FormOperand | None:

@@ -37,7 +37,8 @@ def render(spec: Spec) -> dict[str, str]:
 
 
 def _names(machine: Machine) -> list[str]:
-    return sorted({value_name(n) for o in machine.operations for m in o.mods if m.kind == "enum" and not is_switch(m) for n in m.codes})
+    mods = [m for o in machine.operations for m in o.mods if m.kind == "enum" and not is_switch(m)]
+    return sorted({value_name(name) for m in mods for name in m.codes})
 
 
 def _special(spec: Spec) -> list[dict[str, object]]:
@@ -67,4 +68,5 @@ def _table(spec: Spec, machine: Machine, meanings: list[Meaning]) -> str:
     nothing = {"number": 0, "name": "no operation", "ident": "", "guard": "P"}
     ops = [by_number.get(n, nothing) for n in range(count)]
     addresses = [_addresses(machine, isa) for isa in machine.isas]
-    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known={m.ident for m in meanings}, special=_special(spec))
+    known = {m.ident for m in meanings}
+    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known=known, special=_special(spec))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from oric.support import elf
+from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
+
+from oric.support import elf
 
 from .errors import LoadError
 
@@ -80,7 +82,7 @@ class Image:
         out = bytearray(self.cubin.sections[section].data)
         for relocation in self.cubin.relocations_of(section):
             place = f"relocation at {self.cubin.sections[section].name}+{relocation.offset:#x}"
-            known = elf.tables.RELOCATIONS.get(relocation.type)
+            known = tables.RELOCATIONS.get(relocation.type)
             if known is None or known.name not in _ADDRESS_RELOCATIONS:
                 raise LoadError(f"{place}: type {known.name if known else relocation.type} is not supported")
             value = self.symbol_address(relocation.symbol) + relocation.addend

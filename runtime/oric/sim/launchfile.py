@@ -36,13 +36,38 @@ _PARAM: Final = {"name", "dtype", "value", "shape", "init", "bytes"}
 _EXPECTED: Final = {"init", "rtol", "atol"}
 _SOURCES: Final = ("fill", "arange", "values", "random", "file", "formula")
 _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    name: getattr(np, name) for name in ("abs", "sqrt", "exp", "exp2", "log", "log2", "sin", "cos", "minimum", "maximum", "sum", "cumsum", "floor", "where")
-}  # fmt: skip
+    name: getattr(np, name)
+    for name in [
+        "abs",
+        "sqrt",
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "sin",
+        "cos",
+        "minimum",
+        "maximum",
+        "sum",
+        "cumsum",
+        "floor",
+        "where",
+    ]
+}
 _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor, ast.MatMult: operator.matmul,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.MatMult: operator.matmul,
+}
 _SHOWN: Final = 4
 _MAX_ELEMENTS: Final = 1 << 31
 
@@ -136,8 +161,8 @@ class LaunchFile:
         try:
             made = self._source(kind, value, dtype, count, where)
             with np.errstate(all="ignore"):
-                return np.array(np.broadcast_to(np.asarray(made).astype(dtype), (count,)) if np.ndim(made) == 0 else
-                                np.asarray(made).astype(dtype).reshape(shape)).reshape(shape)  # fmt: skip
+                values = np.asarray(made).astype(dtype)
+            return np.array(np.broadcast_to(values, shape) if values.ndim == 0 else values.reshape(shape))
         except (ValueError, TypeError, OverflowError, ZeroDivisionError, OSError) as error:
             raise LaunchFileError(f"{where}: {kind}: {error}") from error
 
@@ -337,14 +362,15 @@ def run(path: Path) -> int:
         _save(output, file.array(name, name))
     failed = [n for n, w in wrong.items() if w.any()]
     for name in failed:
-        print(f"{path}: wrong result: {_first_wrong(name, file.array(name, name), file.expected[name][0], wrong[name])}", file=sys.stderr)
+        first = _first_wrong(name, file.array(name, name), file.expected[name][0], wrong[name])
+        print(f"{path}: wrong result: {first}", file=sys.stderr)
     return 1 if failed else 0
 
 
 def main(argv: list[str]) -> int:
-    """``oric run FILE.json...``: exit status 0 when every launch gives what its file expects, else 1, 2 for wrong usage."""
+    """``oric run FILE.json...``: exit status 0: every launch gives what its file expects; 1: not so; 2: wrong usage."""
     if not argv or argv[0] in ("-h", "--help"):
-        print("usage: oric run FILE.json...\nRuns the launches that the files describe in the simulator and checks their results.")
+        print("usage: oric run FILE.json...\nRuns the launches that the files describe in the simulator, checks their results.")
         return 0 if argv else 2
     status = 0
     for name in argv:

@@ -251,7 +251,7 @@ class Module:
         for axis in range(3):
             put(target.bank0_ntid + 4 * axis, record.block[axis], 4)
             put(target.bank0_nctaid + 4 * axis, record.grid[axis], 4)
-        banks: dict[int, bytes] = {n: b"" for n in range(1, 18)}
+        banks: dict[int, bytes] = dict.fromkeys(range(1, 18), b"")
         banks.update(self.image.banks)
         banks.update({n: self.image.patched(s) for n, s in kernel.constant_sections.items()})
         if ".nv.constant3" in self.image.data:
