@@ -1,0 +1,47 @@
+"""What the command prints about itself, and its exit statuses."""
+
+import pytest
+from oric.cli import ERROR_STATUS, main
+
+
+def test_list_phases_has_a_row_for_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list-phases"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [int(row[0]) for row in rows] == list(range(159))
+    by_index = {int(row[0]): row[1:] for row in rows}
+    assert by_index[0] == ["OriCheckInitialProgram", "runs"]
+    assert by_index[23] == ["GenerateMovPhi", "-"]
+    assert by_index[16] == ["(undocumented)", "-"]
+
+
+def test_list_phases_depends_on_the_level(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = []
+    for level in ("-O0", "-O3"):
+        assert main(["--list-phases", level]) == 0
+        runs.append({int(line.split()[0]) for line in capsys.readouterr().out.splitlines() if line.endswith(" runs")})
+    assert runs[0] < runs[1]
+    assert 13 in runs[1] - runs[0]
+
+
+def test_help_names_ptxas_spellings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "--gpu-name <string> (-arch)" in text
+    assert "--fmad" not in text  # not done yet, so not offered
+
+
+def test_unknown_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--bogus"]) == ERROR_STATUS
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "oric: error: Unknown option '--bogus'\n"
+
+
+def test_unexpected_exceptions_become_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(argv: list[str]) -> int:
+        raise KeyError("planted")
+
+    monkeypatch.setattr("oric.cli.compile.main", broken)
+    monkeypatch.delenv("ORIC_DEBUG", raising=False)
+    assert main(["x.ptx"]) == ERROR_STATUS
+    assert "Internal compiler error. KeyError: 'planted'" in capsys.readouterr().err
