@@ -153,15 +153,18 @@ static int is_plain_copy(const oric_fn *fn, const oric_image *image, const oric_
            fn->unit_file[a[0].unit] == fn->unit_file[a[1].unit];
 }
 
-static void load_instruction(loader *ld, uint32_t position) {
+/* The instruction at `position` of the image as node number `at`. */
+static void load_instruction(loader *ld, uint32_t position, uint32_t at) {
     static const struct { uint8_t column; uint16_t flag; } columns[] = {
         {ORIC_C_ORDERED, ORIC_I_ORDERED}, {ORIC_C_FENCE, ORIC_I_FENCE}, {ORIC_C_LATE, ORIC_I_LATE_READ},
         {ORIC_C_DRAIN, ORIC_I_DRAIN}, {ORIC_C_COMPLETES, ORIC_I_COMPLETES}};
     const oric_instruction *insn = &ld->image->instructions[position];
-    oric_node *node = &ld->fn->nodes[position];
+    oric_node *node = &ld->fn->nodes[at];
+    memset(node, 0, sizeof *node);
     node->index = position;
     node->access = (uint32_t)ld->next;
     node->op = insn->number;
+    node->control = insn->control;
     if (insn->number == 0 || insn->number >= ORIC_SCHEDULED_OPERATIONS) return fail(ld->fn, ORIC_LOAD_BAD_OPERATION, position);
     const oric_op_schedule *op = &oric_op_schedules[insn->number];
     const oric_class *klass = &oric_classes[ld->image->isa][op->klass];
@@ -196,19 +199,67 @@ static void load_blocks(oric_fn *fn, const oric_image *image) {
     fn->succ_first[image->block_count] = edge;
 }
 
-oric_fn *oric_fn_load(oric_image *image, int physical) {
-    int32_t main_units = 0, accesses = 0, units = ORIC_PHYSICAL_UNITS;
-    if (!physical) units = number_units(image, &main_units);
+static int32_t most_accesses(const oric_image *image) {
+    int32_t accesses = 0;
     for (int32_t i = 0; i < image->instruction_count; i++) accesses += 2 * (int32_t)image->instructions[i].operand_count + 1;
-    oric_fn *fn = oric_fn_new(image->instruction_count, image->block_count, units, accesses, image->succ_count);
+    return accesses;
+}
+
+oric_fn *oric_fn_load(oric_image *image, int physical) {
+    int32_t main_units = 0, units = ORIC_PHYSICAL_UNITS;
+    if (!physical) units = number_units(image, &main_units);
+    oric_fn *fn = oric_fn_new(image->instruction_count, image->block_count, units, most_accesses(image), image->succ_count);
     if (!fn) return NULL;
     fn->isa = image->isa;
     fn->main_units = main_units;
     describe_units(fn, image, physical);
     load_blocks(fn, image);
     loader ld = {fn, image, physical, 0};
-    for (int32_t i = 0; i < image->instruction_count; i++) load_instruction(&ld, (uint32_t)i);
+    for (int32_t i = 0; i < image->instruction_count; i++) load_instruction(&ld, (uint32_t)i, (uint32_t)i);
     fn->access_count = ld.next;
     if (oric_fn_connect(fn)) return oric_fn_free(fn), NULL;
     return fn;
+}
+
+oric_fn *oric_fn_on_registers(oric_image *image, const oric_fn *virtual_fn) {
+    oric_fn *fn = oric_fn_new(image->instruction_count, image->block_count, ORIC_PHYSICAL_UNITS, most_accesses(image), image->succ_count);
+    if (!fn) return NULL;
+    fn->isa = image->isa;
+    describe_units(fn, image, 1);
+    load_blocks(fn, image);
+    loader ld = {fn, image, 1, 0};
+    uint32_t at = 0;
+    for (int32_t b = 0; b < fn->block_count; b++) {
+        fn->block_first[b] = at;
+        for (uint32_t i = virtual_fn->block_first[b]; i < virtual_fn->block_first[b + 1]; i++) {
+            int32_t start = ld.next;
+            load_instruction(&ld, virtual_fn->nodes[i].index, at);
+            const oric_access *a = &fn->accesses[fn->nodes[at].access];
+            if (fn->nodes[at].flags & ORIC_I_COPY && a[0].unit == a[1].unit) ld.next = start;
+            else at++;
+        }
+    }
+    fn->block_first[fn->block_count] = at;
+    fn->insn_count = (int32_t)at;
+    fn->access_count = ld.next;
+    if (oric_fn_connect(fn)) return oric_fn_free(fn), NULL;
+    return fn;
+}
+
+void oric_fn_order(const oric_fn *fn, uint32_t *out) {
+    for (int32_t i = 0; i < fn->insn_count; i++) out[i] = fn->nodes[i].index;
+}
+
+void oric_fn_controls(const oric_fn *fn, uint32_t *out) {
+    for (int32_t i = 0; i < fn->insn_count; i++) out[i] = fn->nodes[i].control;
+}
+
+void oric_fn_publish(oric_image *image, const oric_fn *fn, const int32_t *assigned, const int32_t *leader) {
+    for (int32_t r = 0; r < image->register_count; r++) {
+        oric_register *reg = &image->registers[r];
+        if (reg->id < 0) continue;
+        int32_t unit = reg->liveness_start, parent = fn->unit_register[leader[unit]];
+        reg->physical_reg = assigned[unit];
+        reg->alias_parent = parent == r ? -1 : parent;
+    }
 }
