@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 from typing import Any
 
 import pytest
@@ -13,10 +15,13 @@ LANES_LEFT_OUT: list[str] = []
 
 @pytest.fixture(scope="session")
 def nvdisasm() -> str:
-    """Path of nvdisasm: $NVDISASM, or the one on PATH; without it the test is skipped and the summary says so."""
+    """Path of nvdisasm 13: $NVDISASM, or the one on PATH; without it the test is skipped and the summary says so."""
     path = os.environ.get("NVDISASM") or shutil.which("nvdisasm")
-    if not path:
-        LANES_LEFT_OUT.append("nvdisasm not found (PATH, $NVDISASM): cubins were NOT compared with the vendor's disassembler")
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout if path else ""
+    release = re.search(r"release (\d+)", version)
+    if not path or not release or int(release[1]) < 13:
+        found = f"{path} is too old" if path else "none found (PATH, $NVDISASM)"
+        LANES_LEFT_OUT.append(f"nvdisasm 13: {found}; cubins were NOT compared with the vendor's disassembler")
         pytest.skip(LANES_LEFT_OUT[-1])
     return path
 
