@@ -17,16 +17,16 @@ from .builder import Function, Operand
 from .calls import read_call
 from .check import check
 from .declarations import VARIABLE_SPACES, Declarations
-from .lexer import DOT_WORD, END, IDENT, NUMBER, SPACE, Lexer, PtxError
+from .lexer import DOT_WORD, END, IDENT, SPACE, Lexer, PtxError
 from .operands import OperandReader
+from .recovery import next_statement
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import entries_for, entry_of
 from .state import State
 
 MAX_DEPTH: Final = 512
-_MNEMONIC: Final = r"[a-zA-Z_][\w.:]*+"
-_STATEMENT: Final = re.compile(SPACE + rf'(?:@(!?[\w%$]++)[ \t]++)?({_MNEMONIC})[ \t\r\n]*+([^;()/"@#]{{0,4000}}+);', re.ASCII)
-_OPCODE: Final = re.compile(_MNEMONIC, re.ASCII)
+_STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
+_OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
 _OPERANDS: Final = re.compile(r"[ \t\r\n]*+((?:[^,{\[]|\{[^}]*+\}|\[[^\]]*+\])++)")
 _LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
 _LABEL_LINE: Final = re.compile(SPACE + r"([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?![.])", re.ASCII)
@@ -111,10 +111,16 @@ class Body:
     def plain_label(self, position: int) -> int:
         """Take a label that stands alone on its line; returns where it ends, ``position`` when there is none."""
         match = _LABEL_LINE.match(self.state.text, position)
-        if match is None or match[1] not in self.scope.pending:
+        if match is None:
             return position
-        self.state.builder.place_label(self.scope.labels[match[1]], match.start(1))
-        del self.scope.pending[match[1]]
+        name, scope = match[1], self.scope
+        if name in scope.pending:
+            del scope.pending[name]
+        elif scope.depth > 1 or name in scope.labels or scope.lookup(name) is not None:
+            return position
+        else:
+            scope.labels[name] = self.state.builder.new_label(name)
+        self.state.builder.place_label(scope.labels[name], match.start(1))
         return match.end()
 
     # -- the careful way -----------------------------------------------------------------------------------
@@ -133,10 +139,10 @@ class Body:
         except PtxError as error:
             self.state.report(error)
             self.reader.forget_labels(begin)
-            recover(lexer, begin)
+            next_statement(lexer, begin)
         except NotSupported as error:
             self.state.not_supported(error.what, begin)
-            recover(lexer, begin)
+            next_statement(lexer, begin)
         return lexer.at
 
     def statement(self, lexer: Lexer) -> None:
@@ -353,28 +359,3 @@ class Body:
             else:
                 raise PtxError(at, f"'.loc' has no attribute '{attribute}'")
         self.state.builder.line_info(file, line, column, at)
-
-
-def recover(lexer: Lexer, begin: int) -> None:
-    """Go to where the next statement may begin: behind the next ``;``, at a ``}``, or at a token that opens a line."""
-    text = lexer.text
-    try:
-        if (lexer.at > begin and lexer.kind in (IDENT, DOT_WORD)) or lexer.is_punct("@"):
-            before = text.rfind("\n", begin, lexer.at)
-            if before >= 0 and not text[before : lexer.at].strip() and lexer.at > begin:
-                return
-        depth = text.count("{", begin, lexer.at) - text.count("}", begin, lexer.at)
-        while lexer.kind != END:
-            if lexer.kind not in (IDENT, NUMBER, DOT_WORD):
-                if lexer.value == ";":
-                    lexer.advance()
-                    return
-                if lexer.value == "{":
-                    depth += 1
-                elif lexer.value == "}":
-                    if depth <= 0:
-                        return
-                    depth -= 1
-            lexer.advance()
-    except PtxError:
-        lexer.move(len(text))

@@ -13,8 +13,8 @@ Places
     ``loc`` is a character offset into the source (see :class:`oric.support.diagnostics.Source`).
 
 Operand nodes
-    Operands of ``call``: always ``(ARGS results)``, target (SYM or REG), ``(ARGS arguments)``, and ``(TABLE t)`` when given.
-    Other instructions: as written. Tuples whose item 0 is the kind. They are shared and cached by the parser: never compare them by identity
+    Tuples whose item 0 is the kind, in the order of the text; for ``call`` always ``(ARGS results)``, target (SYM or
+    REG), ``(ARGS arguments)``, and ``(TABLE t)`` when given. They are shared and cached by the parser: never compare them by identity
     for anything but speed.
 
     ==================================  =======================================================================

@@ -13,7 +13,7 @@ from .lexer import IDENT, NUMBER, Lexer, PtxError, integer_value
 from .scopes import FUNCTION, SYMBOL, Scope
 
 _FLAT: Final = re.compile(r"\{([-0-9a-fA-FxX,\s]*)\}")
-MAX_BYTES: Final = 1 << 30
+MAX_BYTES: Final = 1 << 28
 
 
 class Initializer:
@@ -45,6 +45,8 @@ class Initializer:
                 self.aggregate(dims)
             else:
                 raise self.lexer.expected("'{'")
+        if variable.size > MAX_BYTES:
+            raise PtxError(variable.loc, f"'{variable.name}' is too large to be initialised ({variable.size} bytes)")
         row = self.element * variable.vector
         for size in variable.dims[1:]:
             row *= size

@@ -13,6 +13,7 @@ from .body import Body
 from .builder import Builder, ModuleHeader
 from .declarations import LINKAGE, VARIABLE_SPACES, Declarations
 from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError
+from .recovery import behind_body, next_declaration
 from .scopes import FUNCTION, Scope
 from .state import State
 
@@ -76,7 +77,7 @@ class ModuleParser:
             self.state.report(error)
         except NotSupported as error:
             self.state.not_supported(error.what, begin)
-        skip(lexer, begin)
+        next_declaration(lexer, begin)
         return lexer.at
 
     def header(self, lexer: Lexer) -> None:
@@ -195,7 +196,7 @@ class ModuleParser:
                 raise
             self.state.report(error)
             lexer.move(body_at)
-            skip_body(lexer)
+            behind_body(lexer)
             return lexer.at
         if not function.has_body:
             lexer.advance()
@@ -255,46 +256,3 @@ class ModuleParser:
             raise PtxError(lexer.at, f"section '{name}' is not closed")
         self.state.builder.section(name, lexer.text[begin:end], at)
         lexer.move(end + 1)
-
-
-def skip(lexer: Lexer, begin: int) -> None:
-    """Go on behind a broken module-level statement, and behind its body if it has one."""
-    try:
-        while lexer.kind != END:
-            if lexer.is_punct(";"):
-                lexer.advance()
-                return
-            if lexer.is_punct("{"):
-                lexer.advance()
-                skip_body(lexer)
-                return
-            if lexer.at > begin and lexer.kind == DOT_WORD and _opens_statement(lexer, begin):
-                return
-            lexer.advance()
-    except PtxError:
-        lexer.move(len(lexer.text))
-
-
-def _opens_statement(lexer: Lexer, begin: int) -> bool:
-    """The current directive stands first on its line and begins a module-level statement."""
-    if lexer.value not in (".entry", ".func", ".section", ".file", *LINKAGE):
-        return False
-    before = lexer.text.rfind("\n", begin, lexer.at)
-    return before >= 0 and not lexer.text[before : lexer.at].strip()
-
-
-def skip_body(lexer: Lexer) -> None:
-    """Go behind the brace that closes the current one."""
-    depth = 1
-    try:
-        while lexer.kind != END:
-            if lexer.is_punct("{"):
-                depth += 1
-            elif lexer.is_punct("}"):
-                depth -= 1
-                if depth == 0:
-                    lexer.advance()
-                    return
-            lexer.advance()
-    except PtxError:
-        lexer.move(len(lexer.text))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from oric_tables.ptx_index import TARGETS
 
 from oric.support.diagnostics import Diagnostics
 
 from .builder import Builder
 from .lexer import PtxError
+
+_LONG_WORD: Final = re.compile(r"[^\s']{80,}")
 
 
 class State:
@@ -34,7 +39,10 @@ class State:
 
     def report(self, error: PtxError) -> None:
         """Turn a mistake into a diagnostic."""
-        self.diag.error(error.message, error.at, *error.notes)
+        message = error.message
+        if len(message) > 400:
+            message = _LONG_WORD.sub(lambda m: m[0][:60] + "...", message)
+        self.diag.error(message, error.at, *error.notes)
 
     def not_supported(self, what: str, at: int) -> None:
         """Report legal PTX that cannot be compiled yet."""
