@@ -1,0 +1,244 @@
+"""Rules compiled to tuples, every mnemonic, modifier and operand checked against the operation tables.
+
+A compiled rule is ``(slots, count, alternatives)``: slots are ``(name, tokens, optional)``; count is the number of
+PTX operands that it takes, -1 for any. An alternative is ``(isas, when, test, expand, options, args, commute, temps,
+labels, flags, lines)``:
+
+* ``isas``: the encoding models that have all operations, None for all; ``when``: target features that it needs
+  (``!name``: must lack); ``test``: name of a predicate on the operands, or "";
+* ``expand``: name of the Python function that emits it (it may run the lines), or ""; ``options``: its parameters;
+* ``args``: index in the environment of each PTX operand (see ``template.ARGS``);
+* ``temps``: ``(register type letter, size)`` of each temporary, from environment index ``len(ARGS)`` on;
+* ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
+
+A line is ``(word, mods, sets, guard, operands)`` or the number of a label. ``sets`` are ``(slot name, {token: bits})``;
+a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table.
+An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
+1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
+indices are literals (below).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import SpecError
+from . import patterns, template
+from .operations import Operation
+
+LITERAL, CBANK, COLUMN, SREG, LABEL = -1, -2, -3, -4, -5
+SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST = 1, 2, 4, 8, 16, 32, 64
+FLAG_HAZARD, FLAG_GUARDED = 1, 2
+
+_REG, _IMM, _NONE = 1 << 28, 2 << 28, 7 << 28
+_NEGATE, _ABSOLUTE, _COMPLEMENT = 1 << 31, 1 << 58, 1 << 59
+_CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _REG | 31}
+_TEMPS = {"p": ("P", 1), "r": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
+_VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
+_DESTINATIONS = frozenset("dqv")
+
+
+@dataclass
+class Alternative:
+    """What is gathered while the lines of one alternative are compiled."""
+
+    temps: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    placed: set[str] = field(default_factory=set)
+    used_sets: set[str] = field(default_factory=set)
+    lines: list[Any] = field(default_factory=list)
+    isas: set[str] | None = None
+    flags: int = 0
+    written: set[tuple[str, int]] = field(default_factory=set)
+
+
+class Compiler:
+    """Compiles the rules of one file."""
+
+    def __init__(self, operations: Mapping[str, Operation], sets: Mapping[str, Mapping[str, str]], path: str) -> None:
+        self.operations = operations
+        self.sets = sets
+        self.path = path
+
+    def rule(self, entry: Any) -> tuple[str, tuple[Any, ...]]:
+        """Compile an entry of ``rules``; returns the family and the tuple.
+
+        Raises:
+            SpecError: anything wrong in it, with its line.
+        """
+        line = entry.line_of("ptx")
+        pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
+        slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
+        slot_names = {s.name for s in pattern.slots if s.name}
+        rows = entry.get("cases") or [entry]
+        alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
+        return pattern.family, (slots, entry.get("operands", -1), alternatives)
+
+    def template(self, row: Any) -> tuple[Any, ...]:
+        """Compile an entry of ``templates``: an alternative that expansions run by name."""
+        return self._alternative(row, row, set())
+
+    def _alternative(self, row: Any, entry: Any, slot_names: set[str]) -> tuple[Any, ...]:
+        state = Alternative()
+        args = tuple(template.ARGS.index(a) for a in row.get("args", entry.get("args", "d a b c e f")).split())
+        texts = row.get("emit", ())
+        for number, text in enumerate(texts):
+            at = texts.line_of(number) if hasattr(texts, "line_of") else row.line
+            self._line(template.parse(text, self.path, at), state, slot_names, at)
+        for label in state.labels:
+            if label not in state.placed:
+                raise SpecError(self.path, row.line, f"label '{label}' is never placed")
+        temps = tuple(_TEMPS[name[1]] for name in state.temps)
+        return (
+            None if state.isas is None else tuple(sorted(state.isas)),
+            tuple(row.get("when", "").split()),
+            row.get("if", ""),
+            row.get("expand", ""),
+            tuple(sorted((k, str(v)) for k, v in row.get("with", {}).items())),
+            args,
+            bool(row.get("commute", entry.get("commute", False))),
+            temps,
+            len(state.labels),
+            state.flags,
+            tuple(state.lines),
+        )
+
+    def _line(self, line: template.Line, state: Alternative, slot_names: set[str], at: int) -> None:
+        if line.label:
+            state.placed.add(line.label)
+            state.lines.append(state.labels.setdefault(line.label, len(state.labels)))
+            state.flags |= FLAG_GUARDED
+            return
+        operation, rest = self._operation(line, at)
+        if operation.isas is not None:
+            state.isas = set(operation.isas) if state.isas is None else state.isas & set(operation.isas)
+        base = self._fixed(operation, operation.default, rest, line, at)
+        guard: Any = 0
+        if line.guard is not None:
+            state.flags |= FLAG_GUARDED
+            guard = self._operand(line.guard, SLOT_PRED, state, line, at)
+        operands, base, dynamic = self._operands(operation, base, line, state, at)
+        sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
+        state.lines.append((operation.word, base, tuple(sets + dynamic), guard, tuple(operands)))
+
+    def _operation(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
+        """The operation with the most structural suffixes that the line has, and the suffixes left over."""
+        best: tuple[Operation, list[str]] | None = None
+        for operation in self.operations.values():
+            parts = operation.name.split(".")
+            if parts[0] != line.mnemonic:
+                continue
+            rest = list(line.suffixes)
+            if all(p in rest for p in parts[1:]):
+                for part in parts[1:]:
+                    rest.remove(part)
+                if best is None or len(parts) > len(best[0].name.split(".")):
+                    best = operation, rest
+        if best is None:
+            raise SpecError(self.path, at, f"'{line.text}': no operation {'.'.join([line.mnemonic, *line.suffixes])}")
+        return best
+
+    def _fixed(self, operation: Operation, base: int, suffixes: list[str], line: template.Line, at: int) -> int:
+        """``base`` with the named modifiers put in."""
+        while suffixes:
+            for count in range(len(suffixes), 0, -1):
+                found = operation.modifier(".".join(suffixes[:count]))
+                if found is not None:
+                    break
+            else:
+                raise SpecError(self.path, at, f"'{line.text}': {operation.name} has no modifier '{suffixes[0]}', or several that do")
+            base = base & ~found[0] | found[1]
+            suffixes = suffixes[count:]
+        return base
+
+    def _set(
+        self, operation: Operation, base: int, name: str, slots: set[str], line: template.Line, at: int
+    ) -> tuple[str, dict[str, int]]:
+        """A substituted set: what each qualifier flips in ``base``."""
+        table, _, slot = name.partition("_of_")
+        slot = slot or table
+        if table not in self.sets:
+            raise SpecError(self.path, at, f"'{line.text}': no set '{table}'")
+        if slot not in slots:
+            raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
+        values = {}
+        for token, text in self.sets[table].items():
+            if text != "-":
+                values[token] = base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
+        return slot, values
+
+    def _operands(self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int) -> tuple[list[Any], int, list[Any]]:
+        dynamic: list[Any] = []
+        given: dict[int, template.Operand] = {}
+        required = [i for i, o in enumerate(op.operands) if not o.optional]
+        if len(line.operands) != len(required):
+            names = " ".join(o.name for o in op.operands if not o.optional)
+            raise SpecError(self.path, at, f"'{line.text}': {op.name} takes {names}")
+        given.update(zip(required, line.operands, strict=True))
+        for key, value in line.named.items():
+            slot = op.slot(key)
+            if slot is not None:
+                given[slot] = value
+            elif value.base == "int":
+                field_ = op.field(key, value.value)
+                if field_ is None:
+                    raise SpecError(self.path, at, f"'{line.text}': {op.name} has no modifier or operand '{key}' for that value")
+                mods = mods & ~field_[0] | field_[1]
+            elif key in op.mods and value.base in template.ARGS:
+                mods &= ~op.mods[key].place(0)[0]
+                dynamic.append(("=" + str(template.ARGS.index(value.base)), {"shift": op.mods[key].shift, "mask": op.mods[key].mask}))
+            elif value.base == "label" and (field_ := op.modifier(f"{key}={value.name}")) is not None:
+                mods = mods & ~field_[0] | field_[1]
+            else:
+                raise SpecError(self.path, at, f"'{line.text}': {op.name} has no modifier or operand '{key}'")
+        out: list[Any] = []
+        for index in range(max(given, default=-1) + 1):
+            if index not in given:
+                out.append(_NONE)
+                continue
+            operand, column = given[index], op.operands[index]
+            if operand.half:
+                half = op.modifier(f"swz{column.name[-1]}={operand.half}") or op.modifier(f"part={operand.half}")
+                if half is None:
+                    raise SpecError(self.path, at, f"'{line.text}': no half selection for {column.name}")
+                mods = mods & ~half[0] | half[1]
+            out.append(self._operand(operand, column.slot, state, line, at))
+        for index, operand in given.items():
+            if op.operands[index].slot & SLOT_DEST and operand.base in template.ARGS:
+                state.written.add((operand.base, _VIEWS[operand.view]))
+        return out, mods, dynamic
+
+    def _operand(self, operand: template.Operand, slot: int, state: Alternative, line: template.Line, at: int) -> Any:
+        flags = operand.neg * _NEGATE | operand.absolute * _ABSOLUTE | operand.inv * _COMPLEMENT
+        base = operand.base
+        if base in _CONSTANTS:
+            return _CONSTANTS[base] ^ flags
+        if base == "int":
+            value = operand.value
+            if not slot & (SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF):
+                raise SpecError(self.path, at, f"'{line.text}': no immediate is possible in place of {value}")
+            return _IMM | value if 0 <= value <= 0xFFFFF else (LITERAL, value & 0xFFFFFFFF, 0, 0)
+        if base == "cbank":
+            return (CBANK, operand.name, flags, operand.value)
+        if base == "column":
+            return (COLUMN, operand.name, 0, 0)
+        if base == "sreg":
+            return (SREG, operand.name, 0, 0)
+        if base == "label":
+            return (LABEL, state.labels.setdefault(operand.name, len(state.labels)), 0, 0)
+        if base.startswith("%"):
+            index = len(template.ARGS) + state.temps.setdefault(base, len(state.temps))
+        else:
+            index = template.ARGS.index(base)
+            self._note_hazard(operand, slot, state)
+        return (index, _VIEWS[operand.view], flags, slot)
+
+    def _note_hazard(self, operand: template.Operand, slot: int, state: Alternative) -> None:
+        """A source read after a part of a destination that may share its register was written."""
+        if slot & SLOT_DEST or operand.base in _DESTINATIONS or operand.base == "desc":
+            return
+        view = _VIEWS[operand.view]
+        if any(view in (0, v) or v == 0 for _, v in state.written):
+            state.flags |= FLAG_HAZARD

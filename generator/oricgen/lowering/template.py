@@ -1,0 +1,139 @@
+"""One line of a rule: ``@!%p IADD3.X d.hi, a.hi, ~b.hi, RZ, Pp=%c``.
+
+A line is ``[@[!]predicate] MNEMONIC[.MODIFIER|{set}]... operand, ..., key=value, ...`` or a label ``name:`` (a
+branch names it as its target). Operands:
+
+=====================  ===============================================================================================
+``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise)
+``q``                  the second of a pair ``d|q`` (PT when there is none)
+``m``, ``off``         base register and byte offset of the address operand
+``desc``               the descriptor of global memory: a pair of uniform registers, loaded at function entry
+``v``                  the vector or wide register made of a braced operand
+``%p.. %r.. %w.. %x..``  temporaries: predicate, 32-bit, 64-bit, 128-bit register (first letter says which);
+                       ``%u..``, ``%v..`` uniform 32-bit, 64-bit
+``.lo .hi .0 .. .3``   parts of a wide operand
+``RZ PT URZ UPT``      constants; ``!PT``
+``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
+``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``
+``t:NAME``             the target's column NAME as an integer
+``SR_TID.X``           a system register
+``- ~ ! |x|``          sign changes in front
+``x@H0_H0``            half selection of a packed operand
+=====================  ===============================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+
+from ..errors import SpecError
+
+ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v")
+
+_LABEL = re.compile(r"(\w+):\Z")
+_LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9]*)((?:\.\w+(?:=\w+)?|\{\w+\})*)(?:\s+(.*))?\Z")
+_SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
+_OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
+_INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
+_ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|[0-3]))?\Z")
+TEMP_KINDS = "prwxuv"
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of a line. ``base`` is an argument or temporary name, a constant name, or a number in ``value``."""
+
+    base: str  # "a", "%t", "RZ", "int", "column", "sreg", "cbank", "label"
+    view: str = ""
+    value: int = 0
+    name: str = ""
+    neg: bool = False
+    inv: bool = False
+    absolute: bool = False
+    half: str = ""
+
+
+@dataclass
+class Line:
+    """A parsed line; ``label`` is set for label lines, else the rest."""
+
+    text: str
+    label: str = ""
+    guard: Operand | None = None
+    mnemonic: str = ""
+    suffixes: list[str] = field(default_factory=list)  # fixed modifiers, NAME or key=NAME
+    sets: list[str] = field(default_factory=list)  # names of substituted sets
+    operands: list[Operand] = field(default_factory=list)
+    named: dict[str, Operand] = field(default_factory=dict)
+
+
+def parse(text: str, path: str, line: int) -> Line:
+    """Parse one template line.
+
+    Raises:
+        SpecError: the line does not fit the grammar above.
+    """
+    label = _LABEL.match(text)
+    if label:
+        return Line(text, label=label[1])
+    match = _LINE.match(text)
+    if not match:
+        raise SpecError(path, line, f"cannot read the line '{text}'")
+    out = Line(text, mnemonic=match[3])
+    if match[2]:
+        out.guard = _operand(("!" if match[1] else "") + match[2], text, path, line)
+    for fixed, named in _SUFFIX.findall(match[4] or ""):
+        if named:
+            out.sets.append(named)
+        else:
+            out.suffixes.append(fixed)
+    for part in filter(None, (p.strip() for p in (match[5] or "").split(","))):
+        key, equals, value = part.partition("=")
+        if equals:
+            out.named[key.strip()] = _operand(value.strip(), text, path, line)
+        else:
+            out.operands.append(_operand(part, text, path, line))
+    return out
+
+
+def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
+    if _INT.match(text):
+        return Operand("int", value=int(text, 0))
+    match = _OPERAND.match(text)
+    if not match or (match[2] != match[5]):
+        raise SpecError(path, line, f"cannot read the operand '{text}' of '{line_text}'")
+    signs = match[1] + match[3]
+    flags = {"neg": "-" in signs or "!" in signs, "inv": "~" in signs, "absolute": bool(match[2]), "half": match[6] or ""}
+    body = match[4]
+    arg = _ARG.match(body)
+    if arg:
+        if arg[1].startswith("%") and arg[1][1] not in TEMP_KINDS:
+            raise SpecError(path, line, f"temporary '{arg[1]}' of '{line_text}': its first letter must be one of {TEMP_KINDS}")
+        return Operand(arg[1], view=arg[2] or "", **flags)
+    if body in ("RZ", "PT", "URZ", "UPT"):
+        return Operand(body, **flags)
+    if body.startswith("SR_"):
+        return Operand("sreg", name=body)
+    if body[:2] in ("f:", "d:"):
+        return Operand("int", value=_float_bits(body, path, line))
+    if body.startswith("c:"):
+        name, _, add = body[2:].partition("+")
+        return Operand("cbank", name=name, value=int(add or "0", 0), **flags)
+    if body.startswith("t:"):
+        return Operand("column", name=body[2:], **flags)
+    if re.fullmatch(r"[A-Z]\w*", body):
+        return Operand("label", name=body)
+    raise SpecError(path, line, f"unknown operand '{text}' in '{line_text}'")
+
+
+def _float_bits(body: str, path: str, line: int) -> int:
+    value = float(body[2:])
+    if body[0] == "f":
+        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+        return bits
+    wide: int = struct.unpack("<Q", struct.pack("<d", value))[0]
+    if wide & 0xFFFFFFFF:
+        raise SpecError(path, line, f"'{body}' does not fit the upper half of a double")
+    return wide >> 32

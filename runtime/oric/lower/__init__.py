@@ -1,0 +1,5 @@
+"""PTX -> Ori: the rules of spec/lowering, run by the builder that the parser drives."""
+
+from .builder import OriBuilder
+
+__all__ = ["OriBuilder"]
