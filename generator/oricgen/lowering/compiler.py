@@ -11,7 +11,7 @@ labels, flags, lines)``:
 * ``temps``: ``(register type letter, size)`` of each temporary, from environment index ``len(ARGS)`` on;
 * ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
 
-A line is ``(word, mods, sets, guard, operands)`` or the number of a label. ``sets`` are ``(slot name, {token: bits})``;
+A line is ``(word, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model not in ``isas``. ``sets`` are ``(slot name, {token: bits})``;
 a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table.
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
 1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
@@ -20,24 +20,26 @@ indices are literals (below).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import SpecError
+from ..strictyaml import Map, Seq
 from . import patterns, template
-from .operations import Operation
+from .operations import SLOT_ANY_IMM, SLOT_DEST, SLOT_FIELD, SLOT_PRED, Operation
 
-LITERAL, CBANK, COLUMN, SREG, LABEL = -1, -2, -3, -4, -5
-SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST = 1, 2, 4, 8, 16, 32, 64
+LITERAL, CBANK, COLUMN, LABEL = -1, -2, -3, -5
 FLAG_HAZARD, FLAG_GUARDED = 1, 2
 
-_REG, _IMM, _NONE = 1 << 28, 2 << 28, 7 << 28
+_REG, _IMM, _SPECIAL, _NONE = 1 << 28, 2 << 28, 6 << 28, 7 << 28
 _NEGATE, _ABSOLUTE, _COMPLEMENT = 1 << 31, 1 << 58, 1 << 59
 _CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _REG | 31}
-_TEMPS = {"p": ("P", 1), "r": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
+_TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
 _VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
 _DESTINATIONS = frozenset("dqv")
+_TEMP = re.compile(r"%[a-z]\w*")
 
 
 @dataclass
@@ -57,13 +59,27 @@ class Alternative:
 class Compiler:
     """Compiles the rules of one file."""
 
-    def __init__(self, operations: Mapping[str, Operation], sets: Mapping[str, Mapping[str, str]], path: str) -> None:
+    def __init__(
+        self,
+        operations: Mapping[str, Operation],
+        sets: Mapping[str, Mapping[str, str]],
+        macros: Mapping[str, Any],
+        special: Mapping[str, int],
+        path: str,
+    ) -> None:
         self.operations = operations
         self.sets = sets
+        self.macros = macros
+        self.special = special
         self.path = path
+        self._copies = 0
+
+    def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
+        """Compile an entry of ``rules``, once for each row of its `each`: families and tuples."""
+        return [self.rule(_substitute(entry, row)) for row in entry.get("each", [{}])]
 
     def rule(self, entry: Any) -> tuple[str, tuple[Any, ...]]:
-        """Compile an entry of ``rules``; returns the family and the tuple.
+        """Compile a rule; returns the family and the tuple.
 
         Raises:
             SpecError: anything wrong in it, with its line.
@@ -71,22 +87,23 @@ class Compiler:
         line = entry.line_of("ptx")
         pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
         slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
-        slot_names = {s.name for s in pattern.slots if s.name}
+        slot_names = {s.name: s.tokens for s in pattern.slots if s.name}
         rows = entry.get("cases") or [entry]
         alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
         return pattern.family, (slots, entry.get("operands", -1), alternatives)
 
     def template(self, row: Any) -> tuple[Any, ...]:
         """Compile an entry of ``templates``: an alternative that expansions run by name."""
-        return self._alternative(row, row, set())
+        return self._alternative(row, row, {})
 
-    def _alternative(self, row: Any, entry: Any, slot_names: set[str]) -> tuple[Any, ...]:
+    def _alternative(self, row: Any, entry: Any, slot_names: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
         state = Alternative()
         args = tuple(template.ARGS.index(a) for a in row.get("args", entry.get("args", "d a b c e f")).split())
-        texts = row.get("emit", ())
+        texts = row.get("emit", entry.get("emit", ()))
         for number, text in enumerate(texts):
-            at = texts.line_of(number) if hasattr(texts, "line_of") else row.line
-            self._line(template.parse(text, self.path, at), state, slot_names, at)
+            at = texts.line_of(number)
+            for part in self._expand(text, at):
+                self._line(template.parse(part, self.path, at), state, slot_names, at)
         for label in state.labels:
             if label not in state.placed:
                 raise SpecError(self.path, row.line, f"label '{label}' is never placed")
@@ -95,8 +112,8 @@ class Compiler:
             None if state.isas is None else tuple(sorted(state.isas)),
             tuple(row.get("when", "").split()),
             row.get("if", ""),
-            row.get("expand", ""),
-            tuple(sorted((k, str(v)) for k, v in row.get("with", {}).items())),
+            row.get("expand", entry.get("expand", "")),
+            tuple(sorted((k, str(v)) for k, v in row.get("with", entry.get("with", {})).items())),
             args,
             bool(row.get("commute", entry.get("commute", False))),
             temps,
@@ -105,23 +122,42 @@ class Compiler:
             tuple(state.lines),
         )
 
-    def _line(self, line: template.Line, state: Alternative, slot_names: set[str], at: int) -> None:
+    def _expand(self, text: str, at: int) -> list[str]:
+        """The lines of a macro ``$NAME ARG, ...``; its temporaries get names of their own."""
+        if not text.startswith("$"):
+            return [text]
+        name, _, rest = text[1:].partition(" ")
+        macro = self.macros.get(name)
+        values = [v.strip() for v in rest.split(",")]
+        if macro is None or len(values) != len(macro["params"]):
+            raise SpecError(self.path, at, f"'{text}': no macro '{name}', or not of that many arguments")
+        self._copies += 1
+        mark = f"_{self._copies}"
+        lines = []
+        for line in macro["emit"]:
+            line = _TEMP.sub(lambda m: m[0] + mark, line)
+            for param, value in zip(macro["params"], values, strict=True):
+                line = re.sub(rf"\${param}\b", value.replace("\\", r"\\\\"), line)
+            lines += self._expand(line, at)
+        return lines
+
+    def _line(self, line: template.Line, state: Alternative, slot_names: Mapping[str, tuple[str, ...]], at: int) -> None:
         if line.label:
             state.placed.add(line.label)
             state.lines.append(state.labels.setdefault(line.label, len(state.labels)))
             state.flags |= FLAG_GUARDED
             return
         operation, rest = self._operation(line, at)
-        if operation.isas is not None:
+        if operation.isas is not None and not line.if_present:
             state.isas = set(operation.isas) if state.isas is None else state.isas & set(operation.isas)
-        base = self._fixed(operation, operation.default, rest, line, at)
+        base = self._fixed(operation, 0, rest, line, at)
         guard: Any = 0
         if line.guard is not None:
             state.flags |= FLAG_GUARDED
             guard = self._operand(line.guard, SLOT_PRED, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
-        state.lines.append((operation.word, base, tuple(sets + dynamic), guard, tuple(operands)))
+        state.lines.append((operation.word, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None))
 
     def _operation(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
         """The operation with the most structural suffixes that the line has, and the suffixes left over."""
@@ -154,7 +190,7 @@ class Compiler:
         return base
 
     def _set(
-        self, operation: Operation, base: int, name: str, slots: set[str], line: template.Line, at: int
+        self, operation: Operation, base: int, name: str, slots: Mapping[str, tuple[str, ...]], line: template.Line, at: int
     ) -> tuple[str, dict[str, int]]:
         """A substituted set: what each qualifier flips in ``base``."""
         table, _, slot = name.partition("_of_")
@@ -165,7 +201,7 @@ class Compiler:
             raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
         values = {}
         for token, text in self.sets[table].items():
-            if text != "-":
+            if text != "-" and token in slots[slot]:
                 values[token] = base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
         return slot, values
 
@@ -205,6 +241,7 @@ class Compiler:
                     raise SpecError(self.path, at, f"'{line.text}': no half selection for {column.name}")
                 mods = mods & ~half[0] | half[1]
             out.append(self._operand(operand, column.slot, state, line, at))
+        _one_immediate(op, out)
         for index, operand in given.items():
             if op.operands[index].slot & SLOT_DEST and operand.base in template.ARGS:
                 state.written.add((operand.base, _VIEWS[operand.view]))
@@ -217,7 +254,7 @@ class Compiler:
             return _CONSTANTS[base] ^ flags
         if base == "int":
             value = operand.value
-            if not slot & (SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF):
+            if not slot & SLOT_ANY_IMM:
                 raise SpecError(self.path, at, f"'{line.text}': no immediate is possible in place of {value}")
             return _IMM | value if 0 <= value <= 0xFFFFF else (LITERAL, value & 0xFFFFFFFF, 0, 0)
         if base == "cbank":
@@ -225,7 +262,9 @@ class Compiler:
         if base == "column":
             return (COLUMN, operand.name, 0, 0)
         if base == "sreg":
-            return (SREG, operand.name, 0, 0)
+            if operand.name not in self.special:
+                raise SpecError(self.path, at, f"'{line.text}': no system register {operand.name}")
+            return _SPECIAL | self.special[operand.name]
         if base == "label":
             return (LABEL, state.labels.setdefault(operand.name, len(state.labels)), 0, 0)
         if base.startswith("%"):
@@ -242,3 +281,34 @@ class Compiler:
         view = _VIEWS[operand.view]
         if any(view in (0, v) or v == 0 for _, v in state.written):
             state.flags |= FLAG_HAZARD
+
+
+def _substitute(entry: Any, values: Mapping[str, Any]) -> Any:
+    """A copy of an entry with ``$NAME`` replaced in every string; lines of the source are kept."""
+    if isinstance(entry, str):
+        for name, value in values.items():
+            entry = re.sub(rf"\${name}(?![a-z0-9])", lambda m, value=str(value): value, entry)
+        return entry
+    if isinstance(entry, Map):
+        out = Map()
+        out.line, out.lines = entry.line, entry.lines
+        out.update({k: _substitute(v, values) for k, v in entry.items() if k != "each"})
+        return out
+    if isinstance(entry, Seq):
+        seq = Seq(_substitute(v, values) for v in entry)
+        seq.line, seq.lines = entry.line, entry.lines
+        return seq
+    return entry
+
+
+def _one_immediate(op: Operation, operands: list[Any]) -> None:
+    """A literal or constant-bank source takes the only place that is not a register: clear the others' bits."""
+    fixed = [
+        i for i, o in enumerate(operands)
+        if not op.operands[i].slot & SLOT_FIELD
+        and ((isinstance(o, int) and o >> 28 & 7 == 2) or (isinstance(o, tuple) and o[0] in {LITERAL, CBANK, COLUMN}))
+    ]  # fmt: skip
+    if fixed:
+        for i, operand in enumerate(operands):
+            if isinstance(operand, tuple) and operand[0] >= 0 and not operand[3] & SLOT_FIELD:
+                operands[i] = (*operand[:3], operand[3] & ~SLOT_ANY_IMM)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..isa import model, rows
+from ..spec import Spec
+
+# Bits of an operand slot.
+SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
+SLOT_ANY_IMM = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
+_ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
+_IMMEDIATES = {"x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F64, "f16x2": SLOT_HALF, "bf16x2": SLOT_HALF}
+
 
 @dataclass(frozen=True)
 class Column:
-    """An operand of an operation; ``slot`` is a sum of the ``SLOT_`` bits of :mod:`.compiler`."""
+    """An operand of an operation; ``slot`` is a sum of the ``SLOT_`` bits."""
 
     name: str
     slot: int
@@ -16,12 +25,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Modifier:
-    """Place of a modifier in the packed word; ``values`` maps the printed suffix to the number."""
+    """Place of a modifier in the packed word; ``values`` maps the names of its values to packed codes."""
 
     name: str
     shift: int
     width: int
     values: dict[str, int]
+    base: int  # xored into plain numbers
 
     @property
     def mask(self) -> int:
@@ -29,20 +39,19 @@ class Modifier:
         return (1 << self.width) - 1
 
     def place(self, value: int) -> tuple[int, int]:
-        """(mask, bits) of a value in the packed word."""
+        """(mask, bits) of a packed code in the packed word."""
         return self.mask << self.shift, value << self.shift
 
 
 @dataclass
 class Operation:
-    """An operation: its opcode word, operands in order, modifiers; ``isas`` is None when every model has it."""
+    """An operation: its opcode word, operands in order, modifiers, and the encoding models that have it."""
 
     name: str
     word: int
     operands: list[Column]
     mods: dict[str, Modifier] = field(default_factory=dict)
     isas: tuple[str, ...] | None = None
-    default: int = 0  # packed modifiers when none is written
 
     def slot(self, name: str) -> int | None:
         """Index of an operand by name."""
@@ -57,10 +66,56 @@ class Operation:
         if equals:
             row = self.mods.get(key)
             return row.place(row.values[value]) if row and value in row.values else None
-        found = [m.place(m.values[text]) for m in self.mods.values() if text in m.values]
+        found = [m.place(m.values[text]) for m in self.mods.values() if text in m.values and m.name not in _ADDRESSING]
         return found[0] if len(found) == 1 else None
 
     def field(self, name: str, value: int) -> tuple[int, int] | None:
         """(mask, bits) of modifier ``name`` with a plain number; None when there is no such field or it is too narrow."""
         row = self.mods.get(name)
-        return row.place(value) if row and 0 <= value <= row.mask else None
+        return row.place(value ^ row.base) if row and 0 <= value <= row.mask else None
+
+
+def load(spec: Spec) -> dict[str, Operation]:
+    """All operations by name."""
+    machine = rows.load(spec)
+    words = rows.opcode_words(spec, machine)
+    return {o.name: _operation(o, words[o.name], machine.isas) for o in machine.operations}
+
+
+def special_registers(spec: Spec) -> dict[str, int]:
+    """Numbers of the system registers that every encoding model has."""
+    return {name: int(number) for number, name in spec.load("formats.yaml")["names"]["sreg"]["all"].items()}
+
+
+def _operation(row: model.Operation, word: int, isas: tuple[str, ...]) -> Operation:
+    operands = [
+        Column(o.name, _slot(row, o, index), o.default is not None or (o.kind in {"pred", "upred"} and index > 0))
+        for index, o in enumerate(row.operands)
+    ]
+    mods = {m.name: Modifier(m.name, m.shift, m.width, _codes(m), 0 if m.codes else m.default) for m in row.mods}
+    have = tuple(isa for isa in isas if row.forms.get(isa))
+    return Operation(row.name, word, operands, mods, None if have == isas else have)
+
+
+def _codes(mod: model.Modifier) -> dict[str, int]:
+    """Values by name; a flag's name is its own in capitals, as it prints."""
+    codes = dict(mod.codes)
+    if "true" in codes:
+        codes[mod.name.upper()] = codes["true"]
+    return codes
+
+
+def _slot(row: model.Operation, operand: model.Operand, index: int) -> int:
+    slot = SLOT_DEST if operand.writes else 0
+    if operand.kind in {"pred", "upred"}:
+        slot |= SLOT_PRED
+    if operand.width == "2":
+        slot |= SLOT_WIDE
+    elif not operand.width.isdigit():
+        slot |= SLOT_VAR
+    for forms in row.forms.values():
+        for form in forms:
+            for place in form.operands:
+                if place.index == index and place.kind == "imm":
+                    slot |= _IMMEDIATES.get(place.spec, SLOT_IMM | SLOT_FIELD)
+    return slot

@@ -1,7 +1,7 @@
 """One line of a rule: ``@!%p IADD3.X d.hi, a.hi, ~b.hi, RZ, Pp=%c``.
 
 A line is ``[@[!]predicate] MNEMONIC[.MODIFIER|{set}]... operand, ..., key=value, ...`` or a label ``name:`` (a
-branch names it as its target). Operands:
+branch names it as its target). A line that begins with ``?`` is left out where the operation does not exist. Operands:
 
 =====================  ===============================================================================================
 ``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise)
@@ -9,7 +9,8 @@ branch names it as its target). Operands:
 ``m``, ``off``         base register and byte offset of the address operand
 ``desc``               the descriptor of global memory: a pair of uniform registers, loaded at function entry
 ``v``                  the vector or wide register made of a braced operand
-``%p.. %r.. %w.. %x..``  temporaries: predicate, 32-bit, 64-bit, 128-bit register (first letter says which);
+``cc``                 the carry flag, a predicate that lives as long as the function
+``%p.. %r.. %s.. %w.. %x..``  temporaries: predicate, 32-bit (r, s), 64-bit, 128-bit register (first letter says which);
                        ``%u..``, ``%v..`` uniform 32-bit, 64-bit
 ``.lo .hi .0 .. .3``   parts of a wide operand
 ``RZ PT URZ UPT``      constants; ``!PT``
@@ -30,7 +31,7 @@ from dataclasses import dataclass, field
 
 from ..errors import SpecError
 
-ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v")
+ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
 
 _LABEL = re.compile(r"(\w+):\Z")
 _LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9]*)((?:\.\w+(?:=\w+)?|\{\w+\})*)(?:\s+(.*))?\Z")
@@ -38,7 +39,7 @@ _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
 _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
 _ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|[0-3]))?\Z")
-TEMP_KINDS = "prwxuv"
+TEMP_KINDS = "prswxuv"
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,7 @@ class Line:
     sets: list[str] = field(default_factory=list)  # names of substituted sets
     operands: list[Operand] = field(default_factory=list)
     named: dict[str, Operand] = field(default_factory=dict)
+    if_present: bool = False
 
 
 def parse(text: str, path: str, line: int) -> Line:
@@ -78,10 +80,10 @@ def parse(text: str, path: str, line: int) -> Line:
     label = _LABEL.match(text)
     if label:
         return Line(text, label=label[1])
-    match = _LINE.match(text)
+    match = _LINE.match(text.removeprefix("?"))
     if not match:
         raise SpecError(path, line, f"cannot read the line '{text}'")
-    out = Line(text, mnemonic=match[3])
+    out = Line(text, mnemonic=match[3], if_present=text.startswith("?"))
     if match[2]:
         out.guard = _operand(("!" if match[1] else "") + match[2], text, path, line)
     for fixed, named in _SUFFIX.findall(match[4] or ""):
@@ -101,6 +103,8 @@ def parse(text: str, path: str, line: int) -> Line:
 def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
     if _INT.match(text):
         return Operand("int", value=int(text, 0))
+    if text[:2] in {"f:", "d:"}:
+        return Operand("int", value=_float_bits(text, path, line))
     match = _OPERAND.match(text)
     if not match or (match[2] != match[5]):
         raise SpecError(path, line, f"cannot read the operand '{text}' of '{line_text}'")
@@ -116,8 +120,6 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
         return Operand(body, **flags)
     if body.startswith("SR_"):
         return Operand("sreg", name=body)
-    if body[:2] in ("f:", "d:"):
-        return Operand("int", value=_float_bits(body, path, line))
     if body.startswith("c:"):
         name, _, add = body[2:].partition("+")
         return Operand("cbank", name=name, value=int(add or "0", 0), **flags)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from oric.ir import code as ir
 from oric.ir import operand as opd
 from oric.ir.attributes import FunctionAttributes, Param
 from oric.ir.code import CodeObject
@@ -19,7 +18,7 @@ from oric.support.diagnostics import NotSupported
 from .calls import Inliner, Recording
 from .emit import Emitter
 from .memory import Memory
-from .program import A, B, D, DESC, M, OFF, Q, SLOT_PRED, Program, selector
+from .program import A, B, CC, DESC, M, OFF, Q, SLOT_PRED, Program, selector
 
 _REG: Final = nodes.REG
 _TYPE_SIZES: Final = {"pred": 0, "b8": 1, "s8": 1, "u8": 1, "b16": 1, "s16": 1, "u16": 1, "f16": 1, "bf16": 1,
@@ -41,6 +40,7 @@ class OriBuilder(Memory, Emitter):
         self.functions: dict[int, Any] = {}
         self.inliner = Inliner(self)
         self.recording: Recording | None = None
+        self._carry = 0
         self.return_label = -1  # when inlining: where `ret` goes
 
     # -- module level ------------------------------------------------------------------------------------
@@ -94,6 +94,7 @@ class OriBuilder(Memory, Emitter):
         self.fixups = []
         self.flows = {}
         self.return_label = -1
+        self._carry = 0
         handles = []
         for param, variable in zip(self.facts.params, function.params, strict=True):
             handles.append(len(self.symbols))
@@ -107,13 +108,10 @@ class OriBuilder(Memory, Emitter):
             self.recording = None
             return
         self.set_line(loc)
-        if self.block is not None or not self.code.blocks or self._label_at_end():
+        if self.block is not None or not self.code.blocks:
             self.leave("exit")
         self.ir.add_function(self.code)
         self.inliner.finish_function(self.code)
-
-    def _label_at_end(self) -> bool:
-        return False
 
     def begin_scope(self, loc: int) -> None:
         """Scopes are the parser's business."""
@@ -211,6 +209,14 @@ class OriBuilder(Memory, Emitter):
             env[A], env[B] = env[B], env[A]
         if program.uses_desc:
             env[DESC] = self.descriptor()
+        if program.uses_carry:
+            env[CC] = self.carry()
+
+    def carry(self) -> int:
+        """The carry flag of the function."""
+        if not self._carry:
+            self._carry = self.new("P")
+        return self._carry
 
     def _bind_other(self, program: Program, env: list[Any], index: int, node: Any) -> None:
         kind = node[0]
@@ -301,5 +307,3 @@ def _facts(function: Any) -> FunctionAttributes:
             setattr(facts, name, True)
     return facts
 
-
-__all__ = ["D", "OriBuilder", "ir"]

@@ -12,12 +12,14 @@ from oric.ir.code import Block, CodeObject, Instruction
 from oric.support import nodes
 
 from .program import (
+    ARG_NAMES,
     D,
     FIRST_TEMP,
     LABEL,
     Q,
     SLOT_ANY_IMM,
     SLOT_F64,
+    SLOT_FIELD,
     SLOT_FLOAT,
     SLOT_PRED,
     SLOT_VAR,
@@ -31,7 +33,6 @@ _BLANK[Q] = opd.PT_OPERAND
 _NEGATE: Final = opd.NEGATE
 _SIGNS: Final = opd.NEGATE | opd.ABSOLUTE | opd.COMPLEMENT
 _MASK32: Final = 0xFFFFFFFF
-_PREDICATE_INDEX: Final = opd.PT_OPERAND
 
 _REG_TYPES: Final = {
     ("P", 1): (ir.P, 1, 0), ("R", 1): (ir.R, 1, 0), ("R", 2): (ir.R2, 2, 1), ("R", 4): (ir.R4, 4, 2),
@@ -250,7 +251,7 @@ class Emitter:
         if slot & SLOT_PRED:
             return opd.PT_OPERAND ^ flags ^ (0 if node[1] else _NEGATE), plain
         if node[0] == nodes.FLOAT:
-            value = node[2] if (program.wide or slot & (SLOT_WIDE | SLOT_F64)) else node[1]
+            value = node[2] if (program.wide or view or slot & (SLOT_WIDE | SLOT_F64)) else node[1]
         else:
             value = node[1]
         wide = view == 0 and (bool(slot & SLOT_WIDE) or (bool(slot & SLOT_VAR) and program.wide))
@@ -259,6 +260,8 @@ class Emitter:
         if wide:
             return self._wide_immediate(value & 0xFFFFFFFFFFFFFFFF, slot, flags, plain)
         value &= _MASK32
+        if slot & SLOT_FIELD:
+            return self.code.imm(value), plain
         if value == 0:
             return opd.RZ_OPERAND ^ flags, plain
         if plain and slot & SLOT_ANY_IMM:
@@ -290,7 +293,7 @@ class Emitter:
         self.line = bisect_right(self.line_starts, loc)
 
 
-_INDEX: Final = {name: index for index, name in enumerate(("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v"))}
+_INDEX: Final = {name: index for index, name in enumerate(ARG_NAMES)}
 
 
 def _signed(value: int, flags: int, slot: int, sign_bit: int) -> int:

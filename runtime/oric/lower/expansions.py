@@ -333,7 +333,7 @@ def load_constant(b: OriBuilder, dest: int, node: Any, add: int, each: int, type
         target = dest if each == 8 else part(dest, 2 * k)
         if each == 16:
             target = opd.reg(dest & opd.INDEX_MASK, 2 * k, 1)
-        b.template(name, guard, d=target, a=base, b=(nodes.INT, bank), c=(nodes.INT, offset + 8 * k))
+        b.template(name, guard, d=target, a=base, b=opd.const_bank(bank, 0), c=(nodes.INT, offset + 8 * k))
     if each <= 4:
         extend(b, dest, type_[0] == "s", guard)
 
@@ -459,7 +459,7 @@ def barrier(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]
     """``bar`` and ``barrier``: counts the barriers that the function uses, then runs the lines."""
     first = next((o for o in operands if o[0] in (nodes.INT, nodes.REG)), (nodes.INT, 0))
     number = operands[int(program.options["barrier"])] if "barrier" in program.options else first
-    used = number[1] + 1 if number[0] == nodes.INT else b.target.limits["cta_barriers"]
+    used = number[1] + 1 if number[0] == nodes.INT else b.target.cta_barriers
     b.facts.num_barriers = max(b.facts.num_barriers, used)
     env = b.env(program)
     b.bind(program, env, operands)

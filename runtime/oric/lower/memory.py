@@ -6,13 +6,12 @@ Addresses by space: global and generic are 64-bit registers; shared, local, cons
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from oric.ir import operand as opd
 from oric.ir.attributes import FunctionAttributes
 from oric.ir.code import CodeObject, Instruction
-from oric.ir.module import BANK_ADDRESS, BANK_KERNEL, BANK_USER, Module
+from oric.ir.module import BANK_ADDRESS, Module
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -95,7 +94,7 @@ class Memory(Emitter):
         """The pair of uniform registers with the descriptor of global memory."""
         if not self._descriptor:
             self._descriptor = self.new("UR", 2)
-            self._at_entry("load_descriptor", self._descriptor, self.target.bank0["desc"])
+            self._at_entry("load_descriptor", self._descriptor)
         return self._descriptor
 
     def stack(self) -> int:
@@ -109,14 +108,12 @@ class Memory(Emitter):
             adjust = Instruction(op, [self._stack, self._stack, opd.RZ_OPERAND, opd.RZ_OPERAND], mods)
             self._prepend(adjust)
             self._stack_adjust = adjust
-            self._at_entry("load_stack", self._stack, self.target.bank0["stack"])
+            self._at_entry("load_stack", self._stack)
         return self._stack
 
-    def _at_entry(self, template: str, dest: int, offset: int) -> None:
+    def _at_entry(self, template: str, dest: int) -> None:
         op, mods, _, specs, _ = self.selector.template(template).lines[0]
-        operands = [dest, *(s for s in specs[1:])]
-        operands = [opd.const_bank(BANK_KERNEL, offset) if o == opd.RZ_OPERAND else o for o in operands]
-        self._prepend(Instruction(op, operands, mods))
+        self._prepend(Instruction(op, [dest, *specs[1:]], mods))
 
     def _prepend(self, instruction: Instruction) -> None:
         if not self.code.blocks:
@@ -181,7 +178,7 @@ class Memory(Emitter):
     def bank_offset(self, place: Place) -> int:
         """Byte offset of a constant variable in bank 3, of a kernel parameter in bank 0."""
         if place.space == "kernel":
-            base: int = self.target.bank0["params"]
+            base: int = self.target.bank0_params
             return base + place.offset
         return self.ir.constant_offset(place.ir_id)
 
@@ -243,12 +240,11 @@ class Memory(Emitter):
         """A register (32 or 64 bits) with the value of a special register, or an INT node for a constant one."""
         from oric_tables import lower_index
 
-        row: Sequence[Any] | None = lower_index.SPECIAL_REGISTERS.get(name)
-        if row is None:
+        size = lower_index.SPECIAL_REGISTERS.get(name)
+        if size is None:
             raise NotSupported(f"%{name}")
-        size = row[0]
         dest = self.new("R", size)
-        self.template(row[1], d=dest)
+        self.template(f"%{name}", d=dest)
         return dest
 
     # declared by the builder
@@ -257,6 +253,3 @@ class Memory(Emitter):
     def register(self, handle: int) -> int:
         """The operand of a declared register."""
         raise NotImplementedError
-
-
-__all__ = ["BANK_USER", "Memory", "Place"]

@@ -8,16 +8,22 @@ from typing import Any
 from oric.support import nodes
 
 
-def third_is_constant(operands: Sequence[Any]) -> bool:
-    """The third operand is an integer immediate."""
-    return bool(operands[2][0] == nodes.INT)
+def all_constant(operands: Sequence[Any]) -> bool:
+    """Every operand is an integer immediate."""
+    return all(o[0] == nodes.INT for o in operands)
+
+
+def middle_constant(operands: Sequence[Any]) -> bool:
+    """The second and third operands are integer immediates."""
+    return bool(operands[1][0] == nodes.INT and operands[2][0] == nodes.INT)
 
 
 def fields_are_constant(operands: Sequence[Any]) -> bool:
-    """The last two operands are integer immediates."""
-    return bool(operands[-1][0] == nodes.INT and operands[-2][0] == nodes.INT)
+    """The last two operands are constants that fit a byte."""
+    return all(o[0] == nodes.INT and 0 <= o[1] <= 255 for o in operands[-2:])
 
 
-def has_pair(operands: Sequence[Any]) -> bool:
-    """The first operand is a pair ``d|p``."""
-    return bool(operands[0][0] == nodes.PAIR)
+def mask_is_full(operands: Sequence[Any]) -> bool:
+    """The last operand is a member mask of all 32 lanes."""
+    last = operands[-1]
+    return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF == 0xFFFFFFFF)

@@ -14,13 +14,13 @@ from oric.ir import operand as opd
 from oric.support.diagnostics import NotSupported
 
 # Indices in the environment of a program: see oricgen.lowering.template.
-ARG_NAMES: Final = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v")
-D, A, B, C, E, F, Q, M, OFF, DESC, V = range(len(ARG_NAMES))
+ARG_NAMES: Final = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
+D, A, B, C, E, F, Q, M, OFF, DESC, V, CC = range(len(ARG_NAMES))
 FIRST_TEMP: Final = len(ARG_NAMES)
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
-_LITERAL, _CBANK, _COLUMN, _SREG, LABEL = -1, -2, -3, -4, -5
-SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR = 1, 2, 4, 8, 16, 32, 64, 128
+_LITERAL, _CBANK, _COLUMN, LABEL = -1, -2, -3, -5
+SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
 SLOT_ANY_IMM: Final = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 SLOT_FLOAT: Final = SLOT_F32 | SLOT_F64 | SLOT_HALF
 _FLAG_HAZARD, _FLAG_GUARDED = 1, 2
@@ -45,11 +45,12 @@ class Program:
         guarded: lines have guards or branches of their own.
         expand: function that emits the instruction, or None to run the lines.
         options, tokens: parameters of the rule; slot name -> qualifier.
+        uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
         wide: the source type has 64 bits.
     """
 
     __slots__ = ("args", "commute", "count", "expand", "guarded", "hazard", "labels", "lines", "options", "temps", "test",
-                 "text", "tokens", "types", "wide")  # fmt: skip
+                 "text", "tokens", "types", "uses_carry", "uses_desc", "wide")  # fmt: skip
 
     def __init__(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...], target: Any) -> None:
         from . import expansions, predicates
@@ -67,7 +68,11 @@ class Program:
         self.hazard = bool(flags & _FLAG_HAZARD)
         self.guarded = bool(flags & _FLAG_GUARDED)
         self.wide = bool(types) and types[-1].endswith("64")
-        self.lines: list[Any] = [_line(line, tokens, target) for line in lines]
+        here = [line for line in lines if isinstance(line, int) or line[5] is None or target.isa_name in line[5]]
+        self.lines: list[Any] = [_line(line, tokens, target) for line in here]
+        used = {spec[0] for line in self.lines if line.__class__ is not int for spec in line[3] if spec.__class__ is not int}
+        self.uses_desc = DESC in used
+        self.uses_carry = CC in used
         self.expand: Callable[..., None] | None = expansions.FUNCTIONS[expand] if expand else None
         self.test: Callable[..., bool] | None = getattr(predicates, test) if test else None
 
@@ -75,7 +80,7 @@ class Program:
 def _line(line: Any, tokens: dict[str, str], target: Any) -> Any:
     if isinstance(line, int):
         return line
-    word, mods, sets, guard, operands = line
+    word, mods, sets, guard, operands, _ = line
     dynamic = []
     for name, table in sets:
         if name.startswith("="):
@@ -98,21 +103,12 @@ def _operand(spec: Any, target: Any) -> Any:
             return index, _PART_MASK, (view - 1) << opd.COMPONENT_SHIFT | flags, slot, view
         return index, -1, flags, slot, 0
     if index == _CBANK:
-        return opd.const_bank(0, target.bank0[view] + slot) ^ flags
-    if index == _SREG:
-        return opd.special(_special_number(view))
+        return opd.const_bank(0, getattr(target, f"bank0_{view}") + slot) ^ flags
     if index == _COLUMN:
         return _LITERAL, 0, 0, getattr(target, view), 0
     if index == _LITERAL:
         return _LITERAL, 0, 0, view, 0
     return LABEL, 0, 0, view, 0
-
-
-def _special_number(name: str) -> int:
-    from oric_tables import ops
-
-    number: int = ops.SPECIAL_REGISTERS[name]
-    return number
 
 
 class Selector:
@@ -131,18 +127,17 @@ class Selector:
         """
         from oric_tables import lower_index
 
-        module = lower_index.FAMILIES.get(variant.name)
         found: list[Program] = []
-        if module is not None:
-            rules = import_module(f"oric_tables.{module}").RULES[variant.name]
-            words = variant.text.split(".")[1:]
-            for slots, count, alternatives in rules:
+        words = variant.text.split(".")[1:]
+        for module in lower_index.FAMILIES.get(variant.name, ()):
+            for slots, count, alternatives in import_module(f"oric_tables.{module}").RULES[variant.name]:
                 tokens = _match(slots, words)
                 if tokens is not None:
                     found += self._alternatives(variant, tokens, count, alternatives)
         if not found:
             raise NotSupported(variant.text)
-        result: Any = found[0] if found[0].count < 0 and found[0].test is None else found
+        plain = found[0].count < 0 and found[0].test is None
+        result: Any = found[0] if plain else found
         self.programs[variant] = result
         return result
 
