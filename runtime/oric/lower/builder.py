@@ -28,10 +28,13 @@ _POINTEE_SPACES: Final = {"global": 4}
 
 
 class OriBuilder(Memory, Emitter):
-    """Builds a :class:`oric.ir.module.Module`, which is in ``module_`` when parsing has ended without errors."""
+    """Builds a :class:`oric.ir.module.Module`, which is in ``ir`` when parsing has ended without errors.
 
-    def __init__(self, target: Any, line_starts: Sequence[int] = (), filename: str = "") -> None:
-        Emitter.__init__(self, target, selector(target), line_starts)
+    ``source`` (:class:`oric.support.diagnostics.Source`) gives the instructions their lines.
+    """
+
+    def __init__(self, target: Any, source: Any = None, filename: str = "") -> None:
+        Emitter.__init__(self, target, selector(target), source)
         Memory.__init__(self)
         self.ir = Module(target.name, filename=filename)
         self.registers_: list[int] = []  # handle -> packed operand, 0 before its first use

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from oric.ir import code as ir
@@ -43,11 +42,11 @@ _REG_TYPES: Final = {
 class Emitter:
     """State of the function under construction. One at a time."""
 
-    def __init__(self, target: Any, selector: Selector, line_starts: Sequence[int]) -> None:
+    def __init__(self, target: Any, selector: Selector, source: Any) -> None:
         self.target = target
         self.selector = selector
         self.programs = selector.programs
-        self.line_starts = line_starts
+        self.line_of: Callable[[int], int] = source.line_of if source is not None else _no_line
         self.code: CodeObject = CodeObject("", target.name)
         self.block: Block | None = None
         self.line = 0
@@ -290,10 +289,16 @@ class Emitter:
 
     def set_line(self, loc: int) -> None:
         """Remember the source line of what follows."""
-        self.line = bisect_right(self.line_starts, loc)
+        self.line = self.line_of(loc)
 
 
 _INDEX: Final = {name: index for index, name in enumerate(ARG_NAMES)}
+
+
+def _no_line(loc: int) -> int:
+    """Line numbers of a builder without a source."""
+    del loc
+    return 0
 
 
 def _signed(value: int, flags: int, slot: int, sign_bit: int) -> int:

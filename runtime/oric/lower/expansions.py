@@ -12,7 +12,7 @@ from oric.ir import operand as opd
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
-from .program import DESC, M, OFF, V, Program
+from .program import D, DESC, M, OFF, V, Program
 
 if TYPE_CHECKING:
     from .builder import OriBuilder
@@ -54,6 +54,8 @@ def move(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -
         return
     if source[0] == nodes.VEC:
         _pack(b, program, guard, target, source[1])
+        return
+    if source[0] == nodes.SREG and b.read_special(source[1], target, guard):
         return
     value = b.value(source)
     if value.__class__ is int:
@@ -466,6 +468,36 @@ def barrier(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]
     b.emit(program, env, guard)
 
 
+# -- constants and widths -------------------------------------------------------------------------------------------
+
+
+def shift_count(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
+    """A power of two as divisor becomes the amount of a shift."""
+    amount = (nodes.INT, operands[2][1].bit_length() - 1)
+    _run(b, program, guard, [*operands[:2], amount])
+
+
+def low_mask(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
+    """A power of two as divisor becomes the mask of the bits below it."""
+    _run(b, program, guard, [*operands[:2], (nodes.INT, operands[2][1] - 1)])
+
+
+def narrow(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
+    """A result of 8 or 16 bits in a register of any size: the upper half of a wide one is filled."""
+    dest = b.value(operands[0])
+    env = b.env(program)
+    b.bind(program, env, operands)
+    env[D] = part(dest, 0)
+    b.emit(program, env, guard)
+    extend(b, dest, program.types[0][0] == "s", guard)
+
+
+def _run(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
+    env = b.env(program)
+    b.bind(program, env, operands)
+    b.emit(program, env, guard)
+
+
 FUNCTIONS: Final[dict[str, Callable[..., None]]] = {
     "barrier": barrier,
     "branch": branch,
@@ -475,7 +507,10 @@ FUNCTIONS: Final[dict[str, Callable[..., None]]] = {
     "load": load,
     "load_const": load_const,
     "load_param": load_param,
+    "low_mask": low_mask,
     "move": move,
+    "narrow": narrow,
+    "shift_count": shift_count,
     "store": store,
     "store_param": store_param,
 }

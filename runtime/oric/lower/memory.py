@@ -247,6 +247,15 @@ class Memory(Emitter):
         self.template(f"%{name}", d=dest)
         return dest
 
+    def read_special(self, name: str, dest: int, guard: int) -> bool:
+        """Read a special register into ``dest``; False when the widths differ (or the name is unknown)."""
+        from oric_tables import lower_index
+
+        if lower_index.SPECIAL_REGISTERS.get(name) != 1 << (dest >> opd.WIDTH_SHIFT & 3):
+            return False
+        self.template(f"%{name}", guard, d=dest)
+        return True
+
     # declared by the builder
     registers_: list[int]
 

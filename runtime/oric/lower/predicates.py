@@ -27,3 +27,9 @@ def mask_is_full(operands: Sequence[Any]) -> bool:
     """The last operand is a member mask of all 32 lanes."""
     last = operands[-1]
     return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF == 0xFFFFFFFF)
+
+
+def divisor_is_power_of_two(operands: Sequence[Any]) -> bool:
+    """The third operand is a positive constant with one bit set."""
+    last = operands[2]
+    return bool(last[0] == nodes.INT and last[1] > 0 and not last[1] & (last[1] - 1))

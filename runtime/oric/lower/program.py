@@ -128,9 +128,9 @@ class Selector:
         from oric_tables import lower_index
 
         found: list[Program] = []
-        words = variant.text.split(".")[1:]
-        for module in lower_index.FAMILIES.get(variant.name, ()):
-            for slots, count, alternatives in import_module(f"oric_tables.{module}").RULES[variant.name]:
+        family, *words = variant.text.split(".")
+        for module in lower_index.FAMILIES.get(family, ()):
+            for slots, count, alternatives in import_module(f"oric_tables.{module}").RULES[family]:
                 tokens = _match(slots, words)
                 if tokens is not None:
                     found += self._alternatives(variant, tokens, count, alternatives)
