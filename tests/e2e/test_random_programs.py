@@ -56,19 +56,32 @@ def test_many_random_programs(seed: int) -> None:
     check_seed(seed)
 
 
+# What ptxas 13.0 itself makes of these programs at -O3 is not what PTX says (its -O0 code is right).
+PTXAS_DIFFERS = {
+    1057: "a shift count is converted to S16 although the program converts it to U32",
+    1064: "a branch in a loop is dropped although its predicate changes in the loop",
+    1088: "neg.s16 of -32768 is compared as +32768",
+}
+
+
 @pytest.mark.measure
+@pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("seed", range(1000, 1200))
-def test_random_program_by_ptxas(seed: int, ptxas: str, tmp_path: Path) -> None:
+def test_random_program_by_ptxas(seed: int, level: int, ptxas: str, tmp_path: Path) -> None:
     """The judges themselves: what ptxas makes of the program gives the same results in the simulator."""
     program = programs.Program(seed, size=20 + seed % 5 * 20)
     target = ("sm_80", "sm_90")[seed % 2]
 
     def assemble(text: str) -> bytes:
         (tmp_path / "in.ptx").write_text(text)
-        subprocess.run([ptxas, "-O3", "-arch", target, "in.ptx", "-o", "out.cubin"], cwd=tmp_path, check=True)
+        subprocess.run([ptxas, f"-O{level}", "-arch", target, "in.ptx", "-o", "out.cubin"], cwd=tmp_path, check=True)
         return (tmp_path / "out.cubin").read_bytes()
 
-    check(program, target, assemble)
+    if level == 3 and seed in PTXAS_DIFFERS:
+        with pytest.raises(AssertionError, match="expected"):
+            check(program, target, assemble)
+    else:
+        check(program, target, assemble)
 
 
 def test_every_operation_is_reached() -> None:
