@@ -130,10 +130,14 @@ def _operations(data: Map, machine: Machine, path: str) -> tuple[OperationSchedu
                 raise SpecError(path, line, f"class '{name}': no operation '{op}'")
             if op in found:
                 raise SpecError(path, line, f"class '{name}': operation '{op}' is also in class '{found[op].klass}'")
-            found[op] = OperationSchedule(known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path))
+            found[op] = OperationSchedule(
+                known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path)
+            )
     for operation in machine.operations:
         if operation.name not in found:
-            raise SpecError(operation.path, operation.line, f"operation '{operation.name}' has no scheduling class in spec/{_CLASSES}")
+            raise SpecError(
+                operation.path, operation.line, f"operation '{operation.name}' has no scheduling class in spec/{_CLASSES}"
+            )
     return tuple(found[o.name] for o in machine.operations)
 
 
@@ -154,7 +158,9 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
     order = row["order"]
     mods = [m for m in operation.mods if m.name == order["mod"]]
     if not mods:
-        raise SpecError(path, row.line_of("order"), f"class '{name}': operation '{operation.name}' has no modifier '{order['mod']}'")
+        raise SpecError(
+            path, row.line_of("order"), f"class '{name}': operation '{operation.name}' has no modifier '{order['mod']}'"
+        )
 
     def mask(prefixes: list[str]) -> int:
         bits = 0

@@ -38,7 +38,9 @@ def tail(words, size: int) -> int:
 def test_combinations_equal_those_of_sets(drawn, dirty_a, dirty_b):
     size, (a, b) = drawn
     for function, expected in (
-        (lib.oric_bv_or, a | b), (lib.oric_bv_and, a & b), (lib.oric_bv_and_not, a - b),
+        (lib.oric_bv_or, a | b),
+        (lib.oric_bv_and, a & b),
+        (lib.oric_bv_and_not, a - b),
     ):
         x, y = vector(size, a, dirty_a), vector(size, b, dirty_b)
         before = tail(x, size)

@@ -18,6 +18,7 @@ class Access:
     write: bool = False
     group: int = 0
     slot: int = 0
+    address: bool = False
 
 
 @dataclass
@@ -29,6 +30,8 @@ class Insn:
     klass: int = 0
     space: int = 0
     op: int = 0
+    offset: int = 0
+    bytes: int = 0
 
     def reads(self) -> set[int]:
         return {u for a in self.accesses if not a.write for u in range(a.unit, a.unit + a.count)}
@@ -56,8 +59,9 @@ class Program:
         insns = [i for block in self.blocks for i in block]
         files = self.files
         fn = ffi.gc(
-            lib.oric_fn_new(len(insns), len(self.blocks), len(files), sum(len(i.accesses) for i in insns),
-                            sum(map(len, self.succs))),
+            lib.oric_fn_new(
+                len(insns), len(self.blocks), len(files), sum(len(i.accesses) for i in insns), sum(map(len, self.succs))
+            ),
             lib.oric_fn_free,
         )
         fn.isa = self.isa
@@ -87,11 +91,12 @@ class Program:
                 node = fn.nodes[position]
                 node.access, node.access_count, node.index = access, len(insn.accesses), position
                 node.op, node.klass, node.space = insn.op, insn.klass, insn.space
+                node.offset, node.bytes = insn.offset, insn.bytes
                 node.flags = insn.flags | (lib.ORIC_I_GUARDED if insn.guarded else 0) | (lib.ORIC_I_COPY if insn.copy else 0)
                 for a in insn.accesses:
                     c = fn.accesses[access]
                     c.unit, c.count, c.slot, c.group = a.unit, a.count, a.slot, a.group
-                    c.flags = lib.ORIC_A_DEF if a.write else 0
+                    c.flags = (lib.ORIC_A_DEF if a.write else 0) | (lib.ORIC_A_ADDRESS if a.address else 0)
                     access += 1
                 position += 1
         fn.block_first[len(self.blocks)] = position
@@ -196,8 +201,11 @@ FILES = ((R, 1), (R, 1), (R, 2), (R, 4), (P, 1), (UR, 1), (UR, 2), (UP, 1))
 def programs(draw, max_blocks: int = 5, max_insns: int = 6, files=FILES, defined: bool = False):
     """``defined``: every block can be reached, and nothing is read without a value."""
     main = draw(st.lists(st.sampled_from([f for f in files if f[0] in MAIN]), min_size=1, max_size=8))
-    uniform = draw(st.lists(st.sampled_from([f for f in files if f[0] not in MAIN]), max_size=3)) if any(
-        f[0] not in MAIN for f in files) else []
+    uniform = (
+        draw(st.lists(st.sampled_from([f for f in files if f[0] not in MAIN]), max_size=3))
+        if any(f[0] not in MAIN for f in files)
+        else []
+    )
     registers = main + uniform
     count = draw(st.integers(1, max_blocks))
     blocks = [draw(st.lists(instructions(registers), max_size=max_insns)) for _ in range(count)]

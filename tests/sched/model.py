@@ -69,8 +69,13 @@ class PhysicalProgram(Program):
 def class_flags(isa: str, name: str) -> int:
     c = tables().classes[name][isa]
     flags = 0
-    for column, bit in (("late", lib.ORIC_I_LATE_READ), ("ordered", lib.ORIC_I_ORDERED), ("fence", lib.ORIC_I_FENCE),
-                        ("drain", lib.ORIC_I_DRAIN), ("completes", lib.ORIC_I_COMPLETES)):
+    for column, bit in (
+        ("late", lib.ORIC_I_LATE_READ),
+        ("ordered", lib.ORIC_I_ORDERED),
+        ("fence", lib.ORIC_I_FENCE),
+        ("drain", lib.ORIC_I_DRAIN),
+        ("completes", lib.ORIC_I_COMPLETES),
+    ):
         flags |= bit if column in c.flags else 0
     flags |= lib.ORIC_I_VARIABLE if c.result == "variable" else 0
     flags |= lib.ORIC_I_MEM_READ if "read" in c.does else 0
@@ -102,7 +107,11 @@ def instructions(draw, isa: str, jump: bool = False):
             continue
         pair = columns.results.get(NAMES[file])
         wide = pair is not None and pair[0] != pair[1]
-        unit = FIRST[file] + draw(st.integers(0, ROOM[file] // 2 - 1)) * 2 if wide else FIRST[file] + draw(st.integers(0, ROOM[file] - 1))
+        unit = (
+            FIRST[file] + draw(st.integers(0, ROOM[file] // 2 - 1)) * 2
+            if wide
+            else FIRST[file] + draw(st.integers(0, ROOM[file] - 1))
+        )
         for half in range(2 if wide else 1):
             group = t.rows.index(f"{NAMES[file]} {pair[half]}") if pair else 255
             accesses.append(Access(unit + half, 1, True, group))

@@ -16,7 +16,13 @@ from oric_tables._native import ffi, lib
 
 CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
-_FILE_NAMES: Final = {"R": "general-purpose", "P": "predicate", "B": "convergence barrier", "UR": "uniform", "UP": "uniform predicate"}
+_FILE_NAMES: Final = {
+    "R": "general-purpose",
+    "P": "predicate",
+    "B": "convergence barrier",
+    "UR": "uniform",
+    "UP": "uniform predicate",
+}
 
 
 class OutOfRegisters(Exception):

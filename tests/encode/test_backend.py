@@ -1,0 +1,244 @@
+"""Allocation, scheduling and encoding of small functions, judged from the machine words."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from oric.encode import encode_function
+from oric.ir import machine
+from oric.ir import operand as opd
+from oric.ir.attributes import JumpTable
+from oric.ir.code import R2, R4, UR, P, R
+from oric.ir.machine import InternalError
+from oric.regalloc import OutOfRegisters, allocate_registers
+from oric.sass import decode, disassemble
+from oric.sched import schedule_instructions
+from oric.support.diagnostics import CompileError, diagnostics_for
+
+from tests.encode.builder import Code, context, saxpy
+
+ARCHS = ("sm_80", "sm_90")
+
+
+def compile_code(code, arch: str, opt_level: int = 3, **kwargs):
+    ctx = context(arch, opt_level, **kwargs)
+    allocate_registers(code, ctx)
+    schedule_instructions(code, ctx)
+    return encode_function(code, ctx.target)
+
+
+def texts(encoded, arch: str) -> list[str]:
+    """Disassembly without the padding."""
+    lines = disassemble(encoded.words, arch)
+    end = max(i for i, t in enumerate(lines) if t.startswith("BRA"))
+    return lines[:end]
+
+
+def whole(reg: int, log2: int = 0) -> int:
+    return opd.reg(reg, 0, log2)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("opt_level", [0, 1, 3])
+def test_saxpy(arch, opt_level):
+    encoded = compile_code(saxpy(arch), arch, opt_level)
+    lines = texts(encoded, arch)
+    assert len(lines) == 15
+    assert sorted(t.split()[0] for t in lines) == sorted(
+        [
+            "ULDC.64",
+            "S2R",
+            "S2R",
+            "IMAD",
+            "MOV",
+            "ISETP.GE.AND",
+            "@P0",
+            "MOV",
+            "IMAD.WIDE",
+            "IMAD.WIDE",
+            "LDG.E",
+            "LDG.E",
+            "FFMA",
+            "STG.E",
+            "EXIT",
+        ]
+    )
+    assert [lines[o // 16].split()[-1] for o in encoded.exits] == ["EXIT", "EXIT"]
+    assert 6 <= encoded.num_regs <= 16
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_padding_is_a_jump_to_itself_and_nops(arch):
+    encoded = compile_code(saxpy(arch), arch)
+    assert len(encoded.words) % 128 == 0
+    lines = disassemble(encoded.words, arch)
+    end = max(i for i, t in enumerate(lines) if t.startswith("BRA"))
+    assert lines[end] == f"BRA {16 * end:#x}"
+    assert set(lines[end + 1 :]) <= {"NOP"}
+
+
+def test_wide_registers_are_aligned():
+    """add.s64 uses even registers; a 128-bit load a multiple of four; halves come from their component."""
+    c = Code()
+    low, pair, quad, desc, address = c.reg(), c.reg(R2, 2), c.reg(R4, 4), c.reg(UR, 2), c.reg(R2, 2)
+    c.op("ULDC", whole(desc, 1), opd.const_bank(0, 0x208), size="64")
+    c.op("IMAD_WIDE", whole(address, 1), opd.RZ_OPERAND, opd.RZ_OPERAND, opd.const_bank(0, 0x210))
+    c.op("MOV", whole(low), opd.small_imm(5))
+    c.op("LDG", whole(quad, 2), whole(address, 1), opd.small_imm(16), whole(desc, 1), size="128")
+    c.op("IADD3", opd.reg(pair, 0), opd.reg(quad, 0), whole(low), opd.RZ_OPERAND)
+    c.op("IADD3", opd.reg(pair, 1), opd.reg(quad, 3), opd.RZ_OPERAND, opd.RZ_OPERAND)
+    c.op("STG", whole(address, 1), opd.small_imm(0), whole(pair, 1), whole(desc, 1), size="64")
+    c.op("EXIT")
+    code = c.code
+    encoded = compile_code(code, "sm_90")
+    assert code.regs[pair].physical_reg % 2 == 0
+    assert code.regs[quad].physical_reg % 4 == 0
+    assert code.regs[address].physical_reg % 2 == 0
+    base = code.regs[quad].physical_reg
+    adds = [t for t in texts(encoded, "sm_90") if t.startswith("IADD3")]
+    assert any(f", R{base}, " in t for t in adds)
+    assert any(f", R{base + 3}, " in t for t in adds)
+
+
+def test_sentinels():
+    """1023 and 31 become RZ, URZ, PT and UPT, by the file that the operand slot has."""
+    c = Code()
+    p, r = c.reg(P), c.reg()
+    c.op("ISETP", whole(p), opd.RZ_OPERAND, opd.RZ_OPERAND, cmp="EQ")
+    c.op("SEL", whole(r), opd.RZ_OPERAND, opd.small_imm(1), whole(p) | opd.NEGATE)
+    c.op("LOP3", opd.RZ_OPERAND, whole(r), whole(r), opd.RZ_OPERAND, lut=0xC0)
+    c.op("UIADD3", opd.RZ_OPERAND, opd.RZ_OPERAND, opd.small_imm(1), opd.RZ_OPERAND)
+    c.op("EXIT", guard=opd.NOT_PT_OPERAND)
+    c.op("EXIT")
+    instructions = decode(compile_code(c.code, "sm_90", 0).words, "sm_90")
+    text = [i.text for i in instructions]
+    assert text[0] == "ISETP.EQ.AND P0, PT, RZ, RZ, PT"
+    assert text[1] == "SEL R0, RZ, 0x1, !P0"
+    assert text[2].startswith("LOP3.LUT RZ, R0, R0, RZ, 0xc0")
+    assert text[3].startswith("UIADD3 URZ, URZ, 0x1, URZ")
+    assert text[4] == "@!PT EXIT"
+    assert (opd.RZ, opd.PT) == (1023, 31)
+
+
+def loop(arch: str):
+    """Counts down: a backward branch and a forward one."""
+    c = Code("loop", arch)
+    i, p = c.reg(), c.reg(P)
+    c.op("MOV", whole(i), opd.small_imm(10))
+    head = c.code.new_block()
+    c.code.add_edge(c.block, head)
+    c.block = head
+    c.op("IADD3", whole(i), whole(i), c.code.imm(-1), opd.RZ_OPERAND)
+    c.op("ISETP", whole(p), whole(i), opd.RZ_OPERAND, cmp="NE")
+    c.op("BRA", opd.label(head.index), guard=whole(p))
+    tail = c.code.new_block()
+    c.code.add_edge(head, head)
+    c.code.add_edge(head, tail)
+    c.block = tail
+    c.op("EXIT")
+    return c.code
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_branch_offsets(arch, opt_level):
+    lines = texts(compile_code(loop(arch), arch, opt_level), arch)
+    assert lines[1].startswith("IADD3 R0, R0, -0x1, RZ")
+    assert "@P0 BRA 0x10" in lines
+
+
+def test_predicate_is_old_enough_at_the_branch():
+    instructions = decode(compile_code(loop("sm_90"), "sm_90").words, "sm_90")
+    times, now = {}, 0
+    for i in instructions:
+        times[i.text.split()[0]] = now
+        now += i.control.stall
+        if i.text.startswith("@P0 BRA"):
+            break
+    assert times["@P0"] - times["ISETP.NE.AND"] >= 13
+
+
+def test_jump_tables_hold_code_offsets():
+    code = loop("sm_90")
+    code.attributes.constant2 = bytearray(16)
+    code.attributes.jump_tables.append(JumpTable(4, [2, 0, 1]))
+    encoded = compile_code(code, "sm_90", 0)
+    assert struct.unpack("<4I", encoded.constant2) == (0, 0x40, 0, 0x10)
+
+
+def many_values(count: int, kind: int = R):
+    """All values are added up twice, so that no order makes do with fewer."""
+    c = Code()
+    regs = [c.reg(kind) for _ in range(count)]
+    for k, r in enumerate(regs):
+        if kind == R:
+            c.op("MOV", whole(r), opd.small_imm(k))
+        else:
+            c.op("ISETP", whole(r), opd.RZ_OPERAND, opd.small_imm(k), cmp="EQ")
+    total = c.reg()
+    c.op("MOV", whole(total), opd.small_imm(0))
+    for r in regs * 2:
+        if kind == R:
+            c.op("IADD3", whole(total), whole(total), whole(r), opd.RZ_OPERAND)
+        else:
+            c.op("SEL", whole(total), whole(total), opd.small_imm(1), whole(r))
+    c.op("EXIT")
+    return c.code
+
+
+def test_the_limit_of_registers_is_kept_or_named():
+    assert compile_code(many_values(200), "sm_90", maxrregcount=210).num_regs <= 210
+    diag = diagnostics_for("", "k.ptx")
+    with pytest.raises(CompileError) as caught:
+        compile_code(many_values(300), "sm_90", diag=diag)
+    text = str(caught.value)
+    assert "'kernel' needs 301 general-purpose registers (R) and 253 are available" in text
+    with pytest.raises(OutOfRegisters, match=r"needs \d+ general-purpose registers \(R\) and 30 are available"):
+        compile_code(many_values(40), "sm_90", maxrregcount=32)
+
+
+def test_seven_predicates_fit_and_the_eighth_is_named():
+    compile_code(many_values(7, P), "sm_90")
+    with pytest.raises(OutOfRegisters, match=r"needs 8 predicate registers \(P\) and 7 are available"):
+        compile_code(many_values(8, P), "sm_90", 0)
+
+
+def test_what_cannot_be_encoded_is_named_with_its_line():
+    c = Code()
+    c.op("NOP")
+    c.op("IADD3", opd.RZ_OPERAND, opd.small_imm(1), opd.small_imm(2), opd.small_imm(3))
+    c.op("EXIT")
+    with pytest.raises(InternalError, match=r"IADD3 from line 2 of the PTX, in 'kernel' cannot be encoded: no form takes"):
+        compile_code(c.code, "sm_90")
+    c = Code()
+    c.op("BRA", opd.symbol(3))
+    with pytest.raises(InternalError, match="BRA from line 1 .* an operand that is none of the machine's"):
+        compile_code(c.code, "sm_90")
+
+
+def test_an_operation_without_facts_is_named():
+    c = Code()
+    c.op("FSWZADD", opd.RZ_OPERAND, opd.RZ_OPERAND, opd.RZ_OPERAND)
+    with pytest.raises(InternalError, match="no scheduling facts for FSWZADD from line 1"):
+        compile_code(c.code, "sm_90")
+
+
+def test_encoding_without_the_view_of_the_scheduler():
+    """From the code object alone the same words come out."""
+    code = saxpy("sm_90")
+    ctx = context("sm_90")
+    allocate_registers(code, ctx)
+    schedule_instructions(code, ctx)
+    machine.forget(code)
+    again = encode_function(code, ctx.target)
+    assert again.words == compile_code(saxpy("sm_90"), "sm_90").words
+
+
+def test_a_write_of_a_pair_in_use_waits():
+    """Two loads of unknown time into registers that are read at once: the reader waits for both."""
+    instructions = decode(compile_code(saxpy("sm_90"), "sm_90").words, "sm_90")
+    ffma = next(i for i in instructions if i.text.startswith("FFMA"))
+    loads = [i for i in instructions if i.text.startswith("LDG")]
+    waits = {n for n in range(6) if ffma.control.wait >> n & 1}
+    assert {i.control.write_barrier for i in loads} <= waits
