@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from oric.support.elf import CubinError, Function, read
 from oric_tables.targets import TARGETS
+
+from oric.support.elf import CubinError, Function, read
 
 from .listing import FunctionListing, Line, Listing, control_code, list_cubin, list_raw
 

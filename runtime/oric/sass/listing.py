@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from oric.support.elf import Cubin, CubinError, Function, Relocation, target_of
 from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
+
+from oric.support.elf import Cubin, CubinError, Function, Relocation, target_of
 
 from .labels import CodeSection, number_labels
 
@@ -171,15 +172,14 @@ def _label_table(names: dict[int, str]) -> tuple[Any, list[Any]]:
 
 def _starts(cubin: Cubin, function: Function) -> dict[int, str]:
     """Offsets at which functions start -> the function."""
-    return {s.value: s.name for s in cubin.symbols if s.section == function.section and s.is_function}
+    return {s.value: s.name for s in cubin.symbols_of(function.section) if s.is_function}
 
 
 def _places(cubin: Cubin, function: Function) -> dict[int, list[str]]:
     """Offsets that symbols name -> their names as nvdisasm prints them, the last of the symbol table first."""
     out: dict[int, list[str]] = {}
-    for symbol in reversed(cubin.symbols):
-        if symbol.section == function.section and symbol.number:
-            out.setdefault(symbol.value, []).append(symbol.name)
+    for symbol in reversed(cubin.symbols_of(function.section)):
+        out.setdefault(symbol.value, []).append(symbol.name)
     return out
 
 

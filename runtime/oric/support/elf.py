@@ -10,6 +10,7 @@ Sources: ELF-64 object file format; the container as observed in ptxas 12.8 and 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -201,7 +202,25 @@ class Cubin:
 
     def relocations_of(self, section: int) -> list[Relocation]:
         """The relocations that patch a section, in order of offset."""
-        return sorted((r for r in self.relocations if r.section == section), key=lambda r: r.offset)
+        return self._relocations_by_section.get(section, [])
+
+    def symbols_of(self, section: int) -> list[Symbol]:
+        """The symbols that lie in a section, in order of the symbol table."""
+        return self._symbols_by_section.get(section, [])
+
+    @cached_property
+    def _relocations_by_section(self) -> dict[int, list[Relocation]]:
+        out: dict[int, list[Relocation]] = {}
+        for relocation in sorted(self.relocations, key=lambda r: r.offset):
+            out.setdefault(relocation.section, []).append(relocation)
+        return out
+
+    @cached_property
+    def _symbols_by_section(self) -> dict[int, list[Symbol]]:
+        out: dict[int, list[Symbol]] = {}
+        for symbol in self.symbols:
+            out.setdefault(symbol.section, []).append(symbol)
+        return out
 
     # -- container -------------------------------------------------------------------------------------------
 
