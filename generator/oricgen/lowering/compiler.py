@@ -208,9 +208,9 @@ class Compiler:
     def _operands(self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int) -> tuple[list[Any], int, list[Any]]:
         dynamic: list[Any] = []
         given: dict[int, template.Operand] = {}
-        required = [i for i, o in enumerate(op.operands) if not o.optional]
+        required = [i for i, o in enumerate(op.operands) if not o.named]
         if len(line.operands) != len(required):
-            names = " ".join(o.name for o in op.operands if not o.optional)
+            names = " ".join(o.name for o in op.operands if not o.named)
             raise SpecError(self.path, at, f"'{line.text}': {op.name} takes {names}")
         given.update(zip(required, line.operands, strict=True))
         for key, value in line.named.items():
@@ -229,6 +229,9 @@ class Compiler:
                 mods = mods & ~field_[0] | field_[1]
             else:
                 raise SpecError(self.path, at, f"'{line.text}': {op.name} has no modifier or operand '{key}'")
+        for index, column in enumerate(op.operands):
+            if not column.optional and index not in given:
+                raise SpecError(self.path, at, f"'{line.text}': {op.name} needs {column.name}=")
         out: list[Any] = []
         for index in range(max(given, default=-1) + 1):
             if index not in given:

@@ -16,10 +16,15 @@ _IMMEDIATES = {"x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F
 
 @dataclass(frozen=True)
 class Column:
-    """An operand of an operation; ``slot`` is a sum of the ``SLOT_`` bits."""
+    """An operand of an operation; ``slot`` is a sum of the ``SLOT_`` bits.
+
+    ``named``: a line gives it as ``NAME=...`` (predicates behind the first operand, and what has a default);
+    ``optional``: it may be left out.
+    """
 
     name: str
     slot: int
+    named: bool
     optional: bool
 
 
@@ -89,7 +94,7 @@ def special_registers(spec: Spec) -> dict[str, int]:
 
 def _operation(row: model.Operation, word: int, isas: tuple[str, ...]) -> Operation:
     operands = [
-        Column(o.name, _slot(row, o, index), o.default is not None or (o.kind in {"pred", "upred"} and index > 0))
+        Column(o.name, _slot(row, o), o.default is not None or (o.kind in {"pred", "upred"} and index > 0), o.default is not None)
         for index, o in enumerate(row.operands)
     ]
     mods = {m.name: Modifier(m.name, m.shift, m.width, _codes(m), 0 if m.codes else m.default) for m in row.mods}
@@ -105,7 +110,8 @@ def _codes(mod: model.Modifier) -> dict[str, int]:
     return codes
 
 
-def _slot(row: model.Operation, operand: model.Operand, index: int) -> int:
+def _slot(row: model.Operation, operand: model.Operand) -> int:
+    index = row.operands.index(operand)
     slot = SLOT_DEST if operand.writes else 0
     if operand.kind in {"pred", "upred"}:
         slot |= SLOT_PRED
