@@ -25,7 +25,7 @@ def mnemonics(name: str, form: tuple) -> Iterator[tuple[str, dict[str, str]]]:
         chosen += [{**base, field: value} for value in values if base.get(field) != value]
     for fields in chosen:
         words = [fields[field] for field, _, _ in slots if field in fields]
-        yield ".".join([name.split(".")[0], *words]), fields
+        yield ".".join([name.split(".", maxsplit=1)[0], *words]), fields
 
 
 def examples() -> Iterator[tuple[str, tuple, str]]:

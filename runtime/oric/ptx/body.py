@@ -24,10 +24,10 @@ from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import entries_for, entry_of
 from .state import State
 
-MAX_DEPTH: Final = 512
+MAX_DEPTH: Final = 2000
 _STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
 _OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
-_OPERANDS: Final = re.compile(r"[ \t\r\n]*+((?:[^,{\[]|\{[^}]*+\}|\[[^\]]*+\])++)")
+_COMMA: Final = re.compile(r",(?![^{\[]*[}\]])")  # outside braces and brackets
 _LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
 _LABEL_LINE: Final = re.compile(SPACE + r"([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?![.])", re.ASCII)
 _LOC: Final = re.compile(r"\.loc[ \t]++(\d+)[ \t]++(\d+)[ \t]++(\d+)[ \t]*+(?=[\r\n])")
@@ -89,7 +89,7 @@ class Body:
             try:
                 if raw:
                     plain = "{" not in raw and raw.count(", ") == raw.count(",")
-                    texts = raw.split(", ") if plain else _OPERANDS.findall(raw)
+                    texts = raw.split(", ") if plain else _COMMA.split(raw)
                     operands = list(map(node_of, texts))
                     key = tuple(map(class_of, texts))
                 else:
@@ -162,8 +162,6 @@ class Body:
                 self.instruction(lexer)
         elif lexer.is_punct("@"):
             self.instruction(lexer)
-        elif lexer.is_punct(";"):
-            lexer.advance()
         elif lexer.kind == END:
             self.done = True
             raise PtxError(lexer.at, f"expected '}}' at the end of '{self.function.name}', found end of file")
@@ -210,8 +208,8 @@ class Body:
         if fault is not None:
             index, message = fault
             place = at if index < 0 else places[index]
-            if index >= 0 and classes[index] == cl.LABEL_CLASS:
-                name = Lexer(lexer.text, place).value
+            name = Lexer(lexer.text, place).value
+            if index >= 0 and classes[index] == cl.LABEL_CLASS and self.reader.is_pending(name):
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
         return operands
@@ -287,9 +285,9 @@ class Body:
             prototype = self.declarations.prototype(lexer, name, at)
             entity = Entity(TABLE_NAME, builder.call_prototype(name, prototype), "prototype", 1, prototype)
         elif word == ".branchtargets":
-            labels = [self.reader.label(lexer.identifier("a label"), lexer.at)]
+            labels = [self.label_name(lexer)]
             while lexer.take(","):
-                labels.append(self.reader.label(lexer.identifier("a label"), lexer.at))
+                labels.append(self.label_name(lexer))
             lexer.expect(";")
             entity = Entity(TABLE_NAME, builder.branch_targets(name, labels, at), "branch")
         else:
@@ -300,6 +298,11 @@ class Body:
             handle = builder.call_targets(name, [f.handle for f in functions], at)
             entity = Entity(TABLE_NAME, handle, "call", 1, functions[0].info)
         self.scope.declare(name, entity, at)
+
+    def label_name(self, lexer: Lexer) -> int:
+        """The handle of a label in a table."""
+        at = lexer.at
+        return self.reader.label(lexer.identifier("a label"), at)
 
     def function_name(self, lexer: Lexer) -> Entity:
         """The name of a declared function."""
@@ -318,16 +321,12 @@ class Body:
         if word == ".loc":
             self.line(lexer)
             return
-        linkage = ""
-        if word == ".extern":
-            lexer.advance()
-            word, linkage = lexer.value, "extern"
         if word == ".reg":
             lexer.advance()
             self.declarations.registers(lexer, self.scope)
-        elif word in VARIABLE_SPACES and lexer.kind == DOT_WORD:
+        elif word in VARIABLE_SPACES:
             lexer.advance()
-            self.declarations.variables(lexer, self.scope, word[1:], linkage, in_function=True)
+            self.declarations.variables(lexer, self.scope, word[1:], "", in_function=True)
         elif word == ".pragma":
             lexer.advance()
             for text in self.declarations.pragma_strings(lexer):

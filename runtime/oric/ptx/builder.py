@@ -14,8 +14,8 @@ Places
 
 Operand nodes
     Tuples whose item 0 is the kind, in the order of the text; for ``call`` always ``(ARGS results)``, target (SYM or
-    REG), ``(ARGS arguments)``, and ``(TABLE t)`` when given. They are shared and cached by the parser: never compare them by identity
-    for anything but speed.
+    REG), ``(ARGS arguments)``, and ``(TABLE t)`` when given. They are shared and cached by the parser: never compare
+    them by identity for anything but speed.
 
     ==================================  =======================================================================
     ``(REG, handle)``                   a register of any type, predicates too

@@ -260,7 +260,7 @@ _DESCRIPTIONS = {
     cl.C_ADDR_REG: "an address",
     cl.C_ADDR_SYM: "an address",
     cl.C_ADDR_IMM: "an address",
-    cl.C_LABEL: "an undeclared name",
+    cl.C_LABEL: "a label",
     cl.C_TABLE: "a table label",
     cl.C_SINK: "'_'",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oric_tables.ptx_index import DIRECTIVES, SPECIAL, TYPES
+from oric_tables.ptx_index import DIRECTIVES, TYPES
 
 from .builder import Function, Variable
 from .initializers import Initializer
@@ -144,8 +144,6 @@ class Declarations:
         """Name and dimensions behind a type."""
         at = lexer.at
         name = lexer.identifier("a name")
-        if name[0] == "%" and name[1:] in SPECIAL:
-            raise PtxError(at, f"'{name}' is a special register")
         dims = self.dimensions(lexer)
         if TYPES[spec.type][0] == "pred" and space != "reg":
             raise PtxError(at, f"'{name}': only registers can be of type .pred")
@@ -204,8 +202,6 @@ class Declarations:
         while True:
             at = lexer.at
             name = lexer.identifier("a register name")
-            if name[0] == "%" and name[1:] in SPECIAL:
-                raise PtxError(at, f"'{name}' is a special register")
             if lexer.take("<"):
                 count_at = lexer.at
                 count = lexer.integer("a number of registers")
@@ -229,7 +225,10 @@ class Declarations:
         """``.entry name (params)`` or ``.func (returns) name (params)`` with directives, up to ``{`` or ``;``."""
         returns: tuple[Variable, ...] = ()
         if not is_entry and lexer.is_punct("("):
+            returns_at = lexer.at
             returns = self.parameters(lexer, is_entry)
+            if len(returns) > 1 and any(v.space != "reg" for v in returns):
+                raise PtxError(returns_at, "several results of a function must be in .reg")
         at = lexer.at
         function = Function(lexer.identifier("a function name"), is_entry, linkage, at)
         function.returns = returns

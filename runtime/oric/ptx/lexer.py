@@ -13,11 +13,13 @@ STRING: Final = 4
 PUNCT: Final = 5
 BAD: Final = 6
 
-SPACE: Final = r"[ \t\r\n]*+(?:(?://[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\#[^\n]*+)[ \t\r\n]*+|[\f\v]++)*+"
+_COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+_LINE_MARKER: Final = r'(?<![^\n])\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
+SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|[\f\v]++)*+"
 _SKIP: Final = re.compile(SPACE)
 _TOKEN: Final = re.compile(
     r"(?P<ident>[A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
-    r"|(?P<number>0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|\d++\.\d*+(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
+    r"|(?P<number>0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|(?:\d++\.\d*+|\.\d++)(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
     r"|(?P<dot>\.[A-Za-z_]\w*+(?:::\w++)*+)"
     r'|(?P<string>"[^"\n]*+")'
     r"|(?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.])",

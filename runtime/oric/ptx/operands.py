@@ -15,7 +15,7 @@ from . import builder as b
 from . import classes as cl
 from .builder import Operand
 from .constants import Constant, expression, literal
-from .lexer import DOT_WORD, END, IDENT, NUMBER, Lexer, PtxError
+from .lexer import BAD, DOT_WORD, END, IDENT, NUMBER, Lexer, PtxError
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope, register_operand
 from .state import State
 
@@ -142,7 +142,9 @@ class OperandReader:
             probe = Lexer(lexer.text, lexer.after, lexer.end)
             if probe.kind == IDENT and probe.value != "WARP_SZ":
                 return self.prefixed(lexer)
-        if lexer.kind in (END, DOT_WORD) or lexer.value in (";", ",", ")", "]", "}"):
+        if lexer.kind == END or lexer.is_punct("}"):
+            raise lexer.expected("an operand or ';'")
+        if lexer.kind in (DOT_WORD, BAD) or lexer.value in (";", ",", ")", "]", "}"):
             raise lexer.expected("an operand")
         return constant_operand(expression(lexer))
 
@@ -313,6 +315,15 @@ class OperandReader:
                 stack.pop()
                 if not stack:
                     break
+
+    def is_pending(self, name: str) -> bool:
+        """A label of this name was used but stands nowhere yet."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if name in scope.labels:
+                return name in scope.pending
+            scope = scope.parent
+        return False
 
     def forget_labels(self, statement_at: int) -> None:
         """Drop labels that a statement with errors was the first to use."""

@@ -144,8 +144,6 @@ class ModuleParser:
         """One module-level statement; returns the offset behind it."""
         if lexer.kind == END:
             return len(lexer.text)
-        if lexer.take(";"):
-            return lexer.at
         if lexer.kind != DOT_WORD:
             raise lexer.expected("a directive")
         linkage, linkage_at = "", lexer.at

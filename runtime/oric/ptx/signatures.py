@@ -172,63 +172,87 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
     forms = module.FORMS[name][1]
     signatures = []
     fields: dict[str, str] = {}
-    nearest: tuple[int, list[str], list[tuple[str, ...]]] | None = None
+    failures: list[_Failure] = []
     for form in forms:
         found, missing, extra = _assign(form[0], words)
         if missing or extra:
-            problems = len(missing) + len(extra)
-            if nearest is None or problems < nearest[0]:
-                nearest = problems, extra, missing
+            failures.append(_Failure(missing, extra, words))
             continue
         ptx, sm = form[2], form[3]
         for field, word in found.items():
             gate = module.GATES.get(word, (0, 0)) if field[0] != "." else (0, 0)
             ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
         specs = tuple(OperandSpec(row, found) for row in form[1])
-        widest = max((s.elements * s.size for s in specs if s.elements > 1), default=0)
-        if widest:
-            if widest > ix.VECTOR_LIMITS[-1][0]:
-                nearest = nearest or (1, [f"v{widest}"], [])
-                continue
-            gate = next(gate for bits, gate in ix.VECTOR_LIMITS if widest <= bits)
-            ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
-        signatures.append(Signature(specs, (ptx, sm, form[4]), form[5]))
+        gate = _vector_gate(text, specs, at)
+        signatures.append(Signature(specs, (max(ptx, gate[0]), max(sm, gate[1]), form[4]), form[5]))
         fields = fields or {field: value for field, value in found.items() if field[0] != "."}
     if signatures:
         types = tuple(w for w in words if w in ix.TYPES)
         return Variant(text, name, fields, tuple(w for w in words if w not in ix.TYPES), types, tuple(signatures))
-    assert nearest is not None
-    return nearest[0], _mismatch(text, name, nearest[1], nearest[2], forms, at)
+    best = min(failure.rank for failure in failures)
+    return best[0], _mismatch(text, name, [f for f in failures if f.rank == best], forms, at)
+
+
+def _vector_gate(text: str, specs: tuple[OperandSpec, ...], at: int) -> tuple[int, int]:
+    """What the widest vector among the operands needs."""
+    widest = max((s.elements * s.size for s in specs if s.elements > 1), default=0)
+    for bits, gate in ix.VECTOR_LIMITS:
+        if widest <= bits:
+            return gate
+    raise PtxError(at, f"'{_short(text)}': a vector of {widest} bits is too wide")
+
+
+class _Failure:
+    """Why a form does not fit: required slots that stay empty, words without a slot."""
+
+    __slots__ = ("extra", "missing", "rank")
+
+    def __init__(self, missing: list[tuple[str, ...]], extra: list[str], words: list[str]) -> None:
+        self.missing = missing
+        self.extra = extra
+        first = words.index(extra[0]) if extra else len(words)
+        self.rank = (len(missing) + len(extra), -first)
 
 
 def _assign(slots: tuple[Any, ...], words: list[str]) -> tuple[dict[str, str], list[tuple[str, ...]], list[str]]:
-    """Give each word to the first free slot that takes it, in any order as ptxas does: fields, missing, left over."""
+    """Give each word to the first free slot that takes it: fields, missing, left over.
+
+    Qualifiers may come in any order, as for ptxas; types keep the order of their slots.
+    """
     fields: dict[str, str] = {}
     extra = []
+    reached = -1  # slot of the last type
     for word in words:
-        for field, values, _ in slots:
-            if field not in fields and word in values:
+        is_type = word in ix.TYPES
+        for index, (field, values, _) in enumerate(slots):
+            if word in values and field not in fields and not (is_type and index <= reached):
                 fields[field] = word
+                if is_type:
+                    reached = index
                 break
         else:
             extra.append(word)
     return fields, [values for field, values, required in slots if required and field not in fields], extra
 
 
-def _mismatch(text: str, name: str, extra: list[str], missing: list[tuple[str, ...]], forms: Any, at: int) -> PtxError:
+def _mismatch(text: str, name: str, nearest: list[_Failure], forms: Any, at: int) -> PtxError:
+    """The error for qualifiers that fit no form, told by the nearest forms."""
     allowed = {v for form in forms for _, values, _ in form[0] for v in values}
+    extra, missing = nearest[0].extra, nearest[0].missing
     for word in extra:
         if word not in allowed:
             place = at + text.find("." + word)
             return PtxError(place, f"'{name}' has no qualifier '.{_short(word)}'", *_suggest(word, allowed, "."))
-    if missing and (not extra or len(missing[0]) > 1):
-        options = ", ".join("." + v for v in missing[0][:12])
+    if len(missing) == 1 and len(extra) <= 1:
+        options = list(dict.fromkeys(v for f in nearest if len(f.missing) == 1 and f.extra == extra for v in f.missing[0]))
+        shown = ", ".join("." + v for v in options[:16]) + (" ..." if len(options) > 16 else "")
         found = f"; '.{extra[0]}' does not fit here" if extra else ""
-        return PtxError(at, f"'{_short(text)}' needs {'one of ' if len(missing[0]) > 1 else ''}{options}{found}")
+        return PtxError(at, f"'{_short(text)}' needs {'one of ' if len(options) > 1 else ''}{shown}{found}")
     word = extra[0] if extra else missing[0][0]
-    return PtxError(
-        at + max(text.find("." + word), 0), f"'.{word}' cannot be combined with the other qualifiers of '{_short(text)}'"
-    )
+    if not extra:
+        return PtxError(at, f"'{_short(text)}' needs .{word} and other qualifiers")
+    place = at + max(text.find("." + word), 0)
+    return PtxError(place, f"'.{word}' cannot be combined with the other qualifiers of '{_short(text)}'")
 
 
 def _suggest(word: str, known: Any, prefix: str = "") -> tuple[str, ...]:
