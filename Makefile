@@ -45,7 +45,7 @@ measure: build
 	$(PY) -m pytest -m measure
 
 bench: build
-	$(PY) bench/bench.py
+	$(PY) -m bench.bench
 
 sanitize: build
 	$(PY) -m oricgen native --sanitize > /dev/null
