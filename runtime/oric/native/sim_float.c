@@ -219,9 +219,5 @@ uint32_t sim_mufu(unsigned fn, unsigned type, unsigned part, uint32_t bits, int 
 uint32_t sim_fchk(uint32_t a, uint32_t b)
 {
     int ea = (int)(a >> 23 & 255), eb = (int)(b >> 23 & 255);
-    if (ea == 255 || eb == 255 || eb == 0)
-        return 1;
-    if (ea == 0)
-        return (a & 0x7fffffffu) != 0 || eb > 250 || eb < 4;
-    return eb > 250 || eb < 4 || ea < 32 || ea - eb > 120 || eb - ea > 120;
+    return ea == 255 || ea < 32 || eb > 250 || eb < 4 || ea - eb > 120 || eb - ea > 120;
 }

@@ -339,15 +339,16 @@ static inline uint32_t absdiff(uint32_t a, uint32_t b, unsigned sign)
     return icmp(V_LT, a, b, sign) ? b - a : a - b;
 }
 
-static inline uint32_t absdiff4_sum(uint32_t a, uint32_t b, unsigned sign)
+/* Differences of four bytes, packed or added up. */
+static inline uint32_t absdiff4(uint32_t a, uint32_t b, unsigned sign, unsigned add)
 {
-    uint32_t sum = 0;
+    uint32_t out = 0;
     for (int i = 0; i < 32; i += 8) {
         int32_t x = sign == V_S8 ? (int8_t)(a >> i) : (int32_t)(a >> i & 0xff);
         int32_t y = sign == V_S8 ? (int8_t)(b >> i) : (int32_t)(b >> i & 0xff);
-        sum += (uint32_t)(x < y ? y - x : x - y);
+        out += (uint32_t)(x < y ? y - x : x - y) << (add ? 0 : i);
     }
-    return sum;
+    return out;
 }
 
 /* Dot product: four bytes of a with four of b, or two halves of a with two bytes of b. */

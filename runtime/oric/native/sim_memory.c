@@ -169,14 +169,18 @@ static int inside(uint64_t address, uint32_t size, uint64_t low, uint64_t high)
     return address >= low && address <= high && high - address >= size;
 }
 
-uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
+static int aligned(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
+{
+    if (!(address & (size - 1)))
+        return 1;
+    sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, space, address, size, write);
+    return 0;
+}
+
+static uint8_t *locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
 {
     oric_sim *sim = w->sim;
     uint8_t *found = NULL;
-    if (address & (size - 1)) {
-        sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, space, address, size, write);
-        return NULL;
-    }
     if (space == ORIC_MEM_GLOBAL) {
         const sim_alloc *a = sim_find_alloc(sim, address);
         if (a && a->size - (address - a->base) >= size) {
@@ -198,4 +202,14 @@ uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, ui
     if (!found)
         sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, space, address, size, write);
     return found;
+}
+
+uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
+{
+    return aligned(w, lane, space, address, size, write) ? locate(w, lane, space, address, size, write) : NULL;
+}
+
+const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need)
+{
+    return aligned(w, lane, space, address, size, 0) ? locate(w, lane, space, address, need, 0) : NULL;
 }

@@ -14,10 +14,10 @@ enum { A32 = 0, A64, A32_UR64 };
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size);
 SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size);
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
-SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size);
+SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
 SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type);
 SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op);
-SIM_OP(atomic_count, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
+SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
 SIM_OP(query_space, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned space);
 
 /* Warp-wide (sim_ops_warp.c). */
@@ -42,6 +42,7 @@ SIM_OP(warpsync, sim_opd Ra, sim_opd Pp);
 SIM_OP(yield, sim_opd Pp);
 SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);
+SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba);
 SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction);
 SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu);
 SIM_OP(program_counter, sim_opd Rd, sim_opd target);
@@ -53,6 +54,8 @@ SIM_OP(float_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, u
 SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned ntz, unsigned part);
 SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned byte, unsigned half);
 SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part);
+
+uint32_t sim_clamp_integer(int32_t x, unsigned dtype); /* dtype of at most 16 bits */
 
 /* Packed half precision (sim_ops_half.c). */
 uint32_t sim_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu);

@@ -160,6 +160,14 @@ SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, uns
     put_bits(w, mask, Rd, dtype, out);
 }
 
+/* A signed number clamped to the range of a smaller integer. */
+uint32_t sim_clamp_integer(int32_t x, unsigned dtype)
+{
+    int32_t bits = (int32_t)format_bits(dtype), low = is_signed_format(dtype) ? -(1 << (bits - 1)) : 0;
+    int32_t high = is_signed_format(dtype) ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    return (uint32_t)(x < low ? low : x > high ? high : x);
+}
+
 SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part)
 {
     double x[SIM_LANES];

@@ -112,6 +112,17 @@ SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb)
             w->B[breg][l] = values[l];
 }
 
+SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba)
+{
+    if (Bd->reg >= SIM_BREGS || Ba->reg >= SIM_BREGS) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "state register");
+        return;
+    }
+    for (int l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->B[Bd->reg][l] = w->B[Ba->reg][l];
+}
+
 /*
  * CTA barrier: Ra its number, Rb the number of threads (none or 0: all of the CTA). When both come from the same
  * register, it holds the number in its lower bits and the threads from bit 16 on.

@@ -136,25 +136,34 @@ SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned 
     sim_put64(w, mask, Rd, wide);
 }
 
-/* Asynchronous copy from global to shared memory: done at once. Without its predicate it writes zeros. */
-SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size)
+/*
+ * Asynchronous copy from global to shared memory, done at once. With zfill the lower bits of the global address say how
+ * many of the last bytes are zeros instead, and without its predicate all are.
+ */
+SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill)
 {
     static const oric_operand none;
     uint64_t from_at[SIM_LANES], to_at[SIM_LANES];
     uint32_t bytes = bytes_of(size), wanted = sim_getp(w, Pr, SIM_FULL);
+    if (!zfill && (mask & ~wanted)) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask & ~wanted), "copy without its predicate");
+        return;
+    }
     addresses(w, mask, A64, Ra, off, URa, V_X1, from_at);
     addresses(w, mask, A32, Rs, offs, &none, V_X1, to_at);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
+        uint32_t zeros = zfill ? (uint32_t)from_at[l] & (bytes - 1) : 0;
         uint8_t *to = sim_address(w, l, SHARED, to_at[l], bytes, 1);
-        const uint8_t *from = to && (wanted >> l & 1) ? sim_address(w, l, GLOBAL, from_at[l], bytes, 0) : NULL;
+        const uint8_t *from = NULL;
+        if (to && (wanted >> l & 1))
+            from = sim_address_part(w, l, GLOBAL, from_at[l] - zeros, bytes, bytes - zeros);
         if (w->sim->fault.code)
             return;
+        memset(to, 0, bytes);
         if (from)
-            memcpy(to, from, bytes);
-        else
-            memset(to, 0, bytes);
+            memcpy(to, from, bytes - zeros);
     }
 }
 
@@ -285,7 +294,7 @@ SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off
     addresses(w, mask, how, Ra, off, &none, scale, at);
     if (!rows(w, mask, Rb, words, compare) || !rows(w, mask, Rc, words, value))
         return;
-    if (!rows(w, mask, Rd, op == V_CAS ? words : 1, to))
+    if (!rows(w, mask, Rd, words, to))
         return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
@@ -297,22 +306,22 @@ SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off
         int equal = old == lane_words(compare, words, l);
         if (equal)
             memcpy(cell, &fresh, words * 4);
-        put_lane(to, op == V_CAS ? words : 1, l, op == V_CAS ? old : (uint64_t)equal);
+        put_lane(to, words, l, op == V_CAS ? old : (uint64_t)equal);
     }
 }
 
 /* Every lane adds one. */
-SIM_OP(atomic_count, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale)
+SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale)
 {
     uint64_t at[SIM_LANES];
     uint32_t *to[1];
-    addresses(w, mask, A32, Ra, off, URa, scale, at);
+    addresses(w, mask, how, Ra, off, URa, scale, at);
     if (!rows(w, mask, Rd, 1, to))
         return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint8_t *cell = sim_address(w, l, SHARED, at[l], 4, 1);
+        uint8_t *cell = place(w, l, space, at[l], 4, 1);
         if (!cell)
             return;
         uint32_t old = (uint32_t)read_words(cell, 1), fresh = old + 1;

@@ -123,6 +123,8 @@ void sim_fault_access(sim_warp *w, int code, uint32_t lane, int space, uint64_t 
 /* sim_memory.c */
 const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+/* As sim_address for `size` bytes (the alignment) of which only the first `need` are accessed. */
+const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need);
 const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t offset, uint32_t size);
 uint8_t *sim_local(sim_warp *w, uint32_t lane);
 int sim_generic_space(const sim_warp *w, uint64_t *address);

@@ -15,7 +15,7 @@ from .image import LOCAL_WINDOW, SHARED_WINDOW, USER_BANK, Image
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oric.support.elf import Function
+    from oric.support.elf import Cubin, Function
 
 MAX_STEPS: Final = 1 << 28
 _SLICE: Final = 1 << 22  # warp instructions between two looks at signals
@@ -25,6 +25,7 @@ _SHARED_ALIGN: Final = 16
 _STACK_ALIGN: Final = 16
 _DONE: Final = 0
 _FAULT: Final = 2
+_CALL_STACK: Final = 1024
 _MAX_LOCAL: Final = 512 << 10
 _REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
 
@@ -149,7 +150,7 @@ class Module:
                 number of the parameter's size, ``bytes`` a structure.
             shared_bytes: dynamic shared memory of a CTA.
             max_steps: warp instructions after which the launch is given up.
-            stack_bytes: more local memory for each thread than the cubin asks for (recursion).
+            stack_bytes: more local memory for each thread than the cubin asks for (deep recursion).
 
         Raises:
             LaunchError: the launch is not possible. Nothing has run.
@@ -161,7 +162,7 @@ class Module:
             raise LaunchError(f"no kernel '{name}' in the module (it has: {known})")
         record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), shared_bytes)
         record.max_steps = max_steps
-        record.local_bytes = _local_bytes(kernel, stack_bytes)
+        record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
         values = list(args)
         if len(values) != len(kernel.params):
             raise LaunchError(f"kernel {name} takes {len(kernel.params)} parameters, {len(values)} given")
@@ -282,8 +283,11 @@ def _triple(what: str, value: Dim) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _local_bytes(kernel: Function, more: int) -> int:
+def _local_bytes(cubin: Cubin, kernel: Function, more: int) -> int:
+    """Local memory of a thread. Where functions are called the cubin may not know: CUDA's default stack then comes on top."""
     wanted = max(kernel.frame_size, kernel.min_stack) + max(0, more)
+    if any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols):
+        wanted += _CALL_STACK
     if wanted > _MAX_LOCAL:
         raise LaunchError(f"{wanted} bytes of local memory: a thread has at most {_MAX_LOCAL}")
     return -(-wanted // _STACK_ALIGN) * _STACK_ALIGN
