@@ -14,10 +14,37 @@ from tests.sim.vendor_cubins import TARGETS, module, run
 Array = np.ndarray[Any, Any]
 N = 256
 SPECIAL32 = np.array(
-    [0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1.1754942e-38, 1.17549435e-38, 3.4028235e38, -3.4028235e38,
-     0.1, 1 / 3, 8388608.0, 8388609.0, 16777216.0, 2147483648.0, 4294967296.0, 0.5, 2.5, 3.5, -2.5, 1e-20, 1e20],
+    [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1.5,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e-45,
+        -1e-45,
+        1.1754942e-38,
+        1.17549435e-38,
+        3.4028235e38,
+        -3.4028235e38,
+        0.1,
+        1 / 3,
+        8388608.0,
+        8388609.0,
+        16777216.0,
+        2147483648.0,
+        4294967296.0,
+        0.5,
+        2.5,
+        3.5,
+        -2.5,
+        1e-20,
+        1e20,
+    ],
     np.float32,
-)  # fmt: skip
+)
 
 
 def floats32(seed: int) -> Array:
@@ -199,7 +226,7 @@ def test_functions(target: str) -> None:
 
 
 def to_int(x: float, bits: int, signed: bool, rounding: Any, nan: int) -> int:
-    if x != x:
+    if math.isnan(x):
         return nan
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     if math.isinf(x):
@@ -251,8 +278,22 @@ def test_conversions(target: str) -> None:
     signed = [((v & 0xFFFFFFFF) ^ 1 << 31) - (1 << 31) for v in z.tolist()]
     unsigned = [v & 0xFFFFFFFF for v in z.tolist()]
     huge = [v & (1 << 64) - 1 for v in z.tolist()]
-    table = [(signed, "rn"), (signed, "rz"), (signed, "ru"), (signed, "rd"), (unsigned, "rn"), (unsigned, "rd"), (z.tolist(), "rn"),
-             (z.tolist(), "rz"), (z.tolist(), "ru"), (huge, "rn"), (f64, "rn"), (f64, "rz"), (f64, "ru"), (f64, "rd")]  # fmt: skip
+    table = [
+        (signed, "rn"),
+        (signed, "rz"),
+        (signed, "ru"),
+        (signed, "rd"),
+        (unsigned, "rn"),
+        (unsigned, "rd"),
+        (z.tolist(), "rn"),
+        (z.tolist(), "rz"),
+        (z.tolist(), "ru"),
+        (huge, "rn"),
+        (f64, "rn"),
+        (f64, "rz"),
+        (f64, "ru"),
+        (f64, "rd"),
+    ]
     for column, (values, mode) in enumerate(table):
         same(of[:, column], np.array([to_f32(v, mode) for v in values], np.float32), f"to f32 {column} ")
     with np.errstate(all="ignore"):
@@ -391,16 +432,39 @@ def integers(x: int, y: int) -> list[int]:
     clamp = min(uy & 63, 32)
     x24, y24 = (((v & 0xFFFFFF) ^ 0x800000) - 0x800000 for v in (ux, uy))
     out = [
-        x * y, (x * y) >> 32, (ux * uy) >> 32, x24 * y24, min(x, y), max(ux, uy), abs(x), 32 - ux.bit_length(),
-        (ux & -ux).bit_length(), ux.bit_count(), int(f"{ux:032b}"[::-1], 2), permute(x, y, 0x6135),
-        (wide << shift) >> 32, wide >> shift, (wide << clamp) >> 32, wide >> clamp, x << shift, x >> shift, ux >> shift,
-        sum(byte(ux, i, True) * byte(uy, i, True) for i in range(4)) + 7, sum(byte(ux, i) * byte(uy, i) for i in range(4)) + 9,
-        sum(half(ux, i, True) * byte(uy, i, True) for i in range(2)) + 3, sum(half(ux, i) * byte(uy, 2 + i) for i in range(2)) + 3,
-        abs(x - y) + 5, (x + y) >> 1, (x + y + 1) >> 1, sum((half(ux, i) + half(uy, i) & 0xFFFF) << 16 * i for i in range(2)),
+        x * y,
+        (x * y) >> 32,
+        (ux * uy) >> 32,
+        x24 * y24,
+        min(x, y),
+        max(ux, uy),
+        abs(x),
+        32 - ux.bit_length(),
+        (ux & -ux).bit_length(),
+        ux.bit_count(),
+        int(f"{ux:032b}"[::-1], 2),
+        permute(x, y, 0x6135),
+        (wide << shift) >> 32,
+        wide >> shift,
+        (wide << clamp) >> 32,
+        wide >> clamp,
+        x << shift,
+        x >> shift,
+        ux >> shift,
+        sum(byte(ux, i, True) * byte(uy, i, True) for i in range(4)) + 7,
+        sum(byte(ux, i) * byte(uy, i) for i in range(4)) + 9,
+        sum(half(ux, i, True) * byte(uy, i, True) for i in range(2)) + 3,
+        sum(half(ux, i) * byte(uy, 2 + i) for i in range(2)) + 3,
+        abs(x - y) + 5,
+        (x + y) >> 1,
+        (x + y + 1) >> 1,
+        sum((half(ux, i) + half(uy, i) & 0xFFFF) << 16 * i for i in range(2)),
         sum((max(half(ux, i, True), half(uy, i, True)) & 0xFFFF) << 16 * i for i in range(2)),
-        sum(abs(byte(ux, i) - byte(uy, i)) << 8 * i for i in range(4)), sum((255 if byte(ux, i) > byte(uy, i) else 0) << 8 * i for i in range(4)),
-        (ux & 0xFF00) | (uy & ~0xFF00), sum(abs(byte(ux, i) - byte(uy, i)) for i in range(4)),
-    ]  # fmt: skip
+        sum(abs(byte(ux, i) - byte(uy, i)) << 8 * i for i in range(4)),
+        sum((255 if byte(ux, i) > byte(uy, i) else 0) << 8 * i for i in range(4)),
+        (ux & 0xFF00) | (uy & ~0xFF00),
+        sum(abs(byte(ux, i) - byte(uy, i)) for i in range(4)),
+    ]
     return [s32(v) for v in out]
 
 
@@ -427,10 +491,25 @@ def integers64(x: int, y: int) -> list[int]:
     divisor = y or 1
     quotient = abs(x) // abs(divisor) * (1 if (x < 0) == (divisor < 0) else -1)
     out = [
-        x + y, x - y, x * y, (x * y) >> 64, (ux * uy) >> 64, x << (uy & 63), x >> (uy & 63), ux >> (uy & 63), min(x, y), max(ux, uy),
-        64 - ux.bit_length(), (ux & -ux).bit_length(), ux.bit_count(), int(f"{ux:064b}"[::-1], 2), quotient, ux % (uy or 1), abs(x),
+        x + y,
+        x - y,
+        x * y,
+        (x * y) >> 64,
+        (ux * uy) >> 64,
+        x << (uy & 63),
+        x >> (uy & 63),
+        ux >> (uy & 63),
+        min(x, y),
+        max(ux, uy),
+        64 - ux.bit_length(),
+        (ux & -ux).bit_length(),
+        ux.bit_count(),
+        int(f"{ux:064b}"[::-1], 2),
+        quotient,
+        ux % (uy or 1),
+        abs(x),
         int(x < y) | int(ux < uy) << 1 | int(x == y) << 2 | int(x >= 0) << 3,
-    ]  # fmt: skip
+    ]
     return [s64(v) for v in out]
 
 

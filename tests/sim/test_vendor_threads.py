@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import oric.sim
 import pytest
 
-import oric.sim
 from tests.sim.test_vendor_arithmetic import s32
 from tests.sim.vendor_cubins import TARGETS, module, run
 
@@ -31,11 +31,19 @@ def test_shuffles_votes_matches(target: str) -> None:
         same = [sum(1 << k for k in range(32) if key(warp[k]) == key(x[i])) for key in (lambda v: v & 7, lambda v: v >> 20)]
         everyone = same[1] == 0xFFFFFFFF
         want = [
-            warp[i * 7 & 31], warp[lane - 3 if lane >= 3 else lane], warp[lane + 5 if lane + 5 < 32 else lane], warp[lane ^ 9],
-            warp[(lane & 24) | (i & 3)], warp[lane - 2 if lane % 8 >= 2 else lane], warp[lane + 3 if lane % 16 + 3 < 16 else lane], warp[lane ^ 1],
-            s32(sum(1 << k for k in range(32) if warp[k] & 1)), int(5 in warp) | int((warp > -1000).all()) << 1, s32(same[0]),
+            warp[i * 7 & 31],
+            warp[lane - 3 if lane >= 3 else lane],
+            warp[lane + 5 if lane + 5 < 32 else lane],
+            warp[lane ^ 9],
+            warp[(lane & 24) | (i & 3)],
+            warp[lane - 2 if lane % 8 >= 2 else lane],
+            warp[lane + 3 if lane % 16 + 3 < 16 else lane],
+            warp[lane ^ 1],
+            s32(sum(1 << k for k in range(32) if warp[k] & 1)),
+            int(5 in warp) | int((warp > -1000).all()) << 1,
+            s32(same[0]),
             s32(same[1] + 1) if everyone else 0,
-        ]  # fmt: skip
+        ]
         assert out[i].tolist() == [int(v) for v in want], i
 
 
@@ -53,8 +61,12 @@ def test_parts_of_warps(target: str) -> None:
             if odd:
                 want = [members[0], s32(sum(members)), max(members), len(members)]
             else:
-                want = [s32(min(unsigned)), s32(np.bitwise_or.reduce(unsigned)), s32(np.bitwise_xor.reduce(unsigned)),
-                        s32(sum(1 << k for k in lanes if x[base + k] > 7))]  # fmt: skip
+                want = [
+                    s32(min(unsigned)),
+                    s32(np.bitwise_or.reduce(unsigned)),
+                    s32(np.bitwise_xor.reduce(unsigned)),
+                    s32(sum(1 << k for k in lanes if x[base + k] > 7)),
+                ]
             for k in lanes:
                 assert out[base + k].tolist() == want, (base, k)
 
