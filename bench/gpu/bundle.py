@@ -139,8 +139,8 @@ def write_file(file: str, folder: Path, large: bool) -> tuple[dict[str, Any], li
         made = {"ptxas": ptxas_cubin(file, target)}
         try:
             made["oric"] = oric.compile(cases.ptx(file, target), arch=target, filename=f"{file}.ptx").image
-        except oric.CompileError as error:
-            problems.append(f"{file} for {target}: {str(error).splitlines()[0]}")
+        except Exception as error:  # an internal error too is a kernel that the report must name
+            problems.append(f"{file} for {target}: {type(error).__name__}: {str(error).splitlines()[0]}")
         cubins[target] = {}
         for maker, image in sorted(made.items()):
             name = f"cubins/{file}.{target}.{maker}.cubin"

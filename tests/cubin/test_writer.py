@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,8 @@ from oric.support.elf import read, target_of
 from oric_tables.cubin_layout import LAYOUTS
 from oric_tables.targets import TARGETS
 
-sys.path.insert(0, str(Path(__file__).parent))
-from compare import structure
-from reconstruct import reconstruct
+from tests.cubin.compare import structure
+from tests.cubin.reconstruct import reconstruct
 
 STRUCTURE = Path(__file__).parents[1] / "data" / "cubin" / "structure"
 FILES = sorted(STRUCTURE.glob("*.cubin"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import struct
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,7 @@ from oric.sass.labels import CodeSection, number_labels
 from oric.sass.listing import control_code, list_cubin
 from oric.support.elf import CubinError, read
 
-sys.path.insert(0, str(Path(__file__).parent))
-from nvdisasm_text import code_lines, cubins, stored
+from tests.sass.nvdisasm_text import code_lines, cubins, stored
 
 DATA = Path(__file__).parents[1] / "data" / "cubin"
 CONTAINER = DATA / "container.sm_90.cubin"

@@ -104,6 +104,7 @@ class _Writer:
         if first:
             self._reserved_shared()
             self._data()
+        self._shared_use(kernel, text)
         if function.constant2:
             bank2 = self.out.section(tables.CONSTANT2, function.name, text)
             bank2.data = function.constant2
@@ -121,6 +122,10 @@ class _Writer:
         section.size = self.target.shared_base + -(-attributes.static_shared // align) * align
         if attributes.static_shared:
             self.out.section_symbol(section)
+
+    def _shared_use(self, kernel: records.KernelFacts, text: OutSection) -> None:
+        """What remains in the file of code that names shared addresses."""
+        attributes = kernel.attributes
         if not attributes.static_shared and not attributes.uses_dynamic_shared:
             return
         if self.layout.reserved_shared and not self.nameless_made:
