@@ -49,13 +49,9 @@ def round_fraction(x: Fraction, precision: int, lowest: int) -> float:
         exponent -= 1
     unit = max(exponent - precision + 1, lowest)
     scaled = round(magnitude / Fraction(2) ** unit)
-    try:
-        result = math.ldexp(scaled, unit)
-    except OverflowError:
-        result = math.inf
-    if precision == 24 and result > float(np.finfo(np.float32).max):
-        result = math.inf
-    return math.copysign(result, x)
+    largest = 128 if precision == 24 else 1024  # results below 2 to this power are finite
+    result = math.inf if scaled >= 1 << max(largest - unit, 0) else math.ldexp(scaled, unit)
+    return result if x > 0 else -result
 
 
 def fma(a: float, b: float, c: float, precision: int, lowest: int) -> float:

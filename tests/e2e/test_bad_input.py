@@ -138,17 +138,17 @@ def places(said: str) -> list[tuple[int, int]]:
 def test_several_errors_with_places(tmp_path: Path) -> None:
     text = (
         ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u32 n)\n{\n"
-        "\t.reg .b32 %r<4>;\n\t.reg .f32 %f<2>;\n"
+        "\t.reg .b32 %r<4>;\n\t.reg .f32 %f<2>;\n\t.reg .s32 %i;\n"
         "\tadd.s32 %r1, %r2 %r3;\n"
         "\tmov.u32 %r1, %nosuch;\n"
         "\tfrobnicate.s32 %r1, %r2;\n"
-        "\tadd.f32 %f1, %f0, %r1;\n"
+        "\tadd.f32 %f1, %f0, %i;\n"
         "\tadd.s32 %r1, %r2, 3;\n"
         "\tbra NOWHERE;\n"
         "\tret;\n}\n"
     )
     said = refused(compile_text(tmp_path, text), tmp_path)
-    assert [line for line, _ in places(said)] == [8, 9, 10, 11, 13]
+    assert [line for line, _ in places(said)] == [9, 10, 11, 12, 14]
     lines, source = said.splitlines(), text.splitlines()
     for k, line in enumerate(lines):
         match = re.match(r"in\.ptx:(\d+):(\d+): error: \S", line)

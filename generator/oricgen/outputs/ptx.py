@@ -7,6 +7,7 @@ from ..ptx import FLAGS, Family, Form, Instruction, Operand, families, load_type
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
+from ..targets import resolve
 
 _ME = "generator/oricgen/outputs/ptx.py"
 
@@ -51,7 +52,7 @@ def _operand(operand: Operand) -> tuple[object, ...]:
 def _render_index(spec: Spec, found: list[Family]) -> str:
     types = load_types(spec)
     names = spec.load("ptx/names.yaml", "ptx_names")["names"]
-    text = header("#", _ME, ["spec/ptx/*.yaml"])
+    text = header("#", _ME, ["spec/ptx/*.yaml", "spec/sm_targets.yaml"])
     text += '"""PTX types, targets, special registers, directives and the index of instruction names."""\n\n'
     text += "from typing import Final\n\n"
     for index, flag in enumerate(FLAGS):
@@ -63,7 +64,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     limits = tuple((row["bits"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"])
     text += f"VECTOR_LIMITS: Final = {limits!r}\n"
     text += "# target -> (number, suffix)\n"
-    text += _table("TARGETS", "tuple[int, str]", _targets(types))
+    text += _table("TARGETS", "tuple[int, str]", _targets(spec, types))
     text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({versions!r})\n"
@@ -97,8 +98,10 @@ def _types(types: Map) -> dict[str, object]:
     }
 
 
-def _targets(types: Map) -> dict[str, object]:
-    return {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
+def _targets(spec: Spec, types: Map) -> dict[str, object]:
+    """The names that PTX knows, and those that code can be made for."""
+    named = {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
+    return named | {t.name: (t.number, t.variant) for t in resolve(spec)}
 
 
 def _special(spec: Spec) -> dict[str, object]:
