@@ -7,16 +7,14 @@ import sys
 from pathlib import Path
 
 from .errors import SpecError
-from .outputs import render_all
-from .render import write_tree
-from .spec import Spec
 
-ROOT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
+ROOT = CHECKOUT if (CHECKOUT / "spec").is_dir() else Path.cwd()  # installed: the folder one stands in
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="oricgen", description="Compile spec/ into build/.")
-    parser.add_argument("--root", type=Path, default=ROOT, help="project folder (default: this checkout)")
+    parser.add_argument("--root", type=Path, default=ROOT, help="project folder (default: the checkout)")
     sub = parser.add_subparsers(dest="command", required=True)
     sub.add_parser("build", help="write the generated tables and C source to build/")
     sub.add_parser("check", help="check the specification; write nothing")
@@ -31,6 +29,10 @@ def build(root: Path) -> list[str]:
     Raises:
         SpecError: a mistake in the specification.
     """
+    from .outputs import render_all
+    from .render import write_tree
+    from .spec import Spec
+
     files = render_all(Spec(root / "spec"))
     out = root / "build"
     for folder in ("oric_tables", "c", "flat"):
@@ -49,6 +51,9 @@ def main(argv: list[str]) -> int:
             for name in build(args.root):
                 print(f"wrote build/{name}")
         elif args.command == "check":
+            from .outputs import render_all
+            from .spec import Spec
+
             render_all(Spec(args.root / "spec"))
         else:
             from .native import build_native
@@ -56,6 +61,9 @@ def main(argv: list[str]) -> int:
             print(build_native(args.root, sanitize=args.sanitize))
     except SpecError as error:
         print(f"oricgen: error: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(f"oricgen: error: {error.name} is not installed: pip install 'oric[spec]'", file=sys.stderr)
         return 2
     return 0
 

@@ -1,0 +1,12 @@
+"""``oric_tables/__init__.py``: makes the generated tables a package."""
+
+from __future__ import annotations
+
+from ..render import header
+from ..spec import Spec
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the package's own file; it depends on nothing."""
+    text = header("#", "generator/oricgen/outputs/package.py", [f"{spec.root.name}/"]) + '"""Tables generated from the specification."""\n'
+    return {"oric_tables/__init__.py": text}
