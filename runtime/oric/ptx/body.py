@@ -15,13 +15,13 @@ from oric.support.diagnostics import NotSupported
 from . import classes as cl
 from .builder import Function, Operand
 from .calls import read_call
-from .check import check
+from .check import check, fits
 from .declarations import VARIABLE_SPACES, Declarations
 from .lexer import DOT_WORD, END, IDENT, SPACE, Lexer, PtxError
 from .operands import OperandReader
 from .recovery import next_statement
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
-from .signatures import entries_for, entry_of
+from .signatures import Entry, entries_for, entry_of
 from .state import State
 
 MAX_DEPTH: Final = 2000
@@ -175,8 +175,12 @@ class Body:
         if match is None or lexer.kind != IDENT:
             raise lexer.expected("an instruction")
         at = lexer.at
-        entry = entry_of(self.state, match[0], at)
+        mnemonic = match[0]
         lexer.move(match.end())
+        while lexer.kind == DOT_WORD:  # "add .s32"
+            mnemonic += lexer.value
+            lexer.advance()
+        entry = self.entry(lexer, mnemonic, at)
         if entry.special:
             operands = read_call(lexer, self.reader)
         else:
@@ -189,7 +193,15 @@ class Body:
             self.state.not_supported(error.what, at)
         lexer.advance()
 
-    def operands(self, lexer: Lexer, entry: Any, at: int) -> list[Operand]:
+    def entry(self, lexer: Lexer, mnemonic: str, at: int) -> Entry:
+        """The entry of a mnemonic; on an error the lexer goes back to it, where recovery begins."""
+        try:
+            return entry_of(self.state, mnemonic, at)
+        except PtxError:
+            lexer.move(at)
+            raise
+
+    def operands(self, lexer: Lexer, entry: Entry, at: int) -> list[Operand]:
         """The operands up to ``;``, checked."""
         operands: list[Operand] = []
         classes: list[int] = []
@@ -206,6 +218,7 @@ class Body:
                 raise lexer.expected("',' or ';'")
         fault = check(entry, tuple(classes), operands)
         if fault is not None:
+            self.check_gates(entry, classes, operands, at)
             index, message = fault
             place = at if index < 0 else places[index]
             name = Lexer(lexer.text, place).value
@@ -213,6 +226,13 @@ class Body:
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
         return operands
+
+    def check_gates(self, entry: Entry, classes: list[int], operands: list[Operand], at: int) -> None:
+        """Report operands that would fit in a later version or on a newer target."""
+        for signature in entry.variant.signatures:
+            if signature not in entry.signatures and fits(signature, tuple(classes), operands) is None:
+                what = f"'{entry.variant.text}' with these operands"
+                self.state.gate(what, signature.ptx, signature.sm, signature.arch, at)
 
     def guard(self, lexer: Lexer) -> Operand | None:
         """``@p`` or ``@!p``."""

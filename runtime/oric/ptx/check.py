@@ -30,7 +30,7 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
     """
     best: Fault | None = None
     for signature in entry.signatures:
-        fault = _fits(signature, key, nodes)
+        fault = fits(signature, key, nodes)
         if fault is None:
             if not signature.has_bounds:
                 entry.accepted.add(key)
@@ -46,7 +46,8 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
     return index, f"operand {index + 1} of '{entry.variant.text}': {message}"
 
 
-def _fits(signature: Signature, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
+def fits(signature: Signature, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
+    """What is wrong with operands for one signature; None when they fit."""
     specs = signature.operands
     spare = len(key) - signature.least
     if spare < 0 or len(key) > len(specs):

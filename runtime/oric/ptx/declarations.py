@@ -185,6 +185,10 @@ class Declarations:
         if known is not None and known.kind == SYMBOL and "extern" in (known.info.linkage, variable.linkage):
             if known.type != variable.space or known.info.type != variable.type:
                 raise PtxError(variable.loc, f"'{variable.name}' was declared before with another type or state space")
+            if known.info.linkage == "extern" and not variable.linkage:
+                raise PtxError(
+                    variable.loc, f"'{variable.name}' was declared '.extern': its definition needs '.visible' or '.weak'"
+                )
             if variable.linkage == "extern" or known.info.linkage != "extern":
                 return
             del scope.names[variable.name]
@@ -331,6 +335,11 @@ class Declarations:
             raise PtxError(function.loc, f"function '{function.name}' is defined twice")
         if signature_of(earlier) != signature_of(function):
             raise PtxError(function.loc, f"function '{function.name}' was declared before with other parameters")
+        if earlier.linkage == "extern" and function.has_body:
+            raise PtxError(function.loc, f"function '{function.name}' was declared '.extern': it cannot be defined here")
+        if function.linkage not in (earlier.linkage, ""):
+            raise PtxError(function.loc, f"function '{function.name}' was declared before with another linkage")
+        function.linkage = earlier.linkage
         if function.has_body or not earlier.has_body:
             known.info = function
         return known
@@ -340,6 +349,6 @@ def signature_of(function: Function) -> tuple[object, ...]:
     """What two declarations of a function must agree in."""
     return (
         function.is_entry,
-        tuple((v.space, v.size) for v in function.returns),
-        tuple((v.space, v.size) for v in function.params),
+        tuple((v.space, v.type, v.vector, v.dims, v.align) for v in function.returns),
+        tuple((v.space, v.type, v.vector, v.dims, v.align) for v in function.params),
     )

@@ -20,8 +20,8 @@ from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope, regis
 from .state import State
 
 _REGISTER: Final = re.compile(r"[ \t\r\n]*(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})[ \t\r\n]*\Z", re.ASCII)
-_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+?(-?[0-9]{1,18}))?\][ \t\r\n]*\Z", re.ASCII)
-_NAMED_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[([A-Za-z_$][\w$]*+)(?:\+?(-?(?:0|[1-9][0-9]{0,17})))?\][ \t\r\n]*\Z", re.ASCII)
+_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+(-?[0-9]{1,18}))?\][ \t\r\n]*\Z", re.ASCII)
+_NAMED_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[([A-Za-z_$][\w$]*+)(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\][ \t\r\n]*\Z", re.ASCII)
 _LABEL_NAME: Final = re.compile(r"[ \t\r\n]*([A-Za-z$][\w$]*+)[ \t\r\n]*\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[ \t\r\n]*(-?(?:0|[1-9][0-9]{0,17}))[ \t\r\n]*\Z", re.ASCII)
 _BITS: Final = re.compile(r"[ \t\r\n]*(0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})[ \t\r\n]*\Z", re.ASCII)
@@ -205,15 +205,12 @@ class OperandReader:
         raise PtxError(at, f"'{name}' cannot be the base of an address")
 
     def offset(self, lexer: Lexer) -> int:
-        """``+ constant`` or ``- constant`` behind the base of an address; 0 when there is none."""
-        if lexer.is_punct("-"):
-            constant = expression(lexer)
-        elif lexer.take("+"):
-            if lexer.kind == IDENT and lexer.value != "WARP_SZ":
-                raise lexer.expected("a constant offset")
-            constant = expression(lexer)
-        else:
+        """``+ constant`` behind the base of an address; 0 when there is none."""
+        if not lexer.take("+"):
             return 0
+        if lexer.kind == IDENT and lexer.value != "WARP_SZ":
+            raise lexer.expected("a constant offset")
+        constant = expression(lexer)
         if constant.is_float:
             raise PtxError(lexer.at, "an address offset is an integer")
         return constant.value if constant.value < 1 << 63 else constant.value - (1 << 64)
@@ -224,10 +221,9 @@ class OperandReader:
         lexer.advance()
         if name == "_":
             return (b.SINK,), cl.SINK_CLASS
-        adjacent = lexer.at == at + len(name)
         entity = self.scope.lookup(name)
         if entity is None and name[0] == "%" and name[1:] in SPECIAL:
-            component = lexer.value if adjacent and lexer.kind == DOT_WORD else ""
+            component = lexer.value if lexer.kind == DOT_WORD else ""
             if component:
                 if name[1:] + component not in SPECIAL:
                     raise PtxError(lexer.at, f"special register '{name}' has no component '{component}'")
@@ -238,7 +234,7 @@ class OperandReader:
                 raise self.unknown(name, at)
             return (b.LABEL, self.label(name, at)), cl.LABEL_CLASS
         if entity.kind == REGISTER:
-            return self.register(lexer, entity, name, adjacent)
+            return self.register(lexer, entity, name)
         if entity.kind == TABLE_NAME:
             return (b.TABLE, entity.handle), cl.TABLE_CLASS
         return self.symbol(lexer, entity)
@@ -254,9 +250,9 @@ class OperandReader:
             return (b.ADDR_SYM, entity.handle, constant.value), cl.class_id(cl.C_ADDR_SYM, entity.type)
         return (b.SYM, entity.handle, self.offset(lexer)), cl.class_id(cl.C_SYM, entity.type)
 
-    def register(self, lexer: Lexer, entity: Entity, name: str, adjacent: bool) -> Found:
+    def register(self, lexer: Lexer, entity: Entity, name: str) -> Found:
         """A register, an element of a vector register, a part of a register, or a whole vector register."""
-        if adjacent and lexer.kind == DOT_WORD:
+        if lexer.kind == DOT_WORD:
             component, at = lexer.value, lexer.at
             lexer.advance()
             if entity.vector > 1 and _COMPONENTS.get(component, 99) < entity.vector:

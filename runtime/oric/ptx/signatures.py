@@ -196,9 +196,9 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
 def _vector_gate(text: str, specs: tuple[OperandSpec, ...], at: int) -> tuple[int, int]:
     """What the widest vector among the operands needs."""
     widest = max((s.elements * s.size for s in specs if s.elements > 1), default=0)
-    for bits, gate in ix.VECTOR_LIMITS:
+    for bits, (ptx, sm) in ix.VECTOR_LIMITS:
         if widest <= bits:
-            return gate
+            return ptx, sm
     raise PtxError(at, f"'{_short(text)}': a vector of {widest} bits is too wide")
 
 

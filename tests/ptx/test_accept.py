@@ -1,0 +1,96 @@
+"""Modules that must be read clean: what nvcc 13.0 makes of varied CUDA code, and the language beyond that by hand."""
+
+import re
+from pathlib import Path
+
+import pytest
+from oric.ptx import builder as b
+from oric.ptx import parse
+from oric.ptx.recorder import Instruction, Module
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+FILES = sorted([*(HERE / "accept").glob("*.ptx"), *(ROOT / "tests/kernels").glob("*.ptx"), *(ROOT / "examples").glob("*.ptx")])
+
+
+def described(module: Module) -> list[list[tuple]]:
+    """What was recorded, without places."""
+    out = []
+    for body in module.bodies:
+        rows = []
+        for s in body.statements:
+            rows.append((s.variant.text, s.guard, s.operands) if isinstance(s, Instruction) else ("label", s.name))
+        out.append(rows)
+    return out
+
+
+def instruction_count(text: str) -> int:
+    """Instructions of a compiler-made module, counted without the parser: lines that begin with a mnemonic."""
+    code = re.sub(r"//[^\n]*", "", text)
+    code = re.sub(r"\.section[^{]*\{[^}]*\}", "", code)
+    return len(re.findall(r"^[\t ]*(?:@!?%\w+[\t ]+)?[a-z][\w.:]*(?:[\t ]+[^;]*)?;", code, re.M))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_clean(path):
+    module = parse(path.read_text(encoding="utf-8"), path.name)
+    assert module.bodies
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.name != "language.ptx"], ids=lambda p: p.name)
+def test_every_instruction_is_passed_on(path):
+    text = path.read_text(encoding="utf-8")
+    inline = text.count("begin inline asm")
+    found = sum(len(body.instructions()) for body in parse(text, path.name).bodies)
+    if not inline:
+        assert found == instruction_count(text)
+    else:
+        assert found >= instruction_count(text) - 2 * inline
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+def test_both_ways_of_reading_agree(path):
+    """A comment inside each instruction sends it the careful way; the records must be the same."""
+    text = path.read_text(encoding="utf-8")
+    slow = re.sub(r"^([\t ]*(?:@!?%\w+[\t ]+)?[a-z][\w.:]*)([\t ]+[^;:\n]*;)", r"\1 /* */\2", text, flags=re.M)
+    assert slow != text
+    assert described(parse(slow)) == described(parse(text))
+
+
+def test_windows_line_ends():
+    text = (ROOT / "examples/saxpy.ptx").read_text(encoding="utf-8")
+    assert described(parse(text.replace("\n", "\r\n"))) == described(parse(text))
+
+
+def test_places_are_those_of_the_mnemonic():
+    text = (ROOT / "examples/saxpy.ptx").read_text(encoding="utf-8")
+    for instruction in parse(text).bodies[0].instructions():
+        assert text.startswith(instruction.variant.text, instruction.loc)
+
+
+def test_language_module_in_detail():
+    module = parse((HERE / "accept/language.ptx").read_text(encoding="utf-8"), "language.ptx")
+    assert module.header is not None and module.header.version == (9, 0) and module.header.options == ("texmode_unified",)
+    symbols = {s.name: s for s in module.symbols}
+    assert symbols["matrix"].init == b"".join(i.to_bytes(4, "little") for i in (1, 2, 3, 4, 5, 0))
+    assert symbols["count"].dims == (6,) and symbols["count"].init == bytes([16, 0, 5, 0, 15, 0, 9, 0, 255, 255, 2, 0])
+    assert symbols["four"].init.hex() == "0000803f000020c00000404000008040"
+    assert [(r.offset, r.addend, r.generic) for r in symbols["places"].relocs] == [(0, 0, False), (8, 4, True), (16, 8, False)]
+    assert [(r.offset, r.size, r.mask) for r in symbols["bytes"].relocs] == [(0, 1, 0xFF), (1, 1, 0xFF00)]
+    assert symbols["dynamic"].size == 0 and symbols["dynamic"].align == 16 and symbols["dynamic"].linkage == "extern"
+    assert symbols["managed"].attributes == ("managed",)
+    assert symbols["by_param"].linkage == "visible"
+    kernel = module.function("kernel")
+    assert kernel.function.directives == {"maxntid": (128, 2, 1), "minnctapersm": (2,), "maxnreg": (64,)}
+    assert kernel.function.pragmas == ("nounroll",)
+    assert kernel.function.params[0].ptr == ("global", 16) and kernel.function.params[1].size == 24
+    assert [kind for kind, _, _ in kernel.tables] == ["prototype", "call", "branch"]
+
+
+def test_hidden_names_and_labels_of_inner_scopes():
+    module = parse((HERE / "accept/language.ptx").read_text(encoding="utf-8"), "language.ptx")
+    kernel = module.function("kernel")
+    moves = [i for i in kernel.instructions() if i.variant.text == "mov.b32" and i.operands[1] == (b.INT, 3)]
+    outer = next(r for r in kernel.registers if r.name == "%r")
+    assert not outer.first <= moves[0].operands[0][1] < outer.first + outer.count
+    assert kernel.labels.count("inner") == 1 and kernel.labels.count("OUTER") == 1

@@ -1,0 +1,65 @@
+"""The signature tables as a whole: every form accepts its own examples, gates hold, names resolve."""
+
+import pytest
+from oric.ptx import parse
+from oric.ptx.signatures import entry_of
+from oric.ptx.state import State
+from oric.support.diagnostics import CompileError, diagnostics_for
+from oric_tables import ptx_index as ix
+
+from tests.ptx.signature_examples import DECLARATIONS, examples
+
+EXAMPLES = list(examples())
+
+
+def module(version: str, target: str, lines: list[str]) -> str:
+    body = "".join(f"{line};\n" for line in lines)
+    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{DECLARATIONS}T0: .branchtargets L0;\n"
+    return f"{head}{body}L0: ret;\n}}\n"
+
+
+def target_for(sm: int, arch: tuple[str, ...]) -> str:
+    return arch[0] if arch else "sm_100a" if sm > 90 else "sm_90"
+
+
+@pytest.mark.parametrize("target", sorted({target_for(sm, arch) for _, (_, sm, arch), _ in EXAMPLES}))
+def test_every_form_accepts_its_examples(target):
+    lines = [text for _, (_, sm, arch), text in EXAMPLES if target_for(sm, arch) == target]
+    assert len(parse(module("9.0", target, lines)).bodies[0].instructions()) == len(lines) + 1
+
+
+def test_there_are_thousands():
+    assert len({text for _, _, text in EXAMPLES}) > 2000
+
+
+def test_a_version_and_target_below_the_gate_are_refused():
+    refused = 0
+    for text, options in by_text().items():
+        if all(sm > 80 or arch for _, sm, arch in options):
+            with pytest.raises(CompileError, match="needs target"):
+                parse(module("9.0", "sm_80", [text]))
+            refused += 1
+    assert refused > 200
+
+
+def by_text():
+    found = {}
+    for _, gates, text in EXAMPLES:
+        found.setdefault(text, []).append(gates)
+    return found
+
+
+def test_known_names_without_signature_are_marked():
+    diag = diagnostics_for("", "f")
+    state = State("", None, diag, "")
+    state.version = 90
+    state.set_target("sm_90a")
+    entry = entry_of(state, "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", 0)
+    assert entry.variant.name == "wgmma.mma_async" and not entry.variant.supported
+    assert entry_of(state, "cp.async.bulk.tensor.2d.shared::cluster.global.tile", 0).variant.name == "cp.async.bulk.tensor"
+
+
+def test_no_name_has_both_a_signature_and_a_bare_entry():
+    for first, rows in ix.HEADS.items():
+        names = [rest for rest, _ in rows]
+        assert len(names) == len(set(names)), first
