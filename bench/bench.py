@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Compile time and code size, ours and ptxas's, in one run: `make bench`.
 
-    python bench/bench.py [--repeats N] [--targets sm_80,sm_90] [--level 3] [KERNEL...]
+    python -m bench.bench [--repeats N] [--targets sm_80,sm_90] [--level 3] [KERNEL...]
 
 Compile time is CPU time.  Ours: `time.process_time` from PTX text to image in a warm process, median of the
 repeats.  ptxas: user and system time of the child process less that of ptxas on a module with nothing in it, median
@@ -24,12 +23,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench import generated
+from tests.kernels import cases
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), *(str(ROOT / part) for part in ("runtime", "generator", "build"))]
-
-from bench import generated  # noqa: E402
-from tests.kernels import cases  # noqa: E402
-
 EMPTY = ".version 8.0\n.target {target}\n.address_size 64\n"
 SIZES = (500, 1000, 2000, 4000, 8000)
 GROWTH_LIMIT = 1.5  # per-instruction cost of the largest size against the smallest; more means a step of quadratic cost
@@ -104,15 +101,17 @@ class Ptxas:
 def code_size(image: bytes) -> dict[str, dict[str, int]]:
     """Per kernel: instructions (without the padding behind the last one) and registers, read from a cubin."""
     from oric import sass
+    from oric.support import elf
 
+    cubin = elf.read(image)
     sizes = {}
-    for kernel in sass.kernels(image):
-        names = [instruction.name for instruction in kernel.instructions]
+    for name, kernel in cubin.kernels.items():
+        names = [instruction.op.name for instruction in sass.decode(kernel.text, cubin.target)]
         while names and names[-1] == "NOP":
             names.pop()
         if len(names) > 1 and names[-1] == "BRA":  # the jump to itself behind the code
             names.pop()
-        sizes[kernel.name] = {"instructions": len(names), "registers": kernel.registers}
+        sizes[name] = {"instructions": len(names), "registers": kernel.registers}
     return sizes
 
 

@@ -100,8 +100,9 @@ def _types(types: Map) -> dict[str, object]:
 
 def _targets(spec: Spec, types: Map) -> dict[str, object]:
     """The names that PTX knows, and those that code can be made for."""
-    named = {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
-    return named | {t.name: (t.number, t.variant) for t in resolve(spec)}
+    out: dict[str, object] = {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
+    out.update((t.name, (t.number, t.variant)) for t in resolve(spec))
+    return out
 
 
 def _special(spec: Spec) -> dict[str, object]:
