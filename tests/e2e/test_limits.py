@@ -1,0 +1,127 @@
+"""Programs at the edges of what the machine and the tables hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import oric
+import pytest
+from oric import CompileError
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+TARGETS = ("sm_80", "sm_90")
+
+
+def kernel(body: str, params: str = ".param .u64 out", name: str = "k") -> str:
+    return f"{HEAD}.visible .entry {name}({params})\n{{\n{body}\n}}\n"
+
+
+def run(text: str, target: str, count: int, threads: int = 32, level: int = 3, dtype: type = np.uint32) -> np.ndarray:
+    module = oric.sim.load(oric.compile(text, arch=target, opt_level=level, verify=True).image)
+    out = np.zeros(count, dtype)
+    module.launch("k", grid=(1, 1, 1), block=(threads, 1, 1), args=[out])
+    return out
+
+
+def live_values(count: int) -> str:
+    """``count`` loaded values that are all live at once: they are summed in reverse order after a barrier."""
+    lines = [".reg .b32 %r<600>; .reg .b64 %rd<4>;", "ld.param.u64 %rd1, [out];", "cvta.to.global.u64 %rd2, %rd1;"]
+    lines += [f"ld.volatile.global.u32 %r{i}, [%rd2+{4 * i}];" for i in range(count)]
+    lines += ["bar.sync 0;", f"mov.u32 %r599, %r{count - 1};"]
+    lines += [f"mad.lo.u32 %r599, %r599, 3, %r{i};" for i in reversed(range(count - 1))]
+    lines += ["st.global.u32 [%rd2], %r599;", "ret;"]
+    return kernel("\n".join(lines))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_250_values_live_at_once(target: str) -> None:
+    values = np.arange(7, 257, dtype=np.uint32)
+    module = oric.sim.load(oric.compile(live_values(250), arch=target).image)
+    out = values.copy()
+    module.launch("k", grid=(1, 1, 1), block=(1, 1, 1), args=[out])
+    want = int(values[249])
+    for value in reversed(values[:249]):
+        want = (want * 3 + int(value)) & 0xFFFFFFFF
+    assert out[0] == want
+
+
+def test_running_out_of_registers_is_an_error_that_says_so() -> None:
+    with pytest.raises(CompileError) as caught:
+        oric.compile(live_values(300), arch="sm_90")
+    assert "register" in str(caught.value)
+    assert "k" in str(caught.value)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_seven_predicates_live_at_once(target: str) -> None:
+    lines = [".reg .pred %p<8>; .reg .b32 %r<20>; .reg .b64 %rd<4>;", "ld.param.u64 %rd1, [out];", "cvta.to.global.u64 %rd2, %rd1;",
+             "mov.u32 %r1, %tid.x;", "mul.wide.u32 %rd3, %r1, 4;", "add.s64 %rd2, %rd2, %rd3;", "mov.u32 %r9, 0;"]
+    lines += [f"and.b32 %r2, %r1, {1 << i}; setp.ne.u32 %p{i}, %r2, 0;" for i in range(5)]
+    lines += ["setp.gt.u32 %p5, %r1, 7;", "setp.lt.u32 %p6, %r1, 21;", "bar.sync 0;"]
+    lines += [f"@%p{i} add.u32 %r9, %r9, {10**i};" for i in range(7)]
+    lines += ["st.global.u32 [%rd2], %r9;", "ret;"]
+    out = run(kernel("\n".join(lines)), target, 32)
+    want = [sum(10**i for i in range(5) if t >> i & 1) + 10**5 * (t > 7) + 10**6 * (t < 21) for t in range(32)]
+    assert out.tolist() == want
+
+
+def nested(depth: int) -> str:
+    """``depth`` divergent ifs inside one another, each with work behind it, so that each needs its own reconvergence."""
+    lines = [".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<4>;", "ld.param.u64 %rd1, [out];", "cvta.to.global.u64 %rd2, %rd1;",
+             "mov.u32 %r1, %tid.x;", "mul.wide.u32 %rd3, %r1, 4;", "add.s64 %rd2, %rd2, %rd3;", "mov.u32 %r2, 0;"]
+    for i in range(depth):
+        lines += [f"setp.le.u32 %p, %r1, {i};", f"@%p bra L{i};", "add.u32 %r2, %r2, 1;", f"st.global.u32 [%rd2+{128 * (i + 1)}], %r2;"]
+    for i in reversed(range(depth)):
+        lines += [f"L{i}:", "add.u32 %r2, %r2, 1000;", f"st.global.u32 [%rd2+{128 * (i + 1)}], %r2;"]
+    lines += ["st.global.u32 [%rd2], %r2;", "ret;"]
+    return kernel("\n".join(lines))
+
+
+@pytest.mark.parametrize("depth", [1, 8, 16, 17, 24])
+@pytest.mark.parametrize("level", [0, 3])
+def test_nested_divergent_regions(depth: int, level: int) -> None:
+    out = run(nested(depth), "sm_90", 32 * (depth + 1), level=level)
+    for thread in range(32):
+        taken = min(thread, depth)
+        # A thread that leaves at level i passes the ends of the levels 0 .. i.
+        passed = min(taken + 1, depth)
+        assert out[thread] == taken + 1000 * passed, thread
+
+
+@pytest.mark.parametrize("offset", [0, 4, 0x7FFFFC, 0x800000, 0x12345678, -4, -0x800000, -0x800004])
+def test_address_offsets_of_any_size(offset: int) -> None:
+    body = f""".reg .b64 %rd<4>; .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; sub.s64 %rd3, %rd2, {offset};
+    ld.global.u32 %r1, [%rd3+{offset}]; add.u32 %r1, %r1, 5; st.global.u32 [%rd3+{offset}], %r1; ret;"""
+    for level in (0, 3):
+        assert run(kernel(body), "sm_90", 1, 1, level)[0] == 5
+
+
+def test_a_guard_survives_all_phases() -> None:
+    body = """.reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 5;
+    mul.wide.u32 %rd3, %r1, 4; add.s64 %rd2, %rd2, %rd3; @!%p st.global.u32 [%rd2], %r1; @!%p exit; st.global.u32 [%rd2], 77; ret;"""
+    for level in (0, 3):
+        out = run(kernel(body), "sm_90", 32, level=level)
+        assert out.tolist() == [77] * 5 + list(range(5, 32))
+
+
+def test_300_kernels_in_a_module() -> None:
+    one = """.visible .entry k{i}(.param .u64 out) {{ .reg .b64 %rd<3>; .reg .b32 %r; ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd2, %rd1; mov.u32 %r, {i}; st.global.u32 [%rd2], %r; ret; }}\n"""
+    cubin = oric.compile(HEAD + "".join(one.format(i=i) for i in range(300)))
+    assert list(cubin.kernels) == [f"k{i}" for i in range(300)]
+    module = oric.sim.load(cubin.image)
+    for i in (0, 127, 128, 299):
+        out = np.zeros(1, np.uint32)
+        module.launch(f"k{i}", grid=(1, 1, 1), block=(1, 1, 1), args=[out])
+        assert out[0] == i
+
+
+def test_a_name_of_5000_characters() -> None:
+    name = "k" + "x" * 4999
+    body = ".reg .b64 %rd<3>; ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; st.global.u32 [%rd2], 3; ret;"
+    cubin = oric.compile(kernel(body, name=name))
+    assert list(cubin.kernels) == [name]
+    out = np.zeros(1, np.uint32)
+    oric.sim.load(cubin.image).launch(name, grid=(1, 1, 1), block=(1, 1, 1), args=[out])
+    assert out[0] == 3
