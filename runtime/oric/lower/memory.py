@@ -156,7 +156,7 @@ class Memory(Emitter):
 
     def _with_offset(self, base: int, offset: int, wide: bool) -> tuple[int, int]:
         if _OFFSET_MIN <= offset <= _OFFSET_MAX:
-            return base, self.code.imm(offset & 0xFFFFFFFF)
+            return base, self.code.imm(offset)
         name = "add_offset_wide" if wide else "add_constant"
         dest = self.new("R", 2 if wide else 1)
         self.template(name, d=dest, a=base, b=(nodes.INT, offset))
