@@ -7,7 +7,7 @@
 #include "oric_latency.h"
 
 /* Packed operands: see oric.ir.operand. */
-enum { TYPE_REG = 1, TYPE_IMM = 2, TYPE_POOL = 3, TYPE_LABEL = 4, SENTINEL_RZ = 1023, SENTINEL_PT = 31 };
+enum { TYPE_REG = 1, TYPE_IMM = 2, TYPE_POOL = 3, TYPE_LABEL = 4, TYPE_SPECIAL = 6, SENTINEL_RZ = 1023, SENTINEL_PT = 31 };
 
 static uint64_t operand_at(const oric_image *image, const oric_instruction *insn, uint32_t slot) {
     if (slot < 9) return (uint64_t)insn->operands[2 * slot] | (uint64_t)insn->operands[2 * slot + 1] << 32;
@@ -109,6 +109,15 @@ static void add_register(loader *ld, oric_node *node, uint64_t operand, uint32_t
     add_access(ld, node, unit + 1, count - 1, flags, slot, high);
 }
 
+/* A convergence barrier that was numbered before allocation. */
+static void add_barrier(loader *ld, oric_node *node, uint64_t operand, uint32_t slot, const oric_op_schedule *op, const oric_class *klass) {
+    uint32_t number = operand & 0xFFFFF;
+    int writes = op->writes >> slot & 1;
+    if (number >= (uint32_t)physical_room[ORIC_FILE_B]) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index);
+    uint8_t group = writes ? klass->rows[ORIC_FILE_B][0] : op->reader[slot][0];
+    add_access(ld, node, ORIC_U_B + number, 1, writes ? ORIC_A_DEF : 0, slot, group);
+}
+
 static int64_t immediate(const oric_image *image, uint64_t operand) {
     if ((operand >> 28 & 7) == TYPE_POOL) return (int64_t)image->immediates[operand & 0xFFFFF];
     return (int64_t)(operand & 0xFFFFF);
@@ -177,6 +186,7 @@ static void load_instruction(loader *ld, uint32_t position, uint32_t at) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
         if (type == TYPE_REG) add_register(ld, node, operand, s, op, klass);
+        if (type == TYPE_SPECIAL && op->kind[s] == ORIC_K_BREG && ld->physical) add_barrier(ld, node, operand, s, op, klass);
         if (type == TYPE_LABEL && klass->flags & ORIC_C_FENCE) node->flags |= ORIC_I_JUMP;
     }
     if (insn->guard) add_register(ld, node, insn->guard, 255, op, klass);

@@ -1,0 +1,96 @@
+"""The control bits of the project's own kernels, checked along random paths by the independent walker."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import oric
+import pytest
+from oric.ir import machine
+from oric.sass import decode
+from oric_tables import ops
+from oric_tables._native import lib
+from oric_tables.targets import TARGETS
+
+from tests.sched.model import ROOT, walk
+
+SOURCES = sorted((ROOT / "tests/kernels").glob("*.ptx"))
+
+
+def arch_of(path: Path) -> list[str]:
+    parts = path.name.split(".")
+    return [parts[1]] if len(parts) == 3 else ["sm_80", "sm_90"]
+
+
+CASES = [(path, arch, level) for path in SOURCES for arch in arch_of(path) for level in (0, 1, 3)]
+
+
+def compiled(path: Path, arch: str, level: int, monkeypatch):
+    """(view of the back end, machine code) of every function."""
+    from oric.driver import pipeline
+
+    out = []
+    encode = pipeline.encode_function
+
+    def capture(code, target):
+        view = code.analyses[machine.KEY]
+        encoded = encode(code, target)
+        out.append((view, encoded.words))
+        return encoded
+
+    monkeypatch.setattr(pipeline, "encode_function", capture)
+    oric.compile(path.read_text(), arch=arch, opt_level=level)
+    assert out
+    return out
+
+
+@pytest.mark.parametrize(("path", "arch", "level"), CASES, ids=[f"{p.stem}-{a}-O{o}" for p, a, o in CASES])
+def test_kernel_is_protected_on_every_path(path, arch, level, monkeypatch):
+    for view, words in compiled(path, arch, level, monkeypatch):
+        check_footprints(view.fn, decode(words, arch))
+        succs = [block.succs for block in view.code.blocks]
+        for seed in range(20):
+            choose = random.Random(seed)
+            walk(view.fn, TARGETS[arch].isa_name, succs, [choose.randrange(6) for _ in range(50)], limit=200)
+
+
+_FIRST = {"gpr": lib.ORIC_U_R, "pred": lib.ORIC_U_P, "breg": lib.ORIC_U_B, "ugpr": lib.ORIC_U_UR, "upred": lib.ORIC_U_UP}
+_NONE = {"gpr": 255, "pred": 7, "ugpr": 255, "upred": 7}
+
+
+def registers(instruction) -> tuple[set[int], set[int]]:
+    """Units that a machine instruction reads and writes, from its decoded operands and the widths of the operation's row."""
+    sets: tuple[set[int], set[int]] = (set(), set())
+    slots = {slot.name: slot for slot in instruction.op.operands}
+    for operand in instruction.operands:
+        if operand.kind == "cbanku" and operand.reg != 255:
+            sets[0].add(_FIRST["ugpr"] + operand.reg)
+        if operand.kind not in _FIRST or operand.reg == _NONE.get(operand.kind):
+            continue
+        slot = slots[operand.name]
+        count = slot.regs
+        if not isinstance(count, int):
+            modifier = instruction.op.mods[count[0]]
+            count = count[1][modifier.values[str(instruction.modifiers[count[0]])]]
+        first = _FIRST[operand.kind] + operand.reg
+        sets[slot.writes].update(range(first, first + count))
+    if instruction.guard != 7:
+        sets[0].add(_FIRST["upred" if instruction.op.guard == "UP" else "pred"] + instruction.guard)
+    return sets
+
+
+def check_footprints(fn, instructions) -> None:
+    """The accesses that the scheduler saw are those of the machine words."""
+    position = 0
+    for i in range(fn.insn_count):
+        node = fn.nodes[i]
+        position += node.pads
+        instruction = instructions[position]
+        position += 1
+        assert instruction.op is ops.OPS[node.op], instruction
+        seen: tuple[set[int], set[int]] = (set(), set())
+        for k in range(node.access_count):
+            a = fn.accesses[node.access + k]
+            seen[bool(a.flags & lib.ORIC_A_DEF)].update(range(a.unit, a.unit + a.count))
+        assert seen == registers(instruction), instruction
