@@ -24,7 +24,7 @@ def write(module: Module, encoded: list[EncodedFunction], target: Target, option
 
     ``options`` is the text of the command line for the note of the tool; ``register_default`` the limit that
     ``-maxrregcount`` sets (0 = none). The same arguments always give the same bytes. Places the module's constants
-    that no code has placed yet.
+    and gives the globals their address slots where no code has asked for them.
     """
     return _Writer(module, target, register_default).image(encoded, options)
 
@@ -157,6 +157,9 @@ class _Writer:
         """Sections and symbols of module variables: those seen outside first, then the local ones."""
         self.module.place_constants()
         order = sorted(range(len(self.module.symbols)), key=lambda n: self.module.symbols[n].binding == "local")
+        for number in order:
+            if self.module.symbols[number].space == "global":
+                self.module.address_slot(number)  # those that no code has asked for come last
         self._place_globals()
         for number in order:
             entry = self.module.symbols[number]

@@ -25,6 +25,7 @@ _TYPE_SIZES: Final = {"pred": 0, "b8": 1, "s8": 1, "u8": 1, "b16": 1, "s16": 1, 
                       "b32": 1, "s32": 1, "u32": 1, "f32": 1, "f16x2": 1, "bf16x2": 1, "b64": 2, "s64": 2, "u64": 2,
                       "f64": 2, "b128": 4}  # fmt: skip
 _POINTEE_SPACES: Final = {"global": 4}
+_BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
 
 class OriBuilder(Memory, Emitter):
@@ -73,7 +74,7 @@ class OriBuilder(Memory, Emitter):
             if item.mask or item.size != 8 or place.ir_id < 0:
                 raise NotSupported(f"address of that kind in the initialiser of {variable.name}")
             relocations.append(Relocation(item.offset, place.ir_id, item.addend, item.generic))
-        binding = {"": "local", "visible": "global"}.get(variable.linkage, variable.linkage)
+        binding = _BINDINGS.get(variable.linkage, variable.linkage)
         symbol = Symbol(variable.name, variable.space, variable.size, variable.align, variable.init or b"", relocations, binding)
         symbol.managed = "managed" in variable.attributes
         return self.ir.add_symbol(symbol, scoped=variable.in_function)
@@ -301,12 +302,13 @@ def _facts(function: Any) -> FunctionAttributes:
         )
         offset += variable.size
     facts.param_size = offset
+    facts.binding = _BINDINGS.get(function.linkage, function.linkage)
     for name, values in function.directives.items():
         if name in ("maxntid", "reqntid", "reqnctapercluster"):
             setattr(facts, name, values)
         elif name in ("minnctapersm", "maxnreg", "maxclusterrank"):
             setattr(facts, name, values[0])
-        elif name in ("noreturn", "explicitcluster"):
+        elif name in ("noreturn", "explicitcluster", "blocksareclusters"):
             setattr(facts, name, True)
     return facts
 
