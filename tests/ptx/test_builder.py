@@ -1,0 +1,101 @@
+"""What the parser does with its client: order of calls, handles handed back, unsupported statements."""
+
+import pytest
+from oric.ptx import parse_module
+from oric.ptx.recorder import Recorder
+from oric.support.diagnostics import NotSupported, diagnostics_for
+
+MODULE = """.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	add.s32 %r1, %r2, %r3;
+	wgmma.fence.sync.aligned;
+	mul.lo.s32 %r1, %r2, %r3;
+	@%p1 ret;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %rd1, %rd2, 1, 1, 1, 0, 0;
+	ret;
+}
+"""
+
+
+class Picky(Recorder):
+    """Supports only what has a signature."""
+
+    def instruction(self, variant, guard, operands, loc):
+        if not variant.supported:
+            raise NotSupported(variant.name)
+        super().instruction(variant, guard, operands, loc)
+
+
+def test_unsupported_statements_are_named_with_place_and_target():
+    diag = diagnostics_for(MODULE, "m.ptx")
+    builder = Picky(diag.source)
+    parse_module(MODULE, "m.ptx", builder, None, diag)
+    assert diag.errors() == [
+        "m.ptx:9:2: error: 'wgmma.fence' is not supported for sm_90a yet",
+        "m.ptx:11:3: error: register '%p1' is not declared",
+        "m.ptx:12:2: error: 'wgmma.mma_async' is not supported for sm_90a yet",
+    ]
+    assert [i.variant.name for i in builder.result.bodies[0].instructions()] == ["add", "mul", "ret"]
+
+
+class Target:
+    name = "sm_80"
+
+
+@pytest.mark.parametrize(
+    ("module", "target", "message"),
+    [
+        ("sm_90", "sm_80", "a module for sm_90 cannot be compiled for sm_80, which is older"),
+        ("sm_90a", "sm_90", "a module for sm_90a can be compiled for sm_90a only, not for sm_90"),
+        ("sm_90a", "sm_100a", "a module for sm_90a can be compiled for sm_90a only, not for sm_100a"),
+        ("sm_100f", "sm_120f", "a module for sm_100f can be compiled for its family only, not for sm_120f"),
+        ("sm_80", "sm_90", None),
+        ("sm_90", "sm_90a", None),
+        ("sm_100f", "sm_103a", None),
+    ],
+)
+def test_target_of_the_module_against_the_one_compiled_for(module, target, message):
+    text = f".version 9.0\n.target {module}\n.address_size 64\n"
+    diag = diagnostics_for(text, "m.ptx")
+    wanted = Target()
+    wanted.name = target
+    try:
+        parse_module(text, "m.ptx", Recorder(diag.source), wanted, diag)
+    except Exception as error:
+        assert message is not None and message in str(error)
+    else:
+        assert message is None
+
+
+class Refusing(Recorder):
+    """Refuses whatever is named in ``what``."""
+
+    what = ""
+
+    def module(self, header):
+        self.refuse("module")
+        super().module(header)
+
+    def variable(self, variable):
+        self.refuse("variable")
+        return super().variable(variable)
+
+    def refuse(self, name):
+        if name == self.what:
+            raise NotSupported(name)
+
+
+@pytest.mark.parametrize(("what", "place"), [("module", "1:1"), ("variable", "4:1")])
+def test_declarations_may_be_refused_too(what, place):
+    text = ".version 9.0\n.target sm_90\n.address_size 64\n.global .u32 a;\n.entry k() { ret; }\n"
+    diag = diagnostics_for(text, "m.ptx")
+    builder = Refusing(diag.source)
+    builder.what = what
+    parse_module(text, "m.ptx", builder, None, diag)
+    assert diag.errors() == [f"m.ptx:{place}: error: '{what}' is not supported for sm_90 yet"]
+    assert builder.result.bodies
