@@ -9,12 +9,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .support.version import VERSION
+
 if TYPE_CHECKING:
     from . import sass, sim
     from .api import CompileError, Cubin, KernelInfo, compile
 
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "sass", "sim"]
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _LAZY = {"compile": ".api", "Cubin": ".api", "KernelInfo": ".api", "CompileError": ".api"}
 _MODULES = frozenset({"sim", "sass", "ptx"})

@@ -1,5 +1,8 @@
 """What the command prints about itself, and its exit statuses."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from oric.cli import ERROR_STATUS, main
 
@@ -45,3 +48,9 @@ def test_unexpected_exceptions_become_one_message(monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("ORIC_DEBUG", raising=False)
     assert main(["x.ptx"]) == ERROR_STATUS
     assert "Internal compiler error. KeyError: 'planted'" in capsys.readouterr().err
+
+
+def test_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert main(["-V"]) == 0
+    assert f"oric {project['project']['version']}:" in capsys.readouterr().out

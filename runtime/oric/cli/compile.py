@@ -8,9 +8,9 @@ from pathlib import Path
 
 from typing import TYPE_CHECKING
 
-import oric
 from oric.support.diagnostics import CompileError
 from oric.support.files import OutputError, write_atomically
+from oric.support.version import VERSION
 
 from . import ERROR_STATUS
 from .arguments import Arguments, UsageError, help_text, parse
@@ -35,7 +35,7 @@ def _run(args: Arguments, any_words: bool) -> int:
         print(help_text())
         return 0
     if args.has("version"):
-        print(f"oric {oric.__version__}: an open PTX-to-SASS optimizing assembler")
+        print(f"oric {VERSION}: an open PTX-to-SASS optimizing assembler")
         return 0
     if args.has("list-phases"):
         _list_phases(args)
