@@ -17,6 +17,7 @@ _CONTROL = ((1 << 17) - 1) << 105
 _REUSE = 0xF << 122
 _BIT91 = 1 << 91
 _SELECT_SHIFT = 9
+_VARIABLE_LATENCY = 0x100  # opcodes with this bit have no reuse flags
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Draft:
     template: str
     spare: int = 0  # bits of source regions that are zero when nobody uses them
     slots: dict[str, Slot] = field(default_factory=dict)
+    drop: dict[str, str] = field(default_factory=dict)
     overrides: dict[str, Any] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=dict)
     imm: str = ""
@@ -106,6 +108,7 @@ class FormBuilder:
         draft.template = entry.get("text", row["text"])
         draft.overrides = entry.get("mods", {})
         draft.at = entry.get("at", {})
+        draft.drop = entry.get("drop", {})
         draft.imm = entry.get("imm", row.get("imm", ""))
 
     @staticmethod
@@ -154,6 +157,8 @@ class FormBuilder:
             raise ValueError(f"shape {name} has {len(name)} sources, the text names {', '.join(sources) or 'none'}")
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
+            if base & _VARIABLE_LATENCY:
+                ordinal = -1
             draft.slots[source] = Slot(kind, {**self.context.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
         for letter in all_regions:  # what a region has and nobody uses is zero
             region = {**self.context.formats.regions[letter], **own.get(letter, {})}
@@ -166,6 +171,7 @@ class FormBuilder:
         used, mods = text.names_in(draft.template, set(index))
         for name in used:
             operand = self.context.operands[index[name]]
+            operand = replace(operand, marks="".join(m for m in operand.marks if m not in draft.drop.get(name, "")))
             if name == "URd":
                 draft.spare |= bits.parse(self.context.formats.regions["D"]["span"]).mask
             place, default = self._operand(draft, operand, index[name])
@@ -192,8 +198,10 @@ class FormBuilder:
         return named, operand.default
 
     def _mod(self, draft: Draft, name: str, attached: str) -> ModField:
-        if name in draft.overrides:
-            found = notation.modifier(name, draft.overrides[name], self.context.sets)
+        per_isa = self.context.row.get("delta", {}).get(draft.isa, {}).get("mods", {})
+        if name in draft.overrides or name in per_isa:
+            text_of = draft.overrides[name] if name in draft.overrides else per_isa[name]
+            found = notation.modifier(name, text_of, self.context.sets)
             self._used.setdefault(name, []).append(found)
             codes = self._codes.setdefault(name, {})
             for value in found.values:

@@ -104,7 +104,7 @@ def by_shape(operand: Operand, index: int, slot: Slot, imm: str) -> FormOperand:
             constant = FormOperand(index, "cbanku", "cbanku", constant.bits, bits.parse(region["ugpr"]), shift=2)
         return _signs(constant, operand, region)
     kind = "ugpr" if slot.letter == "U" else operand.kind
-    return _region(operand, index, kind, region, 122 + slot.ordinal if kind == "gpr" else -1)
+    return _region(operand, index, kind, region, 122 + slot.ordinal if kind == "gpr" and slot.ordinal >= 0 else -1)
 
 
 def _region(operand: Operand, index: int, kind: str, region: dict[str, str], reuse: int) -> FormOperand:

@@ -40,6 +40,10 @@ class Address:
     suffix: str = ""
     uniform: str = ""
     offset: str = ""
+    flags: int = 0
+
+
+SIGNED_ALONE, HIDE_ZERO, SHOW_ZERO = 8, 16, 32  # flags in the suffix byte of ADDR
 
 
 def parse_address(text: str) -> Address:
@@ -49,21 +53,24 @@ def parse_address(text: str) -> Address:
         ValueError: a part that is neither register, uniform register nor offset.
     """
     out: dict[str, str] = {}
+    flags = 0
     for part in text.split("+"):
-        match = re.match(r"(R[a-z])(?:\{(\w+)\})?((?:\.\w+)?)\Z", part)
-        if match and match[3] in SUFFIXES and "base" not in out:
-            out.update(base=match[1], scale=match[2] or "", suffix=match[3])
+        match = re.match(r"(R[a-z])(?:\{(\w+)([?!]?)\})?((?:\.\w+)?)\Z", part)
+        if match and match[4] in SUFFIXES and "base" not in out:
+            out.update(base=match[1], scale=match[2] or "", suffix=match[4])
+            flags |= {"?": HIDE_ZERO, "!": SHOW_ZERO}.get(match[3] or "", 0)
         elif part.startswith("UR") and not out.get("uniform") and text != part:
             out["uniform"] = part
         elif part.startswith("UR"):
             out["base"] = part
         elif part.startswith("off"):
-            out["offset"] = part
+            out["offset"] = part.rstrip("~")
+            flags |= SIGNED_ALONE if part.endswith("~") else 0
         else:
             raise ValueError(f"'[{text}]': '{part}' is no part of an address")
     if "base" not in out and "uniform" in out:
         out["base"] = out.pop("uniform")
-    return Address(**out)
+    return Address(**out, flags=flags)
 
 
 def split(text: str) -> tuple[str, list[str]]:
@@ -167,7 +174,7 @@ def _address(prefix: str, address: Address, operands: dict[str, int], mods: dict
         return bytes([PRINT_OPS["CADDR"], operands["cb"], index(address.base), index(address.offset)])
     scale = mods[address.scale][0] if address.scale else 255
     return bytes(
-        [PRINT_OPS["ADDR"], index(address.base), scale, SUFFIXES[address.suffix], index(address.uniform), index(address.offset),
+        [PRINT_OPS["ADDR"], index(address.base), scale, SUFFIXES[address.suffix] | address.flags, index(address.uniform), index(address.offset),
          index(prefix)]
     )  # fmt: skip
 

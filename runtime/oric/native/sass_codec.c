@@ -159,6 +159,8 @@ static int put_form(const oric_form *f, const oric_insn *insn, uint64_t w[2]) {
             return error | field->operand << 8;
         w[0] |= fields[0];
         w[1] |= fields[1];
+        if (!(field->flags & ORIC_SAME) && get_bits(w, &field->bits) != get_bits(fields, &field->bits))
+            return ORIC_E_RANGE | field->operand << 8; /* a bit of the field that the form fixes */
     }
     uint64_t mod_bits = 0;
     for (unsigned i = 0; i < f->n_mods; i++) {

@@ -115,13 +115,16 @@ static void immediate(out_t *o, const ctx_t *c, const oric_field *f, const oric_
         return;
     }
     switch (f->format) {
-    case ORIC_N_F32: floating(o, from_bits32(v), 1); break;
+    case ORIC_N_F32: floating(o, from_bits32(v), v >> 22 & 1); break;
     case ORIC_N_F64H: floating(o, from_bits64h(v), v >> 19 & 1); break;
     case ORIC_N_F16X2:
     case ORIC_N_BF16X2:
         for (int half = 1; half >= 0; half--) {
             unsigned bits = v >> 16 * half & 0xffff;
-            floating(o, f->format == ORIC_N_F16X2 ? from_half(bits) : from_bits32(bits << 16), 1);
+            if (f->format == ORIC_N_F16X2)
+                floating(o, from_half(bits), bits >> 9 & 1);
+            else
+                floating(o, from_bits32(bits << 16), bits >> 6 & 1);
             if (half)
                 str(o, ", ");
         }
@@ -204,14 +207,14 @@ static void operand(out_t *o, const ctx_t *c, unsigned index, const char *suffix
     case ORIC_K_CBANK:
         str(o, "c[");
         hex(o, x->reg);
-        str(o, suffix != NULL && *suffix ? "] [" : "][");
+        str(o, suffix != NULL ? "] [" : "][");
         if (c->immediate != NULL) str(o, c->immediate); else hex(o, bank_offset(x));
         str(o, "]");
         break;
     case ORIC_K_CBANKU:
         str(o, "cx[");
         reg(o, ORIC_K_UGPR, x->aux);
-        str(o, suffix != NULL && *suffix ? "] [" : "][");
+        str(o, suffix != NULL ? "] [" : "][");
         hex(o, x->value);
         str(o, "]");
         break;
@@ -220,14 +223,16 @@ static void operand(out_t *o, const ctx_t *c, unsigned index, const char *suffix
     case ORIC_K_SB: number(o, "SB", x->reg); break;
     case ORIC_K_SREG: named(o, oric_sreg_names[c->isa], (unsigned)x->value, "SR"); break;
     }
-    if (suffix != NULL && (inside || x->kind != ORIC_K_GPR))
-        str(o, suffix);
-    if (x->flags & ORIC_F_ABS)
-        str(o, "|");
+    inside |= x->kind != ORIC_K_GPR;
+    if (suffix == NULL || !inside)
+        str(o, x->flags & ORIC_F_ABS ? "|" : "");
     if (x->flags & ORIC_F_REUSE && c->insn->control >> 4 & 1)
         str(o, ".reuse");
-    if (suffix != NULL && !inside && x->kind == ORIC_K_GPR)
+    if (suffix != NULL) {
         str(o, suffix);
+        if (inside)
+            str(o, x->flags & ORIC_F_ABS ? "|" : "");
+    }
 }
 
 static int is_default(const ctx_t *c, unsigned index) {
@@ -242,9 +247,12 @@ static int is_default(const ctx_t *c, unsigned index) {
     return x->reg == f->default_reg && (x->flags & ORIC_F_NEG) == (f->default_neg ? ORIC_F_NEG : 0);
 }
 
-/* "+0x10" behind other parts, "0x10" alone. */
-static void offset(out_t *o, const ctx_t *c, unsigned index, int first) {
+/* "+0x10" behind other parts, "0x10" alone; alone it prints as unsigned field unless is_signed. */
+static void offset(out_t *o, const ctx_t *c, unsigned index, int first, int is_signed) {
     int64_t v = c->insn->ops[index].value;
+    const oric_field *f = field_of(c, index);
+    if (first && !is_signed && f != NULL)
+        v &= (int64_t)((1ull << (f->bits.n[0] + f->bits.n[1] + f->bits.n[2])) - 1);
     if (c->immediate != NULL) {
         str(o, first ? "" : "+");
         str(o, c->immediate);
@@ -256,11 +264,15 @@ static void offset(out_t *o, const ctx_t *c, unsigned index, int first) {
 
 static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
     static const char *const suffixes[] = {"", ".64", ".U32"};
-    unsigned base = p[0], scale = p[1], suffix = p[2], uniform = p[3], off = p[4], desc = p[5];
+    unsigned base = p[0], scale = p[1], suffix = p[2] & ORIC_SUFFIX, uniform = p[3], off = p[4], desc = p[5];
     const oric_operand *b = &c->insn->ops[base];
     int64_t distance = off == NO ? 0 : c->insn->ops[off].value;
     int has_uniform = uniform != NO;
-    int hidden = b->reg == REG_ZERO && suffix == 0 && desc == NO && (has_uniform ? scale == NO || mod_code(c, scale) == 0 : distance != 0);
+    int hidden = b->reg == REG_ZERO && suffix == 0 && desc == NO && !(p[2] & ORIC_SHOW_ZERO);
+    if (has_uniform)
+        hidden &= scale == NO || mod_code(c, scale) == 0 || (p[2] & ORIC_HIDE_ZERO);
+    else
+        hidden &= distance != 0;
     if (desc != NO) {
         str(o, "desc[");
         reg(o, ORIC_K_UGPR, c->insn->ops[desc].reg);
@@ -278,7 +290,7 @@ static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
         reg(o, ORIC_K_UGPR, c->insn->ops[uniform].reg);
     }
     if (off != NO)
-        offset(o, c, off, hidden && !has_uniform);
+        offset(o, c, off, hidden && !has_uniform, p[2] & ORIC_SIGNED_ALONE);
     str(o, "]");
 }
 
@@ -290,7 +302,7 @@ static void bank_address(out_t *o, const ctx_t *c, const uint8_t *p) {
     str(o, "][");
     if (!hidden)
         reg(o, base->kind, base->reg);
-    offset(o, c, p[2], hidden);
+    offset(o, c, p[2], hidden, 1);
     str(o, "]");
 }
 
