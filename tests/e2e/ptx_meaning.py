@@ -95,11 +95,11 @@ def maximum(a: float, b: float) -> float:
     return -minimum(-a, -b) if not (math.isnan(a) or math.isnan(b)) else minimum(a, b)
 
 
-def to_int(x: float, bits: int, is_signed: bool, rounding: Callable[[float], int]) -> int:
-    """cvt to an integer: clamps; NaN becomes 0 for the types used here."""
+def to_int(x: float, bits: int, is_signed: bool, rounding: Callable[[float], int], nan: int = 0) -> int:
+    """cvt to an integer: clamps; NaN becomes 0 when the source is f32, the top bit alone when it is f64."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
     if math.isnan(x):
-        return 0
+        return nan
     value = (high if x > 0 else low) if math.isinf(x) else min(max(rounding(x), low), high)
     return value & (1 << bits) - 1
 
@@ -313,7 +313,7 @@ def float_ops() -> list[Op]:
         Op("cvt.rn.f32.f64", "f", "g", to_f32),
         Op("cvt.rn.f64.s32", "g", "r", lambda a: float(signed(a, 32))),
         Op("cvt.rn.f64.u32", "g", "r", float),
-        Op("cvt.rzi.s32.f64", "r", "g", lambda a: to_int(a, 32, True, cut)),
+        Op("cvt.rzi.s32.f64", "r", "g", lambda a: to_int(a, 32, True, cut, 1 << 31)),
         Op("selp.f64", "g", "ggp", lambda a, b, p: a if p else b),
     ]
     return ops

@@ -130,7 +130,7 @@ class Emitter:
         if program.labels:
             self._run_with_labels(program, env, guard)
             return
-        for op, mods, own, specs, dynamic in program.lines:
+        for op, mods, own, specs, dynamic, free in program.lines:
             operands = []
             plain = True
             for spec in specs:
@@ -152,7 +152,7 @@ class Emitter:
                 own = own if own.__class__ is int else (env[own[0]] & own[1]) ^ own[2]
                 self.append(op, operands, mods, own)
             else:
-                self.append(op, operands, mods, guard)
+                self.append(op, operands, mods, 0 if free else guard)
 
     def _run_with_labels(self, program: Program, env: list[Any], guard: int) -> None:
         """A program with branches; a guard is a branch around it."""

@@ -112,7 +112,7 @@ class Memory(Emitter):
         return self._stack
 
     def _at_entry(self, template: str, dest: int) -> None:
-        op, mods, _, specs, _ = self.selector.template(template).lines[0]
+        op, mods, _, specs, _, _ = self.selector.template(template).lines[0]
         self._prepend(Instruction(op, [dest, *specs[1:]], mods))
 
     def _prepend(self, instruction: Instruction) -> None:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from oric.ir import operand as opd
+from oric.ir import optable
 from oric.support.diagnostics import NotSupported
 
 # Indices in the environment of a program: see oricgen.lowering.template.
@@ -25,6 +26,9 @@ SLOT_ANY_IMM: Final = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 SLOT_FLOAT: Final = SLOT_F32 | SLOT_F64 | SLOT_HALF
 _FLAG_HAZARD, _FLAG_GUARDED = 1, 2
 
+_EFFECTS: Final = optable.PINNED | optable.MEMORY | optable.WARP
+_NOWHERE: Final = (opd.NO_OPERAND, opd.RZ_OPERAND, opd.PT_OPERAND)
+
 _PART_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
 
 Line = tuple[Any, ...]
@@ -35,8 +39,9 @@ class Program:
 
     Attributes:
         text: the PTX mnemonic, for messages.
-        lines: ``(op, mods, guard, operands, dynamic)`` or the number of a label. An operand is a packed operand, or
-            ``(index, and_mask, xor_mask, slot, view)`` on the environment.
+        lines: ``(op, mods, guard, operands, dynamic, free)`` or the number of a label. An operand is a packed operand, or
+            ``(index, and_mask, xor_mask, slot, view)`` on the environment. ``free``: only temporaries are written, so the
+            line needs no guard of the PTX instruction; without one, the temporaries do not live longer than the program.
         count: number of PTX operands, -1 for any; ``test``: predicate on the operands or None.
         args: environment index of each PTX operand.
         temps: ``(register type, size)`` of the temporaries.
@@ -91,7 +96,17 @@ def _line(line: Any, tokens: dict[str, str], target: Any) -> Any:
             if token not in table:
                 raise KeyError(token)
             mods ^= table[token]
-    return word, mods, _operand(guard, target), [_operand(o, target) for o in operands], tuple(dynamic)
+    found = [_operand(o, target) for o in operands]
+    return word, mods, _operand(guard, target), found, tuple(dynamic), _is_free(word, found)
+
+
+def _is_free(word: int, operands: list[Any]) -> bool:
+    """Whether an operation writes temporaries and nothing else."""
+    info = optable.INFO[word]
+    if info.flags & _EFFECTS and not info.flags & optable.CONSTANT:
+        return False
+    written = [operands[i] for i in info.writes if i < len(operands)]
+    return all(o in _NOWHERE if o.__class__ is int else o[0] >= FIRST_TEMP for o in written)
 
 
 def _operand(spec: Any, target: Any) -> Any:
