@@ -6,12 +6,13 @@
 Needs numpy and the official bindings of the driver API (pip install cuda-bindings). The bundle is the folder of this
 file: bundle.json says which cubins, inputs and expected outputs belong together. Every kernel file of every compiler runs in
 a process of its own, because a fault in one kernel spoils the process. Exit status: 0 when everything of "oric" is right or
-there is no GPU, 1 otherwise. Writes results.json beside itself.
+there is no GPU, 1 otherwise (also when there is a GPU but no bindings). Writes results.json beside itself.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import statistics
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+DRIVER_LIBRARY = "libcuda.so.1"
 BINDINGS = ("cuda.bindings.driver", "cuda.cuda")  # the name today, and before version 12.6
 TIMED_LAUNCHES = 200
 TIMEOUT_S = 120
@@ -31,6 +33,10 @@ OK, WRONG, MISSING = "ok", "WRONG", "-"
 
 class NoGpu(Exception):
     """There is no GPU here, or nothing to reach it with; ``str()`` says which."""
+
+
+class NoBindings(Exception):
+    """cuda-bindings is not installed."""
 
 
 class DriverError(Exception):
@@ -77,7 +83,17 @@ def _bindings() -> Any:
             return importlib.import_module(name)
         except ImportError:
             continue
-    raise NoGpu("the package cuda-bindings is not installed (pip install cuda-bindings)")
+    raise NoBindings("the package cuda-bindings is not installed (pip install cuda-bindings)")
+
+
+def gpu_present() -> bool:
+    """True when the CUDA driver is installed and finds a device, asked without the bindings."""
+    try:
+        driver = ctypes.CDLL(DRIVER_LIBRARY)
+        count = ctypes.c_int(0)
+        return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+    except OSError:
+        return False
 
 
 class Launch:
@@ -256,6 +272,10 @@ def main(argv: list[str]) -> int:
     except NoGpu as error:
         print(f"nothing was run: {error}")
         return 0
+    except NoBindings as error:
+        present = gpu_present()
+        print(f"nothing was run: {error}" + (", but there is a GPU" if present else "; there is no GPU either"))
+        return 1 if present else 0
     print(f"{gpu.name}, sm_{gpu.capability[0]}{gpu.capability[1]}: cubins for {target}, median of {args.launches} launches")
     results: dict[str, dict[str, Any]] = {}
     for name in args.kernels or files:

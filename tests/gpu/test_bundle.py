@@ -104,10 +104,20 @@ def test_device_that_no_cubin_is_for(folder: Path) -> None:
     assert done.stdout == "nothing was run: this bundle has cubins for sm_80, sm_90; the device is sm_75\n"
 
 
-def test_machine_without_bindings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("present", "status"), [(False, 0), (True, 1)])
+def test_machine_without_bindings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], present: bool, status: int
+) -> None:
     monkeypatch.setattr(runner, "BINDINGS", ("cuda_bindings_that_are_not_there",))
     monkeypatch.setattr(runner, "HERE", folder)
-    assert runner.main([]) == 0
+    monkeypatch.setattr(runner, "gpu_present", lambda: present)
+    assert runner.main([]) == status
+    assert "cuda-bindings is not installed" in capsys.readouterr().out
+
+
+def test_driver_that_is_not_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "DRIVER_LIBRARY", "libcuda_that_is_not_there.so")
+    assert not runner.gpu_present()
 
 
 def test_choice_of_target() -> None:
