@@ -18,7 +18,7 @@ def assigned(program: PhysicalProgram):
     return fn
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(programs(), CHOICES)
 def test_every_path_is_protected(program: PhysicalProgram, choices: list[int]):
     walk(assigned(program), tables().isas[program.isa], program.succs, choices)
@@ -31,7 +31,7 @@ def test_long_blocks_are_protected(program: PhysicalProgram):
     walk(assigned(program), tables().isas[program.isa], program.succs, [0])
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(programs(), CHOICES, st.data())
 def test_the_checker_sees_planted_faults(program: PhysicalProgram, choices: list[int], data):
     """Removing a wait that mattered, or a barrier that is waited for, is found where the walk passes it."""

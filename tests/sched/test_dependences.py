@@ -88,7 +88,7 @@ def conflict(code: list[Insn], i: int, j: int) -> bool:
     return bool(a.flags & both and b.flags & both) and meet(code, i, j)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(blocks())
 def test_order_equals_that_of_all_pairs(program: PhysicalProgram):
     code = program.blocks[0]
