@@ -28,6 +28,7 @@ class ClassColumns:
     spacing: int
     stall: int
     result: str
+    own: str  # reader group of its pipe
     estimate: int
     results: dict[str, tuple[str, str]]
     flags: frozenset[str]
@@ -67,7 +68,8 @@ def load(spec: Spec, machine: Machine) -> Latency:
     data = spec.load(_CLASSES, "latency_classes")
     path = str(spec.path(_CLASSES))
     classes = {
-        name: {isa: _columns(name, row, isa, machine, path) for isa in machine.isas} for name, row in data["classes"].items()
+        name: {isa: _columns(data, name, row, isa, machine, path) for isa in machine.isas}
+        for name, row in data["classes"].items()
     }
     operations = _operations(data, machine, path)
     used = {g for o in operations for pair in o.readers for g in pair}
@@ -90,7 +92,16 @@ def _figure(row: Map, key: str, default: int, fail: Any) -> int:
     return int(value)
 
 
-def _columns(name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
+def _reader_map(data: Map, row: Map) -> dict[str, Any]:
+    """Reader groups by operand, with `default`."""
+    reads = row["reads"]
+    if isinstance(reads, str):
+        found: dict[str, Any] = data["reads"].get(reads, {"default": reads})
+        return found
+    return dict(reads)
+
+
+def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
     for other in row.get("isa", {}):
         if other not in machine.isas:
             raise SpecError(path, row["isa"].line_of(other), f"class '{name}': no ISA '{other}'")
@@ -112,6 +123,7 @@ def _columns(name: str, row: Map, isa: str, machine: Machine, path: str) -> Clas
         spacing=_figure(merged, "spacing", 1, fail),
         stall=_figure(merged, "stall", 1, fail),
         result=merged["result"],
+        own=_reader_map(data, merged)["default"],
         estimate=merged.get("estimate", 0),
         results=results,
         flags=frozenset(f for f in FLAGS if merged.get(f)),
@@ -142,9 +154,7 @@ def _operations(data: Map, machine: Machine, path: str) -> tuple[OperationSchedu
 
 
 def _readers(data: Map, name: str, row: Map, operation: Operation, path: str) -> tuple[tuple[str, str], ...]:
-    reads = row["reads"]
-    if isinstance(reads, str):
-        reads = data["reads"].get(reads, {"default": reads})
+    reads = _reader_map(data, row)
     out = []
     for operand in operation.operands:
         group = reads.get(operand.name, reads["default"])

@@ -32,8 +32,17 @@ def model_interference(program: Program) -> set[tuple[int, int]]:
     return found
 
 
-def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50):
-    return ffi.new("oric_regalloc_options *", {"limit": limits, "threshold": threshold, "coalesce": coalesce, "rounds": rounds})
+def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50, spread=0):
+    fields = {
+        "limit": limits,
+        "threshold": threshold,
+        "coalesce": coalesce,
+        "rounds": rounds,
+        "spread": spread,
+        "roomy": limits,
+        "spare": [3] * 5,
+    }
+    return ffi.new("oric_regalloc_options *", fields)
 
 
 def allocate(fn, **kwargs):
@@ -75,11 +84,11 @@ def check_assignment(program: Program, fn, assigned: list[int]) -> None:
         unit += size
 
 
-@given(programs(max_blocks=6, max_insns=8), st.integers(1, 3), st.integers(0, 1))
-def test_assignment_is_legal(program: Program, rounds: int, coalesce: int):
+@given(programs(max_blocks=6, max_insns=8), st.integers(1, 3), st.integers(0, 1), st.integers(0, 1))
+def test_assignment_is_legal(program: Program, rounds: int, coalesce: int, spread: int):
     fn = program.build()
     lib.oric_liveness(fn)
-    assigned, result = allocate(fn, rounds=rounds, coalesce=coalesce)
+    assigned, result = allocate(fn, rounds=rounds, coalesce=coalesce, spread=spread)
     check_assignment(program, fn, assigned)
     files = program.files
     for f in range(5):

@@ -223,7 +223,7 @@ class Walker:
             elif c.result == "variable":
                 distance = self._distance(p.row, REWRITE)
             else:
-                distance = min(self.t.distance[self.isa][p.row].values())
+                distance = self._distance(p.row, c.own)
             if self.time < p.time + distance:
                 self._fail(position, f"unit {unit} of {p.row} after {self.time - p.time} cycles instead of {distance}")
         if writes:

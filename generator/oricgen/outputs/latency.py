@@ -71,7 +71,17 @@ def _class(tables: Latency, c: ClassColumns) -> str:
     for file in FILES:
         pair = c.results.get(file)
         rows.append("{255, 255}" if pair is None else "{" + ", ".join(str(tables.rows.index(f"{file} {p}")) for p in pair) + "}")
-    numbers = (tables.pipes.index(c.pipe), c.spacing, c.stall, RESULTS.index(c.result), flags, spaces, does, c.estimate)
+    numbers = (
+        tables.pipes.index(c.pipe),
+        c.spacing,
+        c.stall,
+        RESULTS.index(c.result),
+        tables.groups.index(c.own),
+        flags,
+        spaces,
+        does,
+        c.estimate,
+    )
     return "{" + ", ".join(map(str, numbers)) + ", {" + ", ".join(rows) + "}}"
 
 

@@ -55,7 +55,7 @@ static void wait_for_registers(const control *c, const oric_node *node, int32_t 
         for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
             const unit_state *s = &c->units[u];
             int write = a->flags & ORIC_A_DEF;
-            uint8_t group = !write ? a->group : variable ? ORIC_G_REWRITE : ORIC_G_OTHER;
+            uint8_t group = !write ? a->group : variable ? ORIC_G_REWRITE : oric_classes[fn->isa][node->klass].own;
             need(time, s->floor);
             if (s->row != NO_ROW) need(time, s->time + oric_distance[fn->isa][s->row][group]);
             if (write) need(time, s->slow + SLOW_READ), need(time, s->read + (variable ? QUICK_READ : 1));

@@ -84,7 +84,7 @@ static void write_unit(oric_depgraph *g, int32_t block, int32_t i, uint32_t unit
     const oric_node *node = node_at(g, block, i);
     int32_t def = g->last_def[unit];
     if (def >= 0) {
-        uint8_t group = node->flags & ORIC_I_VARIABLE ? ORIC_G_REWRITE : ORIC_G_OTHER;
+        uint8_t group = node->flags & ORIC_I_VARIABLE ? ORIC_G_REWRITE : oric_classes[g->fn->isa][node->klass].own;
         add_edge(g, def, i, result_latency(g, node_at(g, block, def), g->def_row[unit], group), ORIC_E_OUTPUT);
     }
     for (int32_t r = g->readers[unit]; r >= 0; r = g->pool[r].next) {

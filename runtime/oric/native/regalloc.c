@@ -8,6 +8,9 @@
 
 /* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of 1, 2
  * or 4 registers, aligned to its size, with every member at an offset that keeps the member's own alignment. */
+/* Secondary costs: reuse within QUIET instructions costs up to that much, a fresh register FRESH, one too many CROWDED. */
+enum { QUIET = 12, FRESH = 4, CROWDED = 1000 };
+
 typedef struct {
     uint32_t unit;   /* first unit */
     int32_t next;    /* next member of the group, -1 = last */
@@ -22,6 +25,7 @@ typedef struct {
     int32_t members;
     uint32_t degree;  /* constraints of all members */
     uint32_t start;   /* first position in the code */
+    uint32_t end;     /* last position */
     int32_t base;     /* assigned register, -1 = none */
     uint8_t frame;    /* 1, 2, 4 */
     uint8_t file;
@@ -41,6 +45,8 @@ typedef struct {
     int32_t copy_count;
     int32_t primary[ORIC_FAT_POINTS];
     int32_t secondary[ORIC_FAT_POINTS];
+    int32_t vacated[ORIC_FILES][ORIC_FAT_POINTS]; /* last position at which the register is in use so far, -1 = never */
+    int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
 } allocator;
 
 static uint8_t frame_size(uint32_t size) { return size <= 1 ? 1 : size == 2 ? 2 : 4; }
@@ -68,9 +74,13 @@ static int make_objects(allocator *al) {
                                 .file = fn->unit_file[obj->unit],
                                 .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
     }
-    for (int32_t i = fn->insn_count; i-- > 0;) {
+    for (int32_t i = 0; i < fn->insn_count; i++) {
         const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
-        for (; a < end; a++) al->groups[al->object_of[a->unit]].start = (uint32_t)i;
+        for (; a < end; a++) {
+            group *g = &al->groups[al->object_of[a->unit]];
+            if (g->start == UINT32_MAX) g->start = (uint32_t)i;
+            g->end = (uint32_t)i;
+        }
     }
     return 0;
 }
@@ -126,6 +136,7 @@ static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     a->members += b->members;
     a->degree += b->degree;
     if (b->start < a->start) a->start = b->start;
+    if (b->end > a->end) a->end = b->end;
     a->frame = frame;
     b->members = 0;
     b->head = b->tail = -1;
@@ -181,10 +192,22 @@ static void add_costs(allocator *al, const group *g) {
         }
 }
 
+/* Tie-breaking: a register that was in use shortly before makes the new value wait for its last reader, or the scheduler
+ * keep the order; a fresh one costs occupancy once there are many. */
+static void add_preferences(allocator *al, const group *g) {
+    for (int32_t slot = 0; slot < ORIC_FAT_POINTS; slot++) {
+        int32_t last = al->vacated[g->file][slot];
+        int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
+        if (last < 0) al->secondary[slot] = slot < al->roomy[g->file] ? FRESH : CROWDED + slot;
+        else if (gap < QUIET && gap > -QUIET) al->secondary[slot] = QUIET - (gap < 0 ? 0 : gap);
+    }
+}
+
 /* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
 static int32_t allocate_round(allocator *al, int32_t *used) {
     int failed = 0;
     memset(used, 0, ORIC_FILES * sizeof *used);
+    memset(al->vacated, 0xff, sizeof al->vacated);
     for (int32_t i = 0; i < al->object_count; i++) al->groups[i].base = -1;
     for (int32_t i = 0; i < al->object_count; i++) {
         group *g = &al->groups[al->order[i]];
@@ -192,6 +215,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         memset(al->primary, 0, sizeof al->primary);
         memset(al->secondary, 0, sizeof al->secondary);
         add_costs(al, g);
+        if (al->options->spread) add_preferences(al, g);
         int32_t base = oric_fatpoint_choose(al->primary, al->secondary, ORIC_FAT_POINTS, g->frame, al->options->threshold);
         if (base < 0) {
             used[g->file] = ORIC_FAT_POINTS + 1;
@@ -200,8 +224,10 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         }
         g->base = base;
         for (int32_t o = g->head; o >= 0; o = al->objects[o].next) {
-            int32_t top = base + al->objects[o].offset + al->objects[o].size;
+            int32_t first = base + al->objects[o].offset, top = first + al->objects[o].size;
             if (top > used[g->file]) used[g->file] = top;
+            for (int32_t slot = first; slot < top; slot++)
+                if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
         }
     }
     return failed ? INT32_MAX : used[ORIC_FILE_R];
@@ -243,7 +269,7 @@ static int allocate(allocator *al, oric_regalloc_result *result) {
         best = cost;
         memcpy(result->used, used, sizeof used);
         for (int32_t i = 0; i < al->object_count; i++) al->bases[i] = al->groups[i].base;
-        if (cost <= result->peak[ORIC_FILE_R]) break; /* no order can do better */
+        if (cost <= (result->peak[ORIC_FILE_R] > al->roomy[ORIC_FILE_R] ? result->peak[ORIC_FILE_R] : al->roomy[ORIC_FILE_R])) break; /* good enough */
     }
     return 0;
 }
@@ -262,6 +288,10 @@ static void publish(const allocator *al, int32_t *assigned, int32_t *leader) {
 static int run(allocator *al, oric_regalloc_result *result) {
     if (oric_pressure(al->fn, result->peak) || oric_constraints_build(al->fn, &al->constraints)) return -1;
     result->constraints = (int32_t)al->constraints.pairs;
+    for (int f = 0; al->options->spread && f < ORIC_FILES; f++) {
+        int32_t peak = result->peak[f] + al->options->spare[f];
+        al->roomy[f] = peak < al->options->roomy[f] ? peak : al->options->roomy[f];
+    }
     if (make_objects(al) || find_copies(al)) return -1;
     al->order = malloc(((size_t)al->object_count + 1) * sizeof *al->order);
     al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);

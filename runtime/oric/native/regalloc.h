@@ -9,6 +9,9 @@ typedef struct {
     int32_t limit[5];  /* registers available per file (ORIC_FILE_*) */
     int32_t threshold; /* a slot whose primary cost is above it is congested and not taken */
     int32_t coalesce;  /* 1: give copies one register */
+    int32_t spread;    /* 1: secondary costs keep a register out of use for a while where others are free */
+    int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
+    int32_t spare[5];  /* ... at most so many more than are live at once */
     int32_t rounds;    /* allocation orders to try, 1 .. 3; the one with the fewest R registers is kept */
 } oric_regalloc_options;
 

@@ -16,6 +16,8 @@ from oric_tables._native import ffi, lib
 
 CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
+_ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
+_SPARE: Final = (0, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart
 _FILE_NAMES: Final = {
     "R": "general-purpose",
     "P": "predicate",
@@ -42,6 +44,7 @@ class _Allocation:
         self.result = ffi.new("oric_regalloc_result *")
         options = ffi.new("oric_regalloc_options *", {
             "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": ROUNDS if optimize else 1,
+            "spread": int(optimize), "roomy": [min(free, most) for free, most in zip(limits, _ROOMY, strict=True)], "spare": _SPARE,
         })  # fmt: skip
         if lib.oric_regalloc(fn, options, self.assigned, self.leader, self.result):
             raise MemoryError("no memory for register allocation")
@@ -101,7 +104,7 @@ def _ordered(view: MachineFunction, limits: list[int]) -> _Allocation:
 
 def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
     """Live registers that the order may reach: some more than the code as it came needs, but not near the limit."""
-    general = min(max(peak[0] + peak[0] // 4 + 4, 24), max(limits[0] - 8, 8))
+    general = min(max(peak[0] + 4, 26), max(limits[0] - 8, 8))
     return [general, limits[1] - 1, NO_LIMIT, limits[3] - 3, limits[4] - 1]
 
 
