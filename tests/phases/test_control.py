@@ -6,7 +6,7 @@ import random
 
 import pytest
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg
+from oric.ir.cfg import Cfg, analyze
 from oric.ir.code import CodeObject, Instruction, P
 from oric.ir.dump import dump, dump_dot, dump_order
 from oric.ir.verify import MalformedCode, verify
@@ -96,7 +96,7 @@ def test_edges_of_a_forward_branch() -> None:
     """)
     assert [b.succs for b in code.blocks] == [[3, 1], [3], [], [1, 4], []]
     assert [b.preds for b in code.blocks] == [[], [0, 3], [], [0, 1], [3]]
-    assert code.analyses["loop_depth"] == [0, 0, 0, 0, 0]  # two ways in: irreducible, no natural loop
+    assert analyze(code).loops.depth == [0, 0, 0, 0, 0]  # two ways in: irreducible, no natural loop
     sanitize(code, context())
 
 

@@ -19,6 +19,7 @@ from oric_tables import structs
 from oric_tables._native import ffi
 
 from . import operand as opd
+from .cfg import analyze
 from .code import CodeObject, Instruction
 
 INLINE_OPERANDS: Final = 9
@@ -96,12 +97,12 @@ class Image:
     def _flatten_blocks(self, code: CodeObject) -> None:
         fields = ("head", "tail", "first", "count", "succ_start", "bix", "flags", "loop_depth", "succ_count")
         pack_into = _layout("oric_block", fields).pack_into
-        loops = code.analyses.get("loop_depth")
+        loops = analyze(code).loops.depth
         position = 0
         for block in code.blocks:
             end = self._flatten_instructions(block.head, block.index, position)
             count = end - position
-            depth = min(loops[block.index], 255) if loops else 0
+            depth = min(loops[block.index], 255)
             head, tail = (position, end - 1) if count else (-1, -1)
             pack_into(
                 self.blocks, BLOCK_SIZE * block.index,

@@ -28,7 +28,6 @@ def analyze_control_flow(code: CodeObject, ctx: PassContext) -> bool:
         for target in block.succs:
             code.blocks[target].preds.append(block.index)
     cfg.invalidate(code)
-    code.analyses["loop_depth"] = cfg.analyze(code).loops.depth
     return False
 
 

@@ -8,11 +8,12 @@ want it. Source: observed on ptxas 13.0.88; docs/architecture.md.
 from __future__ import annotations
 
 from oric_tables import ops
+from oric_tables.ops import VOTE
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.code import AUX_IF_DIVERGED, CodeObject, Instruction
-from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARPSYNC, WARPSYNC_ALL, YIELD
+from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARP, WARPSYNC, WARPSYNC_ALL, YIELD
 from oric.ir.passes import PassContext
 
 from .divergence import Definitions, divergent_branches, waiting_loops
@@ -88,13 +89,29 @@ def _settle_warpsync(code: CodeObject, apart: set[int], ctx: PassContext) -> Non
     for block in code.blocks:
         if block.index in apart:
             for node in block:
-                if FLAGS[node.op] & BARRIER and not node.guard:
+                if _needs_everybody(node):
                     code.insert_before(node, _whole_warp(code, ctx, node.line))
                     ctx.count("WARPSYNC")
             continue
         for node in block:
             if node.op == WARPSYNC and node.aux & AUX_IF_DIVERGED:
                 code.remove(node)
+
+
+def _needs_everybody(node: Instruction) -> bool:
+    """Whether the threads of the warp must be together for an instruction, and nothing in front of it sees to that.
+
+    Lowering puts a WARPSYNC in front of warp-wide operations that name some of the threads; those without one mean all.
+    A vote on a constant asks who is here, and waits for nobody.
+    """
+    flags = FLAGS[node.op]
+    if node.guard or not flags & (BARRIER | WARP):
+        return False
+    if flags & BARRIER:
+        return True
+    if node.prev is not None and node.prev.op in (WARPSYNC, WARPSYNC_ALL):
+        return False
+    return not (node.op == VOTE and opd.PT_OPERAND in node.operands[1:2])
 
 
 def _whole_warp(code: CodeObject, ctx: PassContext, line: int) -> Instruction:

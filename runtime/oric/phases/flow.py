@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg
+from oric.ir.cfg import Cfg, invalidate
 from oric.ir.code import Block, CodeObject, Instruction
 from oric.ir.optable import BRA, BRANCH, EXIT, FLAGS, INDIRECT
 
@@ -131,6 +131,7 @@ class Flow:
             for target in block.succs:
                 blocks[target].preds.append(index)
         self.code.reorder([blocks[index] for index in order])
+        invalidate(self.code)
 
     def _order(self) -> list[int]:
         """Original order, but a block follows the one that goes on to it where no other block could."""
