@@ -117,7 +117,8 @@ class Thread:
                 if mods["sign"] == "S32":
                     a, b = (x - (x >> 31 << 32) for x in (a, b))
                 cmp = mods["cmp"]
-                result = {"LT": a < b, "EQ": a == b, "LE": a <= b, "GT": a > b, "NE": a != b, "GE": a >= b}[str(cmp)]
+                outcomes = {"F": False, "LT": a < b, "EQ": a == b, "LE": a <= b, "GT": a > b, "NE": a != b, "GE": a >= b}
+                result = outcomes[str(cmp)]
                 self.write(o[0], int(result and bool(s("Pp"))))
             case "SEL":
                 self.write(o[0], s("Ra") if s("Pp") else s("Rb"))

@@ -116,8 +116,8 @@ def test_offsets() -> None:
         EXIT
     """)
     assert lines[1:] == [
-        "STS R0, 0x108, R0", "STS R0, 0xfffffffc, R0", "STS RZ, 0x404, R0", "STG R5:2, 0x1010, R0",
-        "STG R5:2, 0xfffffff8, R0", "EXIT",
+        "STS R0, 0x108, R0", "STS R0, 0xfffffffffffffffc, R0", "STS RZ, 0x404, R0", "STG R5:2, 0x1010, R0",
+        "STG R5:2, 0xfffffffffffffff8, R0", "EXIT",
     ]  # fmt: skip
 
 

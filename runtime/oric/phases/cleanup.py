@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from oric.ir import operand as opd
 from oric.ir.code import AUX_VOLATILE, CodeObject, Instruction
-from oric.ir.optable import FLAGS, INFO, PINNED
+from oric.ir.optable import ATOMIC, FLAGS, INFO, PINNED
 from oric.ir.passes import PassContext
 from oric.ir.slots import slot_map
 from oric.ir.verify import verify
@@ -32,11 +33,14 @@ def remove_dead_code(code: CodeObject, ctx: PassContext) -> bool:
     live = bytearray(slots.count)
     of = slots.of
     waiting: list[Instruction] = []
+    atomics: list[Instruction] = []
     for block in reversed(code.blocks):
         node = block.tail
         while node is not None:
             if FLAGS[node.op] & PINNED or node.aux & AUX_VOLATILE or _writes_live(node, live, of):
                 _mark_sources(node, live, of)
+                if FLAGS[node.op] & ATOMIC:
+                    atomics.append(node)
             else:
                 waiting.append(node)
             node = node.prev
@@ -53,8 +57,19 @@ def remove_dead_code(code: CodeObject, ctx: PassContext) -> bool:
         waiting = rest
     for node in waiting:
         code.remove(node)
+    for node in atomics:
+        if not _writes_live(node, live, of):
+            _drop_results(node)
     ctx.count("dead instructions", len(waiting))
     return bool(waiting)
+
+
+def _drop_results(node: Instruction) -> None:
+    """Let an instruction that stays for its effect write RZ and PT."""
+    info = INFO[node.op]
+    for place in info.writes:
+        if place < len(node.operands) and node.operands[place] != opd.NO_OPERAND:
+            node.operands[place] = opd.PT_OPERAND if info.kinds[place] == "pred" else opd.RZ_OPERAND
 
 
 def _writes_live(node: Instruction, live: bytearray, of: Callable[[int], range]) -> bool:

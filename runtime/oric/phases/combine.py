@@ -196,7 +196,7 @@ def fold_offset(values: Values, node: Instruction) -> bool:
     if not -_OFFSET_LIMIT <= total < _OFFSET_LIMIT:
         return False
     operands[access.base] = found[0]
-    operands[access.offset] = values.code.imm(total & MASK32)
+    operands[access.offset] = values.code.imm(total)  # offsets are sign-extended to 64 bits
     values.changed += 1
     return True
 

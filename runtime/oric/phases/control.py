@@ -133,6 +133,8 @@ def _exit_early(flow: Flow, index: int, end: End) -> None:
         return
     for taken in (True, False):
         target, rest = (end.target, end.other) if taken else (end.other, end.target)
+        if not taken and rest <= index:
+            continue  # the branch closes a loop: a jump behind an exit would be one instruction more
         if blocks[target].head is None and flow.end(target).kind == STOP:
             node = _copy(flow.end(target).node, branch)
             node.guard = branch.guard if taken else branch.guard ^ opd.NEGATE

@@ -12,7 +12,7 @@ from typing import Final
 
 from oric.ir.cfg import Cfg
 
-from .flow import STOP, Flow
+from .flow import COND_STOP, STOP, Flow
 
 BARRIERS: Final = 16  # B0 .. B15
 
@@ -51,9 +51,12 @@ class Meeting:
 def meeting_points(flow: Flow, cfg: Cfg) -> Meeting:
     """Where the threads meet again that part at the end of each block.
 
-    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count.
+    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count. A conditional
+    exit is one only where control never reaches an unconditional one.
     """
     stops = [index for index, end in flow.live() if end.kind == STOP and cfg.number[index] >= 0]
+    leading = cfg.postdominators(stops)
+    stops += [index for index, end in flow.live() if end.kind == COND_STOP and cfg.number[index] >= 0 and leading[index] < 0]
     if not stops:
         return Meeting([-1] * cfg.block_count, [False] * cfg.block_count)
     main = max(stops, key=lambda index: cfg.number[index])

@@ -360,8 +360,15 @@ class Values:
             self.fact_global.append(0)
 
     def constant(self, operand: int, is_float: bool = False) -> int | None:
-        """The 32-bit pattern of an operand with its signs applied, None when it is no constant."""
+        """The 32-bit pattern of an operand with its signs applied, None when it is not known to be constant."""
         form = operand >> opd.TYPE_SHIFT & 7
+        if form == opd.REG and operand & opd.INDEX_MASK not in (opd.RZ, opd.PT) and not operand & opd.WIDE:
+            slot = self.bases[operand & opd.INDEX_MASK] + (operand >> opd.COMPONENT_SHIFT & 3)
+            value = self.known(slot) if self.fact[slot] else 0
+            if not value or value & opd.CONST_BANK or value & (_TYPE | opd.INDEX_MASK) == opd.PT_OPERAND:
+                return None
+            operand = value | operand & SIGNS
+            form = operand >> opd.TYPE_SHIFT & 7
         if form in (opd.IMM, opd.POOL):
             return with_signs(self.code.imm_value(operand & ~SIGNS) & MASK32, operand, is_float, "") & MASK32
         if operand & (_TYPE | opd.INDEX_MASK) == opd.RZ_OPERAND:
