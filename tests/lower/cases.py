@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables)
 """The table of instructions: text, class of the result, classes of the sources, reference."""
 
 from __future__ import annotations
@@ -48,8 +49,12 @@ def integer() -> Iterator[Case]:
             yield Case(f"min.{T} D, A, B", c, c * 2, lambda a, b, v=v: min(a, b, key=v))
             yield Case(f"max.{T} D, A, B", c, c * 2, lambda a, b, v=v: max(a, b, key=v))
             yield Case(f"max.{T} D, A, B", c, c * 2, lambda a, b, v=v: max(a, b, key=v), (None, 7))
-            yield Case(f"div.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[0], n) if b else u(-1, n))
-            yield Case(f"rem.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[1], n) if b else u(-1, n))
+            yield Case(
+                f"div.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[0], n) if b else u(-1, n)
+            )
+            yield Case(
+                f"rem.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[1], n) if b else u(-1, n)
+            )
             for k in (1, 3, 8, 10):
                 yield Case(f"div.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[0], n), (None, k))
                 yield Case(f"rem.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[1], n), (None, k))
@@ -70,7 +75,9 @@ def integer() -> Iterator[Case]:
         yield Case(f"setp.hi.u{n} D, A, B", "p", c * 2, lambda a, b: int(a > b), (None, 9))
         yield Case(f"setp.eq.b{n} D, A, B", "p", c * 2, lambda a, b: int(a == b))
         for op, f in (("and", lambda x, y: x and y), ("or", lambda x, y: x or y), ("xor", lambda x, y: x != y)):
-            yield Case(f"setp.lt.{op}.s{n} D, A, B, C", "p", c * 2 + "p", lambda a, b, p, n=n, f=f: int(f(s(a, n) < s(b, n), bool(p))))
+            yield Case(
+                f"setp.lt.{op}.s{n} D, A, B, C", "p", c * 2 + "p", lambda a, b, p, n=n, f=f: int(f(s(a, n) < s(b, n), bool(p)))
+            )
             yield Case(f"setp.ge.{op}.u{n} D, A, B, !C", "p", c * 2 + "p", lambda a, b, p, f=f: int(f(a >= b, not p)))
         yield Case(f"shl.b{n} D, A, B", c, c + "r", lambda a, b, n=n: u(a << min(b, n), n))
         yield Case(f"shl.b{n} D, A, B", c, c + "r", lambda a, b, n=n: u(a << b, n), (None, 3))
@@ -86,7 +93,9 @@ def integer() -> Iterator[Case]:
     yield Case("sub.sat.s32 D, A, B", "r", "rr", lambda a, b: m.saturate(s(a, 32) - s(b, 32), 32, True))
     yield Case("sub.s32 D, A, B", "r", "rr", lambda a, b: u(a - b, 32), (100, None))
     yield Case("sub.s64 D, A, B", "d", "dd", lambda a, b: u(a - b, 64), (100, None))
-    yield Case("mad.hi.sat.s32 D, A, B, C", "r", "rrr", lambda a, b, c: m.saturate((s(a, 32) * s(b, 32) >> 32) + s(c, 32), 32, True))
+    yield Case(
+        "mad.hi.sat.s32 D, A, B, C", "r", "rrr", lambda a, b, c: m.saturate((s(a, 32) * s(b, 32) >> 32) + s(c, 32), 32, True)
+    )
     for lo in (True, False):
         sh = 0 if lo else 16
         n = "lo" if lo else "hi"
@@ -96,6 +105,7 @@ def integer() -> Iterator[Case]:
         yield Case(f"mad24.{n}.u32 D, A, B, C", "r", "rrr", lambda a, b, c, h=sh: u((u(a, 24) * u(b, 24) >> h) + c, 32))
     for ta in "su":
         for tb in "su":
+
             def dot(a: int, b: int, c: int, x: str = ta, y: str = tb) -> int:
                 f, g = (s if x == "s" else u), (s if y == "s" else u)
                 return u(c + sum(f(a >> 8 * k, 8) * g(b >> 8 * k, 8) for k in range(4)), 32)
@@ -115,7 +125,9 @@ def carries() -> Iterator[Case]:
     yield Case("{.reg .b32 %lo; sub.cc.u32 %lo, A, 0; subc.u32 D, C, B;}", "r", "rrr", lambda a, b, c: u(c - b, 32))
     yield Case("{.reg .b32 %lo; add.cc.u32 %lo, A, B; addc.cc.u32 %lo, C, A; addc.u32 D, 0, 0;}", "r", "rrr",
                lambda a, b, c: c + a + (a + b >> 32) >> 32)  # fmt: skip
-    yield Case("{.reg .b32 %lo; mad.lo.cc.u32 %lo, A, B, C; madc.hi.u32 D, A, B, 0;}", "r", "rrr", lambda a, b, c: u(a * b + c >> 32, 32))
+    yield Case(
+        "{.reg .b32 %lo; mad.lo.cc.u32 %lo, A, B, C; madc.hi.u32 D, A, B, 0;}", "r", "rrr", lambda a, b, c: u(a * b + c >> 32, 32)
+    )
     yield Case("{.reg .b64 %lo; add.cc.u64 %lo, A, B; addc.u64 D, C, 0;}", "d", "ddd", lambda a, b, c: u(c + (a + b >> 64), 64))
     yield Case("{.reg .b64 %lo; sub.cc.u64 %lo, A, B; subc.u64 D, C, A;}", "d", "ddd", lambda a, b, c: u(c - a - (a < b), 64))
 
@@ -131,7 +143,13 @@ def bits() -> Iterator[Case]:
             yield Case(f"bfind.shiftamt.{t}{n} D, A", "r", c, lambda a, n=n, t=t: m.bfind(a, n, t == "s", True))
             yield Case(f"bfe.{t}{n} D, A, B, C", c, c + "rr", lambda a, b, x, n=n, t=t: m.bfe(a, b, x, n, t == "s"))
             for pos, length in ((4, 8), (0, 32), (20, 31), (31, 1), (5, 0)):
-                yield Case(f"bfe.{t}{n} D, A, B, C", c, c + "rr", lambda a, b, x, n=n, t=t: m.bfe(a, b, x, n, t == "s"), (None, pos, length))
+                yield Case(
+                    f"bfe.{t}{n} D, A, B, C",
+                    c,
+                    c + "rr",
+                    lambda a, b, x, n=n, t=t: m.bfe(a, b, x, n, t == "s"),
+                    (None, pos, length),
+                )
         yield Case(f"{{.reg .b32 %len; mov.b32 %len, 9; bfi.b{n} D, A, B, C, %len;}}", c, c * 2 + "r",
                    lambda a, b, x, n=n: m.bfi(a, b, x, 9, n))  # fmt: skip
         yield Case(f"{{.reg .b32 %pos; mov.b32 %pos, 3; bfi.b{n} D, A, B, %pos, C;}}", c, c * 2 + "r",
@@ -140,7 +158,9 @@ def bits() -> Iterator[Case]:
     for mode, f in (("wrap", lambda x: x & 31), ("clamp", lambda x: min(x, 32))):
         yield Case(f"shf.l.{mode}.b32 D, A, B, C", "r", "rrr", lambda a, b, c, f=f: u((b << 32 | a) << f(c) >> 32, 32))
         yield Case(f"shf.r.{mode}.b32 D, A, B, C", "r", "rrr", lambda a, b, c, f=f: u((b << 32 | a) >> f(c), 32))
-        yield Case(f"shf.l.{mode}.b32 D, A, B, C", "r", "rrr", lambda a, b, c, f=f: u((b << 32 | a) << f(c) >> 32, 32), (None, None, 13))
+        yield Case(
+            f"shf.l.{mode}.b32 D, A, B, C", "r", "rrr", lambda a, b, c, f=f: u((b << 32 | a) << f(c) >> 32, 32), (None, None, 13)
+        )
         yield Case(f"bmsk.{mode}.b32 D, A, B", "r", "rr", lambda a, b, f=f: u(((1 << f(b)) - 1) << f(a), 32))
         yield Case(f"szext.{mode}.u32 D, A, B", "r", "rr", lambda a, b, f=f: u(a, f(b)) if f(b) else 0)
         yield Case(f"szext.{mode}.s32 D, A, B", "r", "rr", lambda a, b, f=f: u(s(a, f(b)), 32) if f(b) else 0)
@@ -184,7 +204,9 @@ def conversions() -> Iterator[Case]:
             def value(a: int, ts: str = ts, ns: int = ns) -> int:
                 return s(a, ns) if ts == "s" else u(a, ns)
 
-            yield Case(f"cvt.{dst}.{src} D, A", _INT_CLASS[nd], _INT_CLASS[ns], lambda a, v=value, t=td, n=nd: _int_result(v(a), t, n))
+            yield Case(
+                f"cvt.{dst}.{src} D, A", _INT_CLASS[nd], _INT_CLASS[ns], lambda a, v=value, t=td, n=nd: _int_result(v(a), t, n)
+            )
             if nd < ns or (td, ts) == ("u", "s") or (td != ts and nd == ns):
                 yield Case(f"cvt.sat.{dst}.{src} D, A", _INT_CLASS[nd], _INT_CLASS[ns],
                            lambda a, v=value, t=td, n=nd: _int_result(m.saturate(v(a), n, t == "s"), t, n))  # fmt: skip
@@ -202,8 +224,6 @@ def conversions() -> Iterator[Case]:
                            kinds=kind, check=lambda got, want, a, f=fmt: got == want or f.is_nan(a))  # fmt: skip
         for mode in ("rni", "rzi", "rmi", "rpi"):
             yield Case(f"cvt.{mode}.{name}.{name} D, A", c, c, lambda a, f=fmt, mode=mode: f.to_whole(a, mode), kinds=kind)
-    nan = {"h": F16, "f": F32, "g": F64}
-    del nan
     yield Case("cvt.f64.f32 D, A", "g", "f", lambda a: F64.convert(a, F32))
     yield Case("cvt.f32.f16 D, A", "f", "h", lambda a: F32.convert(a, F16), kinds="H")
     yield Case("cvt.f64.f16 D, A", "g", "h", lambda a: F64.convert(a, F16), kinds="H")
@@ -259,7 +279,7 @@ def floats() -> Iterator[Case]:
     yield Case("max.NaN.f32 D, A, B", "f", "ff", lambda a, b: F32.minimum(a, b, True, True))
     yield Case("add.ftz.f32 D, A, B", "f", "ff", lambda a, b: F32.flush(F32.add(F32.flush(a), F32.flush(b))))
     yield Case("mul.ftz.f32 D, A, B", "f", "ff", lambda a, b: F32.flush(F32.mul(F32.flush(a), F32.flush(b))),
-               check=lambda got, want, a, b: got == want or F32.is_nan(want) and F32.is_nan(got) or _borderline(got, want))  # fmt: skip
+               check=lambda got, want, a, b: got == want or (F32.is_nan(want) and F32.is_nan(got)) or _borderline(got, want))  # fmt: skip
     yield Case("add.sat.f32 D, A, B", "f", "ff", lambda a, b: _sat(F32.add(a, b)))
     yield Case("mul.f32 D, A, 0f40490fdb", "f", "f", lambda a: F32.mul(a, 0x40490FDB))
     yield Case("add.f32 D, 0f3f800000, A", "f", "f", lambda a: F32.add(a, 0x3F800000))
@@ -286,6 +306,7 @@ def _class(f: m.Float, a: int, test: str) -> bool:
 
 def half() -> Iterator[Case]:
     for name, f in (("f16", F16), ("bf16", BF16)):
+        since = ("sm_90",) if name == "bf16" else ("sm_90", "sm_80")  # of the plain sums and products
         for packed in (False, True):
             c, T, kind = ("r", f"{name}x2", "r") if packed else ("h", name, "H" if name == "f16" else "h")
 
@@ -296,16 +317,27 @@ def half() -> Iterator[Case]:
                 pairs = [(got & 0xFFFF, want & 0xFFFF)] + ([(got >> 16, want >> 16)] if packed else [])
                 return all(x == y or (f.is_nan(x) and f.is_nan(y)) for x, y in pairs)
 
-            yield Case(f"add.{T} D, A, B", c, c * 2, lift(f.add), check=check, kinds=kind * 2)
-            yield Case(f"sub.{T} D, A, B", c, c * 2, lift(lambda a, b, f=f: f.add(a, b ^ f.sign)), check=check, kinds=kind * 2)
-            yield Case(f"mul.{T} D, A, B", c, c * 2, lift(f.mul), check=check, kinds=kind * 2)
+            yield Case(f"add.{T} D, A, B", c, c * 2, lift(f.add), check=check, kinds=kind * 2, targets=since)
+            yield Case(
+                f"sub.{T} D, A, B",
+                c,
+                c * 2,
+                lift(lambda a, b, f=f: f.add(a, b ^ f.sign)),
+                check=check,
+                kinds=kind * 2,
+                targets=since,
+            )
+            yield Case(f"mul.{T} D, A, B", c, c * 2, lift(f.mul), check=check, kinds=kind * 2, targets=since)
             yield Case(f"fma.rn.{T} D, A, B, C", c, c * 3, lift(f.fma), check=check, kinds=kind * 3)
             yield Case(f"neg.{T} D, A", c, c, lift(lambda a, f=f: a ^ f.sign), check=check, kinds=kind)
             yield Case(f"abs.{T} D, A", c, c, lift(lambda a, f=f: a & ~f.sign), check=check, kinds=kind)
             yield Case(f"min.{T} D, A, B", c, c * 2, lift(f.minimum), check=check, kinds=kind * 2)
-            yield Case(f"max.NaN.{T} D, A, B", c, c * 2, lift(lambda a, b, f=f: f.minimum(a, b, True, True)), check=check, kinds=kind * 2)
+            yield Case(
+                f"max.NaN.{T} D, A, B", c, c * 2, lift(lambda a, b, f=f: f.minimum(a, b, True, True)), check=check, kinds=kind * 2
+            )
         for compare in ("lt", "neu", "num"):
-            yield Case(f"setp.{compare}.{name} D, A, B", "p", "hh", lambda a, b, f=f, k=compare: int(f.compare(k, a, b)), kinds="HH")
+            yield Case(f"setp.{compare}.{name} D, A, B", "p", "hh", lambda a, b, f=f, k=compare: int(f.compare(k, a, b)), kinds="HH",
+                       targets=since)  # fmt: skip
     yield Case("add.sat.f16 D, A, B", "h", "hh", lambda a, b: _sat16(F16.add(a, b)), kinds="HH")
     yield Case("fma.rn.relu.f16 D, A, B, C", "h", "hhh", lambda a, b, c: _relu(F16, F16.fma(a, b, c)), kinds="HHH")
 
@@ -354,7 +386,7 @@ def approximate() -> Iterator[Case]:
     yield Case("sin.approx.f32 D, A", "f", "f", zero, check=_near(small(math.sin), 0, 2**-18))
     yield Case("cos.approx.f32 D, A", "f", "f", zero, check=_near(small(math.cos), 0, 2**-18))
     for form in ("approx", "full"):
-        yield Case(f"div.{form}.f32 D, A, B", "f", "ff", lambda a, b: F32.div(a, b),
+        yield Case(f"div.{form}.f32 D, A, B", "f", "ff", F32.div,
                    check=lambda got, want, a, b, form=form: _close_quotient(got, want, b, form))  # fmt: skip
 
 

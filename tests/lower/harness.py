@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables)
 """Runs one PTX instruction on many operands: plain, under a guard, with its result in the place of a source.
 
 A case is written ``"add.s32 D, A, B"`` with the register classes of D and the sources: h (16 bits), r (32), d (64),
@@ -10,7 +11,6 @@ import random
 from collections.abc import Sequence
 
 import numpy as np
-
 import oric
 
 BITS = {"h": 16, "r": 32, "d": 64, "f": 32, "g": 64, "p": 1}

@@ -19,8 +19,12 @@ def _name(case: cases.Case) -> str:
     return case.text.replace(" D,", "").replace(",", "") + constants
 
 
-@pytest.mark.parametrize("case", CASES, ids=_name)
-@pytest.mark.parametrize(("arch", "level"), [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)])
+_RUNS = [
+    (case, arch, level) for case in CASES for arch, level in (("sm_90", 3), ("sm_90", 0), ("sm_80", 3)) if arch in case.targets
+]
+
+
+@pytest.mark.parametrize(("case", "arch", "level"), _RUNS, ids=[f"{arch}-O{level}-{_name(case)}" for case, arch, level in _RUNS])
 def test_instruction(case: cases.Case, arch: str, level: int) -> None:
     rng = random.Random(f"{case.text} {case.constants}")
     kinds = case.kinds or case.sources

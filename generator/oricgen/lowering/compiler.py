@@ -11,7 +11,8 @@ labels, flags, lines)``:
 * ``temps``: ``(register type letter, size)`` of each temporary, from environment index ``len(ARGS)`` on;
 * ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
 
-A line is ``(word, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model not in ``isas``. ``sets`` are ``(slot name, {token: bits})``;
+A line is ``(word, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model not in
+``isas``. ``sets`` are ``(slot name, {token: bits})``;
 a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table.
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
 1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
@@ -21,7 +22,7 @@ indices are literals (below).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +93,7 @@ class Compiler:
         alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
         return pattern.family, (slots, entry.get("operands", -1), alternatives)
 
-    def template(self, row: Any) -> tuple[Any, ...]:
+    def named(self, row: Any) -> tuple[Any, ...]:
         """Compile an entry of ``templates``: an alternative that expansions run by name."""
         return self._alternative(row, row, {})
 
@@ -157,7 +158,9 @@ class Compiler:
             guard = self._operand(line.guard, SLOT_PRED, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
-        state.lines.append((operation.word, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None))
+        state.lines.append(
+            (operation.word, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)
+        )
 
     def _operation(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
         """The operation with the most structural suffixes that the line has, and the suffixes left over."""
@@ -184,7 +187,9 @@ class Compiler:
                 if found is not None:
                     break
             else:
-                raise SpecError(self.path, at, f"'{line.text}': {operation.name} has no modifier '{suffixes[0]}', or several that do")
+                raise SpecError(
+                    self.path, at, f"'{line.text}': {operation.name} has no modifier '{suffixes[0]}', or several that do"
+                )
             base = base & ~found[0] | found[1]
             suffixes = suffixes[count:]
         return base
@@ -205,7 +210,9 @@ class Compiler:
                 values[token] = base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
         return slot, values
 
-    def _operands(self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int) -> tuple[list[Any], int, list[Any]]:
+    def _operands(
+        self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int
+    ) -> tuple[list[Any], int, list[Any]]:
         dynamic: list[Any] = []
         given: dict[int, template.Operand] = {}
         required = [i for i, o in enumerate(op.operands) if not o.named]
@@ -224,7 +231,9 @@ class Compiler:
                 mods = mods & ~field_[0] | field_[1]
             elif key in op.mods and value.base in template.ARGS:
                 mods &= ~op.mods[key].place(0)[0]
-                dynamic.append(("=" + str(template.ARGS.index(value.base)), {"shift": op.mods[key].shift, "mask": op.mods[key].mask}))
+                dynamic.append(
+                    ("=" + str(template.ARGS.index(value.base)), {"shift": op.mods[key].shift, "mask": op.mods[key].mask})
+                )
             elif value.base == "label" and (field_ := op.modifier(f"{key}={value.name}")) is not None:
                 mods = mods & ~field_[0] | field_[1]
             else:
@@ -286,11 +295,15 @@ class Compiler:
             state.flags |= FLAG_HAZARD
 
 
+def _literal(text: str) -> Callable[[re.Match[str]], str]:
+    return lambda match: text
+
+
 def _substitute(entry: Any, values: Mapping[str, Any]) -> Any:
     """A copy of an entry with ``$NAME`` replaced in every string; lines of the source are kept."""
     if isinstance(entry, str):
         for name, value in values.items():
-            entry = re.sub(rf"\${name}(?![a-z0-9])", lambda m, value=str(value): value, entry)
+            entry = re.sub(rf"\${name}(?![a-z0-9])", _literal(str(value)), entry)
         return entry
     if isinstance(entry, Map):
         out = Map()

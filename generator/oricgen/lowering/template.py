@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..errors import SpecError
 
@@ -109,7 +110,12 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
     if not match or (match[2] != match[5]):
         raise SpecError(path, line, f"cannot read the operand '{text}' of '{line_text}'")
     signs = match[1] + match[3]
-    flags = {"neg": "-" in signs or "!" in signs, "inv": "~" in signs, "absolute": bool(match[2]), "half": match[6] or ""}
+    flags: dict[str, Any] = {
+        "neg": "-" in signs or "!" in signs,
+        "inv": "~" in signs,
+        "absolute": bool(match[2]),
+        "half": match[6] or "",
+    }
     body = match[4]
     arg = _ARG.match(body)
     if arg:

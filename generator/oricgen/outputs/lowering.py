@@ -40,7 +40,8 @@ def render(spec: Spec) -> dict[str, str]:
             owner[family] = (*owner.get(family, ()), module)
         templates.update(dict.fromkeys(named, module))
         out[f"oric_tables/{module}.py"] = (
-            header("#", "oricgen.outputs.lowering", [f"spec/{name}", "spec/encoding"]) + f"RULES = {families!r}\nTEMPLATES = {named!r}\n"
+            header("#", "oricgen.outputs.lowering", [f"spec/{name}", "spec/encoding"])
+            + f"RULES = {families!r}\nTEMPLATES = {named!r}\n"
         )
     out["oric_tables/lower_index.py"] = _index(spec, files, owner, templates)
     return out
@@ -67,13 +68,15 @@ def _families(compiler: Compiler, data: Map) -> dict[str, Any]:
 
 
 def _templates(compiler: Compiler, data: Map) -> dict[str, Any]:
-    named = {key: compiler.template(row) for key, row in data.get("templates", {}).items()}
-    named.update({f"%{key}": compiler.template(row) for key, row in data.get("special_registers", {}).items()})
+    named = {key: compiler.named(row) for key, row in data.get("templates", {}).items()}
+    named.update({f"%{key}": compiler.named(row) for key, row in data.get("special_registers", {}).items()})
     return named
 
 
 def _index(spec: Spec, files: dict[str, Map], owner: dict[str, tuple[str, ...]], templates: dict[str, str]) -> str:
-    registers = {key: 2 if row.get("wide") else 1 for data in files.values() for key, row in data.get("special_registers", {}).items()}
+    registers = {
+        key: 2 if row.get("wide") else 1 for data in files.values() for key, row in data.get("special_registers", {}).items()
+    }
     return (
         header("#", "oricgen.outputs.lowering", ["spec/lowering/*.yaml"])
         + f"FAMILIES = {pformat(owner, width=120)}\nTEMPLATES = {pformat(templates, width=120)}\n"

@@ -18,7 +18,7 @@ from oric.support.diagnostics import NotSupported
 from .calls import Inliner, Recording
 from .emit import Emitter
 from .memory import Memory
-from .program import A, B, CC, DESC, M, OFF, Q, SLOT_PRED, Program, selector
+from .program import CC, DESC, OFF, SLOT_PRED, A, B, M, Program, Q, selector
 
 _REG: Final = nodes.REG
 _TYPE_SIZES: Final = {"pred": 0, "b8": 1, "s8": 1, "u8": 1, "b16": 1, "s16": 1, "u16": 1, "f16": 1, "bf16": 1,
@@ -311,4 +311,3 @@ def _facts(function: Any) -> FunctionAttributes:
         elif name in ("noreturn", "explicitcluster", "blocksareclusters"):
             setattr(facts, name, True)
     return facts
-

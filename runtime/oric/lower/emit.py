@@ -12,10 +12,8 @@ from oric.support import nodes
 
 from .program import (
     ARG_NAMES,
-    D,
     FIRST_TEMP,
     LABEL,
-    Q,
     SLOT_ANY_IMM,
     SLOT_F64,
     SLOT_FIELD,
@@ -23,7 +21,9 @@ from .program import (
     SLOT_PRED,
     SLOT_VAR,
     SLOT_WIDE,
+    D,
     Program,
+    Q,
     Selector,
 )
 
@@ -205,9 +205,7 @@ class Emitter:
 
     def emit(self, program: Program, env: list[Any], guard: int) -> None:
         """Run a program for a PTX instruction: takes care of guards on guarded lines and of overlapping registers."""
-        if guard and program.guarded and not program.labels:
-            self._run_aside(program, env, guard)
-        elif program.hazard and _overlaps(env):
+        if (guard and program.guarded and not program.labels) or (program.hazard and _overlaps(env)):
             self._run_aside(program, env, guard)
         else:
             self.run(program, env, guard)

@@ -12,7 +12,7 @@ from oric.ir import operand as opd
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
-from .program import D, DESC, M, OFF, V, Program
+from .program import DESC, OFF, D, M, Program, V
 
 if TYPE_CHECKING:
     from .builder import OriBuilder
@@ -228,7 +228,7 @@ def _vector_target(b: OriBuilder, items: Sequence[Any], count: int, each: int) -
 
 def store(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
     """``st`` of every space but parameters."""
-    count, each, type_ = _elements(program)
+    count, each, _ = _elements(program)
     env = b.env(program)
     env[M], env[OFF] = b.address(operands[0], program.options["space"])
     if program.uses_desc:
@@ -285,7 +285,7 @@ def _in_sequence(b: OriBuilder, values: Sequence[Any], per: int, width: int) -> 
 
 def load_param(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
     """``ld.param``: of a kernel from bank 0, of a call from the registers of the parameter variable."""
-    count, each, type_ = _elements(program)
+    _, each, type_ = _elements(program)
     items = operands[0][1] if operands[0][0] == nodes.VEC else (operands[0],)
     node = operands[1]
     place = b.symbols[node[1]] if node[0] == nodes.ADDR_SYM else None
@@ -297,7 +297,6 @@ def load_param(b: OriBuilder, program: Program, guard: int, operands: Sequence[A
     for index, item in enumerate(items):
         if item[0] != nodes.SINK:
             load_constant(b, b.value(item), node, index * each, each, type_, 0, guard)
-    del count
 
 
 def load_const(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
