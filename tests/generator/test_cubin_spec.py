@@ -22,7 +22,9 @@ def edited(tmp_path: Path) -> Callable[[str, str], tuple[Spec, int]]:
         text = (ROOT / "spec" / "cubin.yaml").read_text()
         assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
         (tmp_path / "schema").mkdir()
-        shutil.copy(ROOT / "spec" / "schema" / "cubin.schema.json", tmp_path / "schema")
+        for name in ("cubin", "sm_targets"):
+            shutil.copy(ROOT / "spec" / "schema" / f"{name}.schema.json", tmp_path / "schema")
+        shutil.copy(ROOT / "spec" / "sm_targets.yaml", tmp_path)
         (tmp_path / "cubin.yaml").write_text(text.replace(old, new))
         return Spec(tmp_path), text[: text.index(old)].count("\n") + 1
 
@@ -76,4 +78,17 @@ def test_layouts_must_not_inherit_in_a_circle(edited: Callable[[str, str], tuple
 def test_missing_column_is_named(edited: Callable[[str, str], tuple[Spec, int]]) -> None:
     spec, _ = edited('    rel_action: "73000000000000000000001125000536"\n', "")
     with pytest.raises(SpecError, match="layout sm_75: column 'rel_action' is missing"):
+        cubin.render(spec)
+
+
+def test_targets_must_name_a_layout(edited: Callable[[str, str], tuple[Spec, int]]) -> None:
+    spec, _ = edited("\n  sm_90:\n    inherits: sm_75\n", "\n  sm_91:\n    inherits: sm_75\n")
+    with pytest.raises(SpecError, match="sm_90: cubin.yaml has no layout 'sm_90'") as caught:
+        cubin.render(spec)
+    assert caught.value.path.endswith("sm_targets.yaml") and caught.value.line > 0
+
+
+def test_targets_must_name_a_header_form(edited: Callable[[str, str], tuple[Spec, int]]) -> None:
+    spec, _ = edited("{osabi: 0x41, abiversion: 8,", "{osabi: 0x41, abiversion: 9,")
+    with pytest.raises(SpecError, match="sm_80: cubin.yaml has no header form"):
         cubin.render(spec)

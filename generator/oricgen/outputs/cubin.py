@@ -9,6 +9,7 @@ from ..errors import SpecError
 from ..render import template
 from ..spec import Spec
 from ..strictyaml import Map, Seq
+from ..targets import resolve
 
 _FORMATS = {"flag": ("none",), "value": ("byte", "half")}
 _SYMBOL_MODES = {"never": 0, "always": 1, "used": 2}
@@ -28,6 +29,7 @@ def render(spec: Spec) -> dict[str, str]:
     known = {a["name"] for a in data["attributes"]}
     if data["empty_module_attribute"] not in known:
         raise SpecError(path, data.line_of("empty_module_attribute"), f"unknown attribute '{data['empty_module_attribute']}'")
+    _check_targets(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {
         "oric_tables/cubin.py": template("cubin.py.j2", data=data),
@@ -35,6 +37,19 @@ def render(spec: Spec) -> dict[str, str]:
             "cubin_layout.py.j2", layouts=_layouts(data, path), sections=_sections(data, path), **values
         ),
     }
+
+
+def _check_targets(spec: Spec, data: Map) -> None:
+    """Every target names a layout and a header form of this file."""
+    forms = {(f["osabi"], f["abiversion"]) for f in data["header_forms"]}
+    path = spec.path("sm_targets.yaml")
+    rows = spec.load("sm_targets.yaml")["targets"]
+    for target in resolve(spec):
+        line = rows.line_of(target.name)
+        if target.elf["layout"] not in data["layouts"]:
+            raise SpecError(path, line, f"{target.name}: cubin.yaml has no layout '{target.elf['layout']}'")
+        if (target.elf["osabi"], target.elf["abiversion"]) not in forms:
+            raise SpecError(path, line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
 
 
 def _unique(rows: Seq, path: Path, where: str) -> None:
