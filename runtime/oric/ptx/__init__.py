@@ -1,6 +1,21 @@
 """PTX: scanner, parser and checker; drives a Builder (:mod:`oric.ptx.builder`)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .parser import parse_module
-from .recorder import Module, parse
+
+if TYPE_CHECKING:
+    from .recorder import Module, parse
 
 __all__ = ["Module", "parse", "parse_module"]
+
+
+def __getattr__(name: str) -> Any:
+    """``parse`` and ``Module`` are for tools: a compilation does not load them."""
+    if name in ("Module", "parse"):
+        from . import recorder
+
+        return getattr(recorder, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,12 +14,10 @@ from oric.support.diagnostics import NotSupported
 
 from . import classes as cl
 from .builder import Function, Operand
-from .calls import read_call
 from .check import check, fits
 from .declarations import VARIABLE_SPACES, Declarations
 from .lexer import DOT_WORD, END, IDENT, SPACE, Lexer, PtxError
 from .operands import OperandReader
-from .recovery import next_statement
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import Entry, entries_for, entry_of
 from .state import State
@@ -139,11 +137,17 @@ class Body:
         except PtxError as error:
             self.state.report(error)
             self.reader.forget_labels(begin)
-            next_statement(lexer, begin)
+            self.recover(lexer, begin)
         except NotSupported as error:
             self.state.not_supported(error.what, begin)
-            next_statement(lexer, begin)
+            self.recover(lexer, begin)
         return lexer.at
+
+    def recover(self, lexer: Lexer, begin: int) -> None:
+        """Go on behind a broken statement (the code for that is loaded when it is needed)."""
+        from .recovery import next_statement
+
+        next_statement(lexer, begin)
 
     def statement(self, lexer: Lexer) -> None:
         """One statement, from its first token on."""
@@ -182,6 +186,8 @@ class Body:
             lexer.advance()
         entry = self.entry(lexer, mnemonic, at)
         if entry.special:
+            from .calls import read_call
+
             operands = read_call(lexer, self.reader)
         else:
             operands = self.operands(lexer, entry, at)

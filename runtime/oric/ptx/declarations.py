@@ -7,7 +7,6 @@ from typing import Final
 from oric_tables.ptx_index import DIRECTIVES, TYPES
 
 from .builder import Function, Variable
-from .initializers import Initializer
 from .lexer import DOT_WORD, Lexer, PtxError
 from .scopes import FUNCTION, MAX_REGISTERS, REGISTER, SYMBOL, Entity, Scope
 from .state import State
@@ -170,6 +169,8 @@ class Declarations:
                     raise PtxError(lexer.at, f"a variable in .{space} cannot have an initial value")
                 if linkage == "extern":
                     raise PtxError(lexer.at, f"'{variable.name}' is external: it cannot have an initial value")
+                from .initializers import Initializer
+
                 lexer.advance()
                 Initializer(lexer, scope, variable).read()
             elif variable.size == 0 and linkage != "extern":

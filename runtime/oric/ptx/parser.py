@@ -13,7 +13,6 @@ from .body import Body
 from .builder import Builder, ModuleHeader
 from .declarations import LINKAGE, VARIABLE_SPACES, Declarations
 from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError
-from .recovery import behind_body, next_declaration
 from .scopes import FUNCTION, Scope
 from .state import State
 
@@ -77,6 +76,8 @@ class ModuleParser:
             self.state.report(error)
         except NotSupported as error:
             self.state.not_supported(error.what, begin)
+        from .recovery import next_declaration
+
         next_declaration(lexer, begin)
         return lexer.at
 
@@ -194,6 +195,8 @@ class ModuleParser:
                 raise
             self.state.report(error)
             lexer.move(body_at)
+            from .recovery import behind_body
+
             behind_body(lexer)
             return lexer.at
         if not function.has_body:

@@ -12,7 +12,7 @@ from oric.support.diagnostics import Diagnostics
 from .builder import Builder
 from .lexer import PtxError
 
-_LONG_WORD: Final = re.compile(r"[^\s']{80,}")
+_LONG_WORD: Final = r"[^\s']{80,}"
 
 
 class State:
@@ -41,7 +41,7 @@ class State:
         """Turn a mistake into a diagnostic."""
         message = error.message
         if len(message) > 400:
-            message = _LONG_WORD.sub(lambda m: m[0][:60] + "...", message)
+            message = re.sub(_LONG_WORD, lambda m: m[0][:60] + "...", message)
         self.diag.error(message, error.at, *error.notes)
 
     def not_supported(self, what: str, at: int) -> None:
