@@ -27,8 +27,13 @@ _STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+
 _OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
 _COMMA: Final = re.compile(r",(?![^{\[]*[}\]])")  # outside braces and brackets
 _LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
-_LABEL_LINE: Final = re.compile(SPACE + r"([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?![.])", re.ASCII)
-_LOC: Final = re.compile(r"\.loc[ \t]++(\d+)[ \t]++(\d+)[ \t]++(\d+)[ \t]*+(?=[\r\n])")
+# What stands alone on its line and is common: a label, .loc, registers.
+_LINE: Final = re.compile(
+    SPACE + r"(?:([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?!\.)"
+    r"|\.loc[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]*+(?=[\r\n])"
+    r"|\.reg[ \t]++\.([a-z]\d*+|pred)[ \t]++(%[A-Za-z_$]++)<(\d{1,7})>;)",
+    re.ASCII,
+)
 
 
 class Body:
@@ -72,7 +77,7 @@ class Body:
         while True:
             match = following()
             if match is None:
-                here = self.plain_label(position)
+                here = self.line(position)
                 if here == position:
                     return position
                 position = here
@@ -106,12 +111,18 @@ class Body:
                 state.not_supported(error.what, at)
             position = match.end()
 
-    def plain_label(self, position: int) -> int:
-        """Take a label that stands alone on its line; returns where it ends, ``position`` when there is none."""
-        match = _LABEL_LINE.match(self.state.text, position)
+    def line(self, position: int) -> int:
+        """Take a common line that is no instruction; returns where it ends, ``position`` for anything else."""
+        match = _LINE.match(self.state.text, position)
         if match is None:
             return position
         name, scope = match[1], self.scope
+        if name is None:
+            if match[2] is not None:
+                self.state.builder.line_info(int(match[2]), int(match[3]), int(match[4]), match.start(2))
+                return match.end()
+            taken = self.declarations.plain_registers(scope, match[5], match[6], int(match[7]), match.start(6))
+            return match.end() if taken else position
         if name in scope.pending:
             del scope.pending[name]
         elif scope.depth > 1 or name in scope.labels or scope.lookup(name) is not None:
@@ -345,7 +356,7 @@ class Body:
         """A directive inside a body."""
         word, at = lexer.value, lexer.at
         if word == ".loc":
-            self.line(lexer)
+            self.source_line(lexer)
             return
         if word == ".reg":
             lexer.advance()
@@ -360,14 +371,9 @@ class Body:
         else:
             raise PtxError(at, f"'{word}' is no directive of function bodies")
 
-    def line(self, lexer: Lexer) -> None:
+    def source_line(self, lexer: Lexer) -> None:
         """``.loc FILE LINE COLUMN`` with its optional attributes."""
         at = lexer.at
-        match = _LOC.match(lexer.text, at)
-        if match is not None and len(match[0]) < 60:
-            lexer.move(match.end())
-            self.state.builder.line_info(int(match[1]), int(match[2]), int(match[3]), at)
-            return
         lexer.advance()
         file = lexer.integer("a file number")
         line = lexer.integer("a line number")

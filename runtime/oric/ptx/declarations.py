@@ -224,6 +224,15 @@ class Declarations:
                 break
         lexer.expect(";")
 
+    def plain_registers(self, scope: Scope, type_: str, prefix: str, count: int, at: int) -> bool:
+        """``.reg .b32 %r<100>;`` read by the statement scanner; False when it needs a closer look."""
+        row = TYPES.get(type_)
+        if row is None or not row[2] or row[3] or prefix in scope.ranges or prefix in scope.prefixes or count > MAX_REGISTERS:
+            return False
+        first = self.state.builder.registers(type_, count, prefix)
+        scope.declare_range(prefix, first, count, type_, at, (len(self.state.text) - at) // 8)
+        return True
+
     # -- functions -----------------------------------------------------------------------------------------
 
     def header(self, lexer: Lexer, is_entry: bool, linkage: str) -> Function:

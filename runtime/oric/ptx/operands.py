@@ -19,14 +19,14 @@ from .lexer import BAD, DOT_WORD, END, IDENT, NUMBER, Lexer, PtxError
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope, register_operand
 from .state import State
 
-_REGISTER: Final = re.compile(r"[ \t\r\n]*(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})[ \t\r\n]*\Z", re.ASCII)
-_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+(-?[0-9]{1,18}))?\][ \t\r\n]*\Z", re.ASCII)
-_NAMED_ADDRESS: Final = re.compile(r"[ \t\r\n]*\[([A-Za-z_$][\w$]*+)(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\][ \t\r\n]*\Z", re.ASCII)
-_LABEL_NAME: Final = re.compile(r"[ \t\r\n]*([A-Za-z$][\w$]*+)[ \t\r\n]*\Z", re.ASCII)
-_DECIMAL: Final = re.compile(r"[ \t\r\n]*(-?(?:0|[1-9][0-9]{0,17}))[ \t\r\n]*\Z", re.ASCII)
-_BITS: Final = re.compile(r"[ \t\r\n]*(0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})[ \t\r\n]*\Z", re.ASCII)
-_VECTOR: Final = re.compile(r"[ \t\r\n]*\{([^{}\[\]()/|#]*+)\}[ \t\r\n]*\Z")
-_SPECIAL: Final = re.compile(r"[ \t\r\n]*%([a-z_0-9]++(?:\.[xyzw])?)[ \t\r\n]*\Z", re.ASCII)
+_REGISTER: Final = re.compile(r"(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})\Z", re.ASCII)
+_ADDRESS: Final = re.compile(r"\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\]\Z", re.ASCII)
+_NAMED_ADDRESS: Final = re.compile(r"\[([A-Za-z_$][\w$]*+)(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\]\Z", re.ASCII)
+_NAME: Final = re.compile(r"[A-Za-z$][\w$]*+\Z", re.ASCII)
+_DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z", re.ASCII)
+_BITS: Final = re.compile(r"(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})\Z", re.ASCII)
+_VECTOR: Final = re.compile(r"\{([^{}\[\]()/|#]*+)\}\Z")
+_NUMERIC: Final = frozenset("-0123456789")
 _COMPONENTS: Final = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
 _PARTS: Final = frozenset({".b0", ".b1", ".b2", ".b3", ".b10", ".b32", ".b7654", ".b3210", ".h0", ".h1", ".h10"})
 _LABELS: Final = re.compile(
@@ -60,46 +60,59 @@ class OperandReader:
         Raises:
             PtxError: a mistake (its place counts from the beginning of ``text``).
         """
-        match = _REGISTER.match(text)
-        if match is not None:
-            prefix, number = match.groups()
-            row = self.scope.ranges.get(prefix)
-            if row is not None and (index := int(number)) < row[1]:
-                return (b.REG, row[0] + index), row[3]
-            found = self.range_register(prefix, number)
-            if found is not None:
-                return (b.REG, found[0]), found[1]
-        elif (match := _ADDRESS.match(text)) is not None:
-            found = self.range_register(match[1], match[2])
-            if found is not None and (base := _ADDRESS_CLASSES.get(found[1])) is not None:
-                return (b.ADDR_REG, found[0], int(match[3] or 0)), base
-        elif (match := _DECIMAL.match(text)) is not None:
-            return (b.INT, int(match[1])), cl.INT_CLASS
-        elif (match := _VECTOR.match(text)) is not None and match[1].count(",") < MAX_VECTOR:
-            texts = match[1].split(",")
-            nodes = tuple(map(self.scope.nodes.__getitem__, texts))
-            return (b.VEC, nodes), cl.class_id(cl.C_VEC, *map(self.scope.classes.__getitem__, texts))
-        else:
-            result = self.resolve_rare(text)
-            if result is not None:
-                return result
+        text = text.strip(" \t\r\n")
+        first = text[:1]
+        found: Found | None = None
+        if first == "%":
+            found = self.resolve_register(text)
+        elif first == "[":
+            found = self.resolve_address(text)
+        elif first in _NUMERIC:
+            if _DECIMAL.match(text) is not None:
+                return (b.INT, int(text)), cl.INT_CLASS
+            if _BITS.match(text) is not None:
+                return constant_operand(literal(text, 0))
+        elif first == "{":
+            found = self.resolve_vector(text)
+        elif _NAME.match(text) is not None and text != "WARP_SZ" and self.scope.lookup(text) is None:
+            return (b.LABEL, self.label(text, 0)), cl.LABEL_CLASS
+        if found is not None:
+            return found
         lexer = Lexer(text)
         result = self.read(lexer)
         if lexer.kind != END:
             raise lexer.expected("',' or ';'")
         return result
 
-    def resolve_rare(self, text: str) -> Found | None:
-        """More common forms that need no tokens; None when ``text`` is of another form."""
-        if (match := _NAMED_ADDRESS.match(text)) is not None:
-            return self.address_base(match[1], 0, int(match[2] or 0))
-        if (match := _LABEL_NAME.match(text)) is not None and match[1] != "WARP_SZ" and self.scope.lookup(match[1]) is None:
-            return (b.LABEL, self.label(match[1], 0)), cl.LABEL_CLASS
-        if (match := _BITS.match(text)) is not None:
-            return constant_operand(literal(match[1], 0))
-        if (match := _SPECIAL.match(text)) is not None and match[1] in SPECIAL and self.scope.lookup("%" + match[1]) is None:
-            return self.special(match[1], 0)
+    def resolve_register(self, text: str) -> Found | None:
+        """A register of a parameterised declaration or a special register."""
+        match = _REGISTER.match(text)
+        if match is not None:
+            found = self.range_register(match[1], match[2])
+            return None if found is None else ((b.REG, found[0]), found[1])
+        if text[1:] in SPECIAL and self.scope.lookup(text) is None and self.scope.lookup(text.partition(".")[0]) is None:
+            return self.special(text[1:], 0)
         return None
+
+    def resolve_address(self, text: str) -> Found | None:
+        """``[%rd1+16]``, ``[name+16]``."""
+        match = _ADDRESS.match(text)
+        if match is not None:
+            found = self.range_register(match[1], match[2])
+            if found is not None and (class_ := _ADDRESS_CLASSES.get(found[1])) is not None:
+                return (b.ADDR_REG, found[0], int(match[3] or 0)), class_
+        elif (match := _NAMED_ADDRESS.match(text)) is not None and match[1] != "WARP_SZ":
+            return self.address_base(match[1], 0, int(match[2] or 0))
+        return None
+
+    def resolve_vector(self, text: str) -> Found | None:
+        """``{%f1, %f2}`` of simple elements, which the scope remembers too."""
+        match = _VECTOR.match(text)
+        if match is None or match[1].count(",") >= MAX_VECTOR:
+            return None
+        texts = match[1].split(",")
+        nodes = tuple(map(self.scope.nodes.__getitem__, texts))
+        return (b.VEC, nodes), cl.class_id(cl.C_VEC, *map(self.scope.classes.__getitem__, texts))
 
     def range_register(self, prefix: str, number: str) -> tuple[int, int] | None:
         """Handle and class of a register of a parameterised declaration, when no other name can hide it."""
