@@ -83,12 +83,12 @@ def test_missing_column_is_named(edited: Callable[[str, str], tuple[Spec, int]])
 
 def test_targets_must_name_a_layout(edited: Callable[[str, str], tuple[Spec, int]]) -> None:
     spec, _ = edited("\n  sm_90:\n    inherits: sm_75\n", "\n  sm_91:\n    inherits: sm_75\n")
-    with pytest.raises(SpecError, match="sm_90: cubin.yaml has no layout 'sm_90'") as caught:
+    with pytest.raises(SpecError, match=r"sm_90: cubin\.yaml has no layout 'sm_90'") as caught:
         cubin.render(spec)
     assert caught.value.path.endswith("sm_targets.yaml") and caught.value.line > 0
 
 
 def test_targets_must_name_a_header_form(edited: Callable[[str, str], tuple[Spec, int]]) -> None:
     spec, _ = edited("{osabi: 0x41, abiversion: 8,", "{osabi: 0x41, abiversion: 9,")
-    with pytest.raises(SpecError, match="sm_80: cubin.yaml has no header form"):
+    with pytest.raises(SpecError, match=r"sm_80: cubin\.yaml has no header form"):
         cubin.render(spec)
