@@ -19,11 +19,13 @@ static sim_group *add_group(sim_warp *w, uint64_t pc, uint32_t mask)
 
 static void remove_group(sim_warp *w, uint32_t index)
 {
-    w->ngroups--;
-    if (index != w->ngroups)
-        w->groups[index] = w->groups[w->ngroups];
-    if (w->current == w->ngroups)
+    uint32_t last = --w->ngroups;
+    if (w->current == index)
+        w->current = 0; /* any group: the caller looks for a ready one */
+    else if (w->current == last)
         w->current = index;
+    if (index != last)
+        w->groups[index] = w->groups[last];
 }
 
 /* Make a ready group the current one, the next in turn after the current. 0: no group is ready. */

@@ -9,6 +9,7 @@
 #include "sim_value.h"
 #include "sim_names.h"
 
+#define SIM_INLINE static inline __attribute__((always_inline)) /* so that the clones use their own instructions */
 #define SIM_NAN32 0x7fffffffu
 #define SIM_NAN16 0x7fffu
 #define SIM_NAN64 0xfff8000000000000ull
@@ -28,9 +29,9 @@ double sim_widen(uint64_t bits, unsigned format);
 uint32_t sim_mufu(unsigned fn, unsigned type, unsigned part, uint32_t bits, int neg, int abs);
 uint32_t sim_fchk(uint32_t a, uint32_t b);
 
-static inline float f32_flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
+SIM_INLINE float f32_flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
 
-static inline uint32_t f32_result(float r, unsigned ftz, unsigned sat)
+SIM_INLINE uint32_t f32_result(float r, unsigned ftz, unsigned sat)
 {
     if (r != r)
         return sat ? 0 : SIM_NAN32;
@@ -41,7 +42,7 @@ static inline uint32_t f32_result(float r, unsigned ftz, unsigned sat)
     return sim_bits32(r);
 }
 
-static inline uint32_t fadd(float a, float b, unsigned rnd, unsigned ftz, unsigned sat)
+SIM_INLINE uint32_t fadd(float a, float b, unsigned rnd, unsigned ftz, unsigned sat)
 {
     if (ftz) {
         a = f32_flush(a);
@@ -51,7 +52,7 @@ static inline uint32_t fadd(float a, float b, unsigned rnd, unsigned ftz, unsign
 }
 
 /* fmz: as ftz, and zero times anything is +0. */
-static inline uint32_t fmul(float a, float b, unsigned rnd, unsigned ftz, unsigned fmz, double scale, unsigned sat)
+SIM_INLINE uint32_t fmul(float a, float b, unsigned rnd, unsigned ftz, unsigned fmz, double scale, unsigned sat)
 {
     if (ftz | fmz) {
         a = f32_flush(a);
@@ -64,7 +65,7 @@ static inline uint32_t fmul(float a, float b, unsigned rnd, unsigned ftz, unsign
     return f32_result(rnd == V_RN ? a * b : sim_fmul_directed(a, b, rnd), ftz | fmz, sat);
 }
 
-static inline uint32_t ffma(float a, float b, float c, unsigned rnd, unsigned ftz, unsigned fmz, unsigned sat)
+SIM_INLINE uint32_t ffma(float a, float b, float c, unsigned rnd, unsigned ftz, unsigned fmz, unsigned sat)
 {
     if (ftz | fmz) {
         a = f32_flush(a);
@@ -90,7 +91,7 @@ static inline double fmul_scale(unsigned scale)
 }
 
 /* A double result: NaN operands come out quiet, an invalid operation gives the default NaN. */
-static inline double f64_result(double r, double a, double b, double c)
+SIM_INLINE double f64_result(double r, double a, double b, double c)
 {
     if (r == r)
         return r;
@@ -98,15 +99,15 @@ static inline double f64_result(double r, double a, double b, double c)
     return sim_f64(from != from ? sim_bits64(from) | 1ull << 51 : SIM_NAN64);
 }
 
-static inline double dadd(double a, double b, unsigned rnd)
+SIM_INLINE double dadd(double a, double b, unsigned rnd)
 {
     return f64_result(rnd == V_RN ? a + b : sim_dadd_directed(a, b, rnd), a, b, 0.0);
 }
-static inline double dmul(double a, double b, unsigned rnd)
+SIM_INLINE double dmul(double a, double b, unsigned rnd)
 {
     return f64_result(rnd == V_RN ? a * b : sim_dmul_directed(a, b, rnd), a, b, 0.0);
 }
-static inline double dfma(double a, double b, double c, unsigned rnd)
+SIM_INLINE double dfma(double a, double b, double c, unsigned rnd)
 {
     return f64_result(rnd == V_RN ? fma(a, b, c) : sim_dfma_directed(a, b, c, rnd), a, b, c);
 }
