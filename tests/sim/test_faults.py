@@ -115,7 +115,7 @@ FAULTS = {
     "odd address": ([("LDG", "R4", "R3", 0, "UR4", {})], "ILLEGAL"),
     "unaligned quad": ([("LDS", "R2", "RZ", 0, {"size": "128"})], "ILLEGAL"),
     "barrier count": ([("BAR.SYNC", 1, 33, {})], "ILLEGAL"),
-    "trap": ([("BPT", {})], "TRAP"),
+    "trap": ([("BPT", {"code": 1})], "TRAP"),
     "no end": ([("BRA", -16, {})], "STEP_LIMIT"),
     "no meaning": ([("LDSM", "R2", "RZ", 0, {})], "NO_MEANING"),
     "unknown variant": ([("LDG", "R4", "RZ", 0, "UR4", "P1", {})], "NO_MEANING"),

@@ -315,7 +315,7 @@ def test_minimum_and_maximum(type_: str) -> None:
         return {"R16": choose(x[0], x[1], p[2]), "R17": choose(add(x[0], x[1]), x[2], 1 - p[2])}
 
     Check(
-        ("VIMNMX", "R16", "R8", "R9", None, None, "P2", {"type": type_}),
+        ("VIMNMX", "R16", "R8", "R9", "P2", {"type": type_}),
         ("VIADDMNMX", "R17", "R8", "R9", "R10", "!P2", {"type": type_}),
         isas=(1,),
     )(want)
