@@ -213,7 +213,7 @@ def test_what_cannot_be_encoded_is_named_with_its_line():
         compile_code(c.code, "sm_90")
     c = Code()
     c.op("BRA", opd.symbol(3))
-    with pytest.raises(InternalError, match="BRA from line 1 .* an operand that is none of the machine's"):
+    with pytest.raises(InternalError, match=r"BRA from line 1 .* an operand that is none of the machine's"):
         compile_code(c.code, "sm_90")
 
 

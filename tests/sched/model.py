@@ -159,6 +159,8 @@ class HazardError(AssertionError):
 class Walker:
     """Checks one path. ``fn`` is the C function with its control bits."""
 
+    slow_read = 3  # cycles kept before what a slow reader reads without a barrier is written again
+
     def __init__(self, fn, isa: str) -> None:
         self.fn = fn
         self.isa = isa
@@ -170,7 +172,7 @@ class Walker:
         self.slow: dict[int, int] = {}
         self.pending: dict[int, set[tuple[str, int, int]]] = {s: set() for s in range(6)}  # board -> (kind, unit, serial)
         self.serial = 0
-        self.board_time = {s: -100 for s in range(6)}
+        self.board_time = dict.fromkeys(range(6), -100)
 
     def _fail(self, position: int, text: str) -> None:
         raise HazardError(f"instruction {position}, cycle {self.time}: {text}")
@@ -187,20 +189,29 @@ class Walker:
     def _distance(self, row: str, group: str) -> int:
         return self.t.distance[self.isa][row][group]
 
+    def _rewrite_distance(self, row: str, c) -> int:
+        return self._distance(row, REWRITE if c.result == "variable" else c.own)
+
+    def _drains(self, node, c) -> bool:
+        return "drain" in c.flags
+
+    def _smallest_stall(self, node, c) -> int:
+        return c.stall
+
     def step(self, position: int) -> None:
         node = self.fn.nodes[position]
         c = self.t.classes[self.names[node.klass]][self.isa]
         self.time += 15 * node.pads
         control = node.control
         stall, write, read, mask = control & 15, control >> 5 & 7, control >> 8 & 7, control >> 11 & 63
-        if stall < c.stall:
-            self._fail(position, f"stall {stall} is below {c.stall}")
+        if stall < self._smallest_stall(node, c):
+            self._fail(position, f"stall {stall} is below {self._smallest_stall(node, c)}")
         for s in range(6):
             if mask >> s & 1:
                 if self.time < self.board_time[s] + 2:
                     self._fail(position, f"waits for SB{s} too soon after its use")
                 self._await(s)
-        if "drain" in c.flags and any(self.pending[s] for s in range(6)):
+        if self._drains(node, c) and any(self.pending[s] for s in range(6)):
             self._fail(position, "does not wait for everything")
         if (c.does or "completes" in c.flags) and self._outstanding("m", 0):
             self._fail(position, "memory fence not over")
@@ -218,12 +229,7 @@ class Walker:
         for p in self.producers.get(unit, ()):
             if p.row is None:
                 continue
-            if not writes:
-                distance = self._distance(p.row, self.t.groups[a.group])
-            elif c.result == "variable":
-                distance = self._distance(p.row, REWRITE)
-            else:
-                distance = self._distance(p.row, c.own)
+            distance = self._rewrite_distance(p.row, c) if writes else self._distance(p.row, self.t.groups[a.group])
             if self.time < p.time + distance:
                 self._fail(position, f"unit {unit} of {p.row} after {self.time - p.time} cycles instead of {distance}")
         if writes:
@@ -231,7 +237,7 @@ class Walker:
                 self._fail(position, f"unit {unit} is still to be read")
             if self.time < self.reads.get(unit, -100) + (2 if c.result == "variable" else 1):
                 self._fail(position, f"unit {unit} is overwritten too soon after a read")
-            if self.time < self.slow.get(unit, -100) + 3:
+            if self.time < self.slow.get(unit, -100) + self.slow_read:
                 self._fail(position, f"unit {unit} is overwritten too soon after a slow read")
 
     def _record(self, position: int, node, c, accesses, write: int, read: int) -> None:

@@ -13,6 +13,7 @@ from oric_tables import ops
 from oric_tables._native import lib
 from oric_tables.targets import TARGETS
 
+from tests.sched.machine_code import registers
 from tests.sched.model import ROOT, walk
 
 SOURCES = sorted((ROOT / "tests/kernels").glob("*.ptx"))
@@ -53,31 +54,6 @@ def test_kernel_is_protected_on_every_path(path, arch, level, monkeypatch):
         for seed in range(20):
             choose = random.Random(seed)
             walk(view.fn, TARGETS[arch].isa_name, succs, [choose.randrange(6) for _ in range(50)], limit=200)
-
-
-_FIRST = {"gpr": lib.ORIC_U_R, "pred": lib.ORIC_U_P, "breg": lib.ORIC_U_B, "ugpr": lib.ORIC_U_UR, "upred": lib.ORIC_U_UP}
-_NONE = {"gpr": 255, "pred": 7, "ugpr": 255, "upred": 7}
-
-
-def registers(instruction) -> tuple[set[int], set[int]]:
-    """Units that a machine instruction reads and writes, from its decoded operands and the widths of the operation's row."""
-    sets: tuple[set[int], set[int]] = (set(), set())
-    slots = {slot.name: slot for slot in instruction.op.operands}
-    for operand in instruction.operands:
-        if operand.kind == "cbanku" and operand.reg != 255:
-            sets[0].add(_FIRST["ugpr"] + operand.reg)
-        if operand.kind not in _FIRST or operand.reg == _NONE.get(operand.kind):
-            continue
-        slot = slots[operand.name]
-        count = slot.regs
-        if not isinstance(count, int):
-            modifier = instruction.op.mods[count[0]]
-            count = count[1][modifier.values[str(instruction.modifiers[count[0]])]]
-        first = _FIRST[operand.kind] + operand.reg
-        sets[slot.writes].update(range(first, first + count))
-    if instruction.guard != 7:
-        sets[0].add(_FIRST["upred" if instruction.op.guard == "UP" else "pred"] + instruction.guard)
-    return sets
 
 
 def check_footprints(fn, instructions) -> None:

@@ -103,8 +103,8 @@ def _flat(tables: Latency, isa: str) -> str:
         if c.estimate:
             parts.append(f"~{c.estimate}")
         parts += [f"{f}:{'/'.join(dict.fromkeys(pair))}" for f, pair in c.results.items()]
-        reads = [f"{operand.name}:{'/'.join(dict.fromkeys(pair))}" for operand, pair in zip(o.operation.operands, o.readers, strict=True)
-                 if not operand.writes]  # fmt: skip
+        slots = zip(o.operation.operands, o.readers, strict=True)
+        reads = [f"{operand.name}:{'/'.join(dict.fromkeys(pair))}" for operand, pair in slots if not operand.writes]
         parts += ["<-", *reads] if reads else []
         parts += sorted(c.flags) + [f"{'+'.join(c.does)} {'|'.join(c.spaces)}"] * bool(c.spaces)
         lines.append(" ".join(parts).rstrip())

@@ -6,11 +6,12 @@ import struct
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from oric_tables._native import ffi, lib
+
 from oric.ir import machine
 from oric.ir.code import CodeObject
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.machine import InternalError, MachineFunction
-from oric_tables._native import ffi, lib
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from oric_tables._native import ffi, lib
+
 from oric.ir import machine
 from oric.ir.code import CodeObject
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
-from oric_tables._native import ffi, lib
 
 CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
@@ -44,7 +45,8 @@ class _Allocation:
         self.result = ffi.new("oric_regalloc_result *")
         options = ffi.new("oric_regalloc_options *", {
             "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": ROUNDS if optimize else 1,
-            "spread": int(optimize), "roomy": [min(free, most) for free, most in zip(limits, _ROOMY, strict=True)], "spare": _SPARE,
+            "spread": int(optimize), "spare": _SPARE,
+            "roomy": [min(free, most) for free, most in zip(limits, _ROOMY, strict=True)],
         })  # fmt: skip
         if lib.oric_regalloc(fn, options, self.assigned, self.leader, self.result):
             raise MemoryError("no memory for register allocation")

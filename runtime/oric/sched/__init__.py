@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from oric_tables._native import ffi, lib
+
 from oric.ir import machine
 from oric.ir.code import CodeObject
 from oric.ir.machine import NO_LIMIT
 from oric.ir.passes import PassContext
-from oric_tables._native import ffi, lib
 
 
 def schedule_instructions(code: CodeObject, ctx: PassContext) -> bool:
