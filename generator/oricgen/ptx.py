@@ -174,7 +174,7 @@ class _Reader:
             words.append((match[2], match[1] is None))
             position = match.end()
         typed = [w for w, _ in words if w in self.types or w in ("type", "dtype", "atype")]
-        out = []
+        out: list[tuple[str, tuple[str, ...], bool]] = []
         for word, required in words:
             if word in own and required:
                 own.remove(word)

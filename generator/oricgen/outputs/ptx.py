@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..ptx import FLAGS, Family, Form, Instruction, Operand, families, load_types, version
+from ..ptx import BIT, FLAGS, Family, Form, Instruction, Operand, families, load_types, version
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
@@ -17,7 +17,37 @@ def render(spec: Spec) -> dict[str, str]:
     found = families(spec)
     out = {f"oric_tables/ptx_{f.stem}.py": _render_family(f) for f in found}
     out["oric_tables/ptx_index.py"] = _render_index(spec, found)
+    out["flat/ptx.txt"] = _render_flat(found)
     return out
+
+
+def _render_flat(found: list[Family]) -> str:
+    """One line per resolved form: name, slots (``?`` = optional), operands, what version and target it needs."""
+    text = header("#", _ME, ["spec/ptx/*.yaml"])
+    for family in found:
+        text += f"\n# {family.stem}\n"
+        text += "".join(f"{i.name} | {_flat_form(f)}\n" for i in family.instructions for f in i.forms)
+        text += "".join(f"# .{word} needs {_flat_gates(*gate, ())}\n" for word, gate in sorted(family.gates.items()))
+    return text
+
+
+def _flat_form(form: Form) -> str:
+    slots = " ".join(f"{field}{'' if need else '?'}={','.join(values)}" for field, values, need in form.slots)
+    operands = ", ".join(_flat_operand(o) for o in form.operands) or form.special or "no operands"
+    return f"{slots or '-'} | {operands} | {_flat_gates(form.ptx, form.sm, form.arch)}"
+
+
+def _flat_gates(ptx: int, sm: int, arch: tuple[str, ...]) -> str:
+    parts = [f"PTX {ptx // 10}.{ptx % 10}"] if ptx else []
+    parts += [f"sm_{sm}"] if sm else []
+    return " ".join([*parts, *arch]) or "any"
+
+
+def _flat_operand(operand: Operand) -> str:
+    flags = "+".join(flag for flag in FLAGS if operand.mask & BIT[flag])
+    bounds = "<{}..{}/{}>".format(*operand.bounds) if operand.bounds else ""
+    pair = f"{'?' if operand.pair_optional else ''}|{_flat_operand(operand.pair)}" if operand.pair else ""
+    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}({flags}){bounds}{pair}"
 
 
 def _render_family(family: Family) -> str:

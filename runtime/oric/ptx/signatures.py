@@ -217,16 +217,21 @@ class _Failure:
 def _assign(slots: tuple[Any, ...], words: list[str]) -> tuple[dict[str, str], list[tuple[str, ...]], list[str]]:
     """Give each word to the first free slot that takes it: fields, missing, left over.
 
-    Qualifiers may come in any order, as for ptxas; types keep the order of their slots.
+    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, and the words
+    of the instruction's name stand in front of the qualifiers that follow them in the signature.
     """
     fields: dict[str, str] = {}
     extra = []
     reached = -1  # slot of the last type
+    furthest = -1  # last slot filled
     for word in words:
         is_type = word in ix.TYPES
         for index, (field, values, _) in enumerate(slots):
-            if word in values and field not in fields and not (is_type and index <= reached):
+            if word not in values or (is_type and index <= reached) or (field[0] == "." and index < furthest):
+                continue
+            if field not in fields:
                 fields[field] = word
+                furthest = max(furthest, index)
                 if is_type:
                     reached = index
                 break
