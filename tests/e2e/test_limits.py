@@ -9,6 +9,9 @@ from oric import CompileError
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 TARGETS = ("sm_80", "sm_90")
+# %r1: the thread; %rd2: the address of its word of the output
+OWN_WORD = """ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;
+add.s64 %rd2, %rd2, %rd3;"""
 
 
 def kernel(body: str, params: str = ".param .u64 out", name: str = "k") -> str:
@@ -53,8 +56,7 @@ def test_running_out_of_registers_is_an_error_that_says_so() -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_seven_predicates_live_at_once(target: str) -> None:
-    lines = [".reg .pred %p<8>; .reg .b32 %r<20>; .reg .b64 %rd<4>;", "ld.param.u64 %rd1, [out];", "cvta.to.global.u64 %rd2, %rd1;",
-             "mov.u32 %r1, %tid.x;", "mul.wide.u32 %rd3, %r1, 4;", "add.s64 %rd2, %rd2, %rd3;", "mov.u32 %r9, 0;"]
+    lines = [".reg .pred %p<8>; .reg .b32 %r<20>; .reg .b64 %rd<4>;", OWN_WORD, "mov.u32 %r9, 0;"]
     lines += [f"and.b32 %r2, %r1, {1 << i}; setp.ne.u32 %p{i}, %r2, 0;" for i in range(5)]
     lines += ["setp.gt.u32 %p5, %r1, 7;", "setp.lt.u32 %p6, %r1, 21;", "bar.sync 0;"]
     lines += [f"@%p{i} add.u32 %r9, %r9, {10**i};" for i in range(7)]
@@ -66,10 +68,10 @@ def test_seven_predicates_live_at_once(target: str) -> None:
 
 def nested(depth: int) -> str:
     """``depth`` divergent ifs inside one another, each with work behind it, so that each needs its own reconvergence."""
-    lines = [".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<4>;", "ld.param.u64 %rd1, [out];", "cvta.to.global.u64 %rd2, %rd1;",
-             "mov.u32 %r1, %tid.x;", "mul.wide.u32 %rd3, %r1, 4;", "add.s64 %rd2, %rd2, %rd3;", "mov.u32 %r2, 0;"]
+    lines = [".reg .pred %p; .reg .b32 %r<9>; .reg .b64 %rd<4>;", OWN_WORD, "mov.u32 %r2, 0;"]
     for i in range(depth):
-        lines += [f"setp.le.u32 %p, %r1, {i};", f"@%p bra L{i};", "add.u32 %r2, %r2, 1;", f"st.global.u32 [%rd2+{128 * (i + 1)}], %r2;"]
+        lines += [f"setp.le.u32 %p, %r1, {i};", f"@%p bra L{i};", "add.u32 %r2, %r2, 1;"]
+        lines += [f"st.global.u32 [%rd2+{128 * (i + 1)}], %r2;"]
     for i in reversed(range(depth)):
         lines += [f"L{i}:", "add.u32 %r2, %r2, 1000;", f"st.global.u32 [%rd2+{128 * (i + 1)}], %r2;"]
     lines += ["st.global.u32 [%rd2], %r2;", "ret;"]
@@ -97,9 +99,8 @@ def test_address_offsets_of_any_size(offset: int) -> None:
 
 
 def test_a_guard_survives_all_phases() -> None:
-    body = """.reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 5;
-    mul.wide.u32 %rd3, %r1, 4; add.s64 %rd2, %rd2, %rd3; @!%p st.global.u32 [%rd2], %r1; @!%p exit; st.global.u32 [%rd2], 77; ret;"""
+    body = f""".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<4>; {OWN_WORD}
+    setp.lt.u32 %p, %r1, 5; @!%p st.global.u32 [%rd2], %r1; @!%p exit; st.global.u32 [%rd2], 77; ret;"""
     for level in (0, 3):
         out = run(kernel(body), "sm_90", 32, level=level)
         assert out.tolist() == [77] * 5 + list(range(5, 32))

@@ -29,7 +29,8 @@ def test_same_bytes_whatever_the_hash_seed() -> None:
     seen = set()
     for seed in ("1", "77"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "generator")}
-        done = subprocess.run([sys.executable, "-c", HASH_ALL, str(ROOT / "spec")], env=env, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", HASH_ALL, str(ROOT / "spec")]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
         seen.add(done.stdout)
     assert len(seen) == 1
 

@@ -8,5 +8,5 @@ from ..spec import Spec
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the package's own file; it depends on nothing."""
-    text = header("#", "generator/oricgen/outputs/package.py", [f"{spec.root.name}/"]) + '"""Tables generated from the specification."""\n'
-    return {"oric_tables/__init__.py": text}
+    top = header("#", "generator/oricgen/outputs/package.py", [f"{spec.root.name}/"])
+    return {"oric_tables/__init__.py": f'{top}"""Tables generated from the specification."""\n'}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-
 from typing import TYPE_CHECKING
 
 from oric.support.diagnostics import CompileError

@@ -81,10 +81,9 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
         diag.warning(f"Too big maxrregcount value specified {limit}, will be ignored")
         return None
     if limit < options.target.min_regs:
-        diag.warning(
-            f"For profile {options.arch} adjusting per thread register count of {limit} to lower bound of {options.target.min_regs}"
-        )
-        return options.target.min_regs
+        least: int = options.target.min_regs
+        diag.warning(f"For profile {options.arch} adjusting per thread register count of {limit} to lower bound of {least}")
+        return least
     return limit
 
 
