@@ -5,7 +5,10 @@ import pytest
 from tests.ptx import reject_cases
 
 
-@pytest.mark.parametrize(("file", "name", "text", "expected"), reject_cases.cases())
+CASES = [pytest.param(*case, id=f"{case[0]}: {case[1]}") for case in reject_cases.cases()]
+
+
+@pytest.mark.parametrize(("file", "name", "text", "expected"), CASES)
 def test_reject(file, name, text, expected):
     if reject_cases.blessing():
         reject_cases.bless()
