@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from ..errors import SpecError
@@ -76,8 +77,11 @@ class Compiler:
         self._copies = 0
 
     def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
-        """Compile an entry of ``rules``, once for each row of its `each`: families and tuples."""
-        return [self.rule(_substitute(entry, row)) for row in entry.get("each", [{}])]
+        """Compile an entry of ``rules``, once for each row of its `each` (a list of lists: for each combination)."""
+        each = entry.get("each", [{}])
+        groups = each if isinstance(each[0], list) else [each]
+        combined = [{k: v for row in rows for k, v in row.items()} for rows in product(*groups)]
+        return [self.rule(_substitute(entry, row)) for row in combined]
 
     def rule(self, entry: Any) -> tuple[str, tuple[Any, ...]]:
         """Compile a rule; returns the family and the tuple.
@@ -129,7 +133,7 @@ class Compiler:
             return [text]
         name, _, rest = text[1:].partition(" ")
         macro = self.macros.get(name)
-        values = [v.strip() for v in rest.split(",")]
+        values = [v.strip() for v in rest.split(",") if v.strip()]
         if macro is None or len(values) != len(macro["params"]):
             raise SpecError(self.path, at, f"'{text}': no macro '{name}', or not of that many arguments")
         self._copies += 1
@@ -303,7 +307,7 @@ def _substitute(entry: Any, values: Mapping[str, Any]) -> Any:
     """A copy of an entry with ``$NAME`` replaced in every string; lines of the source are kept."""
     if isinstance(entry, str):
         for name, value in values.items():
-            entry = re.sub(rf"\${name}(?![a-z0-9])", _literal(str(value)), entry)
+            entry = re.sub(rf"\${name}(?![A-Za-z0-9_])", _literal(str(value)), entry)
         return entry
     if isinstance(entry, Map):
         out = Map()

@@ -1,0 +1,132 @@
+"""Atomics and reductions of every space: the sum of what all threads do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .support import launch, source
+
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
+_TYPES: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
+                          "f32": np.float32, "f64": np.float64}  # fmt: skip
+_REGS = {"u32": "r", "s32": "r", "b32": "r", "u64": "d", "s64": "d", "b64": "d", "f32": "f", "f64": "g"}
+
+OPS = [
+    *(("add", t) for t in ("u32", "s32", "u64", "f32", "f64")),
+    *((op, t) for op in ("min", "max") for t in ("u32", "s32", "u64", "s64")),
+    *((op, t) for op in ("and", "or", "xor") for t in ("b32", "b64")),
+    ("inc", "u32"), ("dec", "u32"), ("exch", "b32"), ("exch", "b64"),
+]  # fmt: skip
+
+
+def _fold(op: str, start: Any, values: list[Any], dtype: Any) -> Any:
+    x = start
+    for v in values:
+        with np.errstate(over="ignore"):
+            x = {"add": lambda x=x, v=v: dtype(x + v), "min": lambda x=x, v=v: min(x, v), "max": lambda x=x, v=v: max(x, v),
+                 "and": lambda x=x, v=v: x & v, "or": lambda x=x, v=v: x | v, "xor": lambda x=x, v=v: x ^ v,
+                 "inc": lambda x=x, v=v: dtype(0) if x >= v else dtype(x + 1),
+                 "dec": lambda x=x, v=v: v if x == 0 or x > v else dtype(x - 1), "exch": lambda v=v: v}[op]()  # fmt: skip
+    return x
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("form", ["atom", "red"])
+@pytest.mark.parametrize("space", ["global", "shared", "generic"])
+@pytest.mark.parametrize(("op", "type_"), OPS)
+def test_atomics(op: str, type_: str, space: str, form: str, arch: str, level: int) -> None:
+    """One variable, 32 threads: the final value, and for `atom` that the old values are a permutation of the history."""
+    if op == "exch" and form == "red":
+        return
+    dtype = _TYPES[type_]
+    size = np.dtype(dtype).itemsize
+    c = _REGS[type_]
+    rng = np.random.default_rng(7)
+    raw = rng.integers(0, 50, 33) if op in ("inc", "dec", "add") else rng.integers(0, 2**31 - 1, 33)
+    data = raw.astype(dtype)
+    if type_ in ("s32", "s64") and op in ("min", "max"):
+        data[::2] = -data[::2]
+    if op in ("inc", "dec"):
+        data[1:] = 9
+    move = f"mul.wide.u32 %d20, %i, {size}; add.u64 %d21, %in, %d20; ld.global.b{8 * size} %{c}1, [%d21+{size}]; ld.global.b{8 * size} %{c}2, [%in];"
+    begin = f"{move} add.u64 %d22, %out, %d20; setp.eq.u32 %p1, %i, 0;\n"
+    sp = f".{space}" if space != "generic" else ""
+    if space == "shared":
+        begin += f"  .shared .align 8 .b8 cell[16]; mov.u64 %d30, cell;\n @%p1 st.shared.b{8 * size} [%d30+8], %{c}2; bar.sync 0;\n"
+        target, finish = "[%d30+8]", f"bar.sync 0; ld.shared.b{8 * size} %{c}4, [%d30+8];"
+    else:
+        begin += f"  @%p1 st.global.b{8 * size} [%out], %{c}2; membar.gl; bar.sync 0;\n"
+        target, finish = "[%out]", f"membar.gl; bar.sync 0; ld.volatile.global.b{8 * size} %{c}4, [%out];"
+    instruction = f"atom{sp}.{op}.{type_} %{c}3, {target}, %{c}1;" if form == "atom" else f"red{sp}.{op}.{type_} {target}, %{c}1;"
+    end = f"\n  {finish} bar.sync 0; @%p1 st.global.b{8 * size} [%out], %{c}4;"
+    if form == "atom":
+        end += f" st.global.b{8 * size} [%d22+{size}], %{c}3;"
+    out = launch(source(begin + "  " + instruction + end, arch), data, np.zeros(34, dtype), arch, level)
+    values = list(data[1:])
+    if op == "exch":
+        assert sorted([*out[1:33], out[0]]) == sorted(data)
+        return
+    want = _fold(op, data[0], values, dtype)
+    assert out[0] == want, (out[0], want)
+    if form == "atom" and op == "add":
+        seen = list(out[1:33])
+        assert data[0] in seen
+        # every old value plus the addend of its thread is another old value or the end
+        after = sorted(dtype(o + v) for o, v in zip(seen, values, strict=True))
+        assert after == sorted([*[s for k, s in enumerate(sorted(seen)) if k], want])
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("space", ["global", "shared", "generic"])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_cas(bits: int, space: str, arch: str, level: int) -> None:
+    """A counter made of compare-and-swap."""
+    c = "r" if bits == 32 else "d"
+    sp = f".{space}" if space != "generic" else ""
+    size = bits // 8
+    init = (".shared .align 8 .b8 cell[8]; mov.u64 %d30, cell;" if space == "shared" else "mov.u64 %d30, %out;")
+    ls = "shared" if space == "shared" else "global"
+    body = f"""
+  {init} setp.eq.u32 %p1, %i, 0; mov.u{bits} %{c}9, 0; @%p1 st.{ls}.b{bits} [%d30], %{c}9; bar.sync 0;
+  ld.volatile.{ls}.b{bits} %{c}1, [%d30];
+again:
+  add.u{bits} %{c}2, %{c}1, 3; mov.b{bits} %{c}3, %{c}1;
+  atom{sp}.cas.b{bits} %{c}1, [%d30], %{c}3, %{c}2; setp.ne.u{bits} %p2, %{c}1, %{c}3; @%p2 bra again;
+  bar.sync 0; ld.volatile.{ls}.b{bits} %{c}4, [%d30]; mul.wide.u32 %d5, %i, {size}; add.u64 %d6, %out, %d5;
+  bar.sync 0; st.global.b{bits} [%d6], %{c}4;
+"""
+    dtype = np.uint32 if bits == 32 else np.uint64
+    out = launch(source(body, arch), np.zeros(1, dtype), np.zeros(32, dtype), arch, level)
+    assert (out == 96).all()
+
+
+ORDERS = ["relaxed.cta", "relaxed.gpu", "relaxed.sys", "acquire.gpu", "release.gpu", "acq_rel.gpu", "acq_rel.sys", "acq_rel.cta"]
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders(order: str, arch: str) -> None:
+    body = f"atom.{order}.global.add.u32 %r1, [%out], 2; atom.{order}.shared.add.u32 %r2, [cell], 1;"
+    if order.startswith(("relaxed", "release")):
+        body += f" red.{order}.global.add.u32 [%out+4], 5;"
+    out = launch(source(".shared .align 4 .b32 cell;\n" + body, arch), np.zeros(1, np.uint32), np.zeros(2, np.uint32), arch)
+    assert out[0] == 64
+    assert out[1] == (160 if order.startswith(("relaxed", "release")) else 0)
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("space", ["global", "shared"])
+def test_half2_add(space: str, arch: str, level: int) -> None:
+    """Two half sums at once."""
+    ls = space
+    init = ".shared .align 8 .b8 cell[8]; mov.u64 %d30, cell;" if space == "shared" else "mov.u64 %d30, %out;"
+    body = f"""
+  {init} setp.eq.u32 %p1, %i, 0; mov.u32 %r9, 0; @%p1 st.{ls}.b32 [%d30], %r9; bar.sync 0;
+  mov.u32 %r1, 0x40003c00; atom.{space}.add.noftz.f16x2 %r2, [%d30], %r1; bar.sync 0;
+  ld.volatile.{ls}.b32 %r4, [%d30]; bar.sync 0; add.u64 %d6, %out, %tid4; st.global.b32 [%d6], %r4;
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros(32, np.uint32), arch, level)
+    assert (out.view(np.float16).reshape(32, 2) == [32.0, 64.0]).all()
