@@ -4,7 +4,6 @@ import pytest
 
 from tests.ptx import reject_cases
 
-
 CASES = [pytest.param(*case, id=f"{case[0]}: {case[1]}") for case in reject_cases.cases()]
 
 
