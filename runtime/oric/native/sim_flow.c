@@ -166,9 +166,17 @@ void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
     reconverge(w);
 }
 
-void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted)
+void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclusive)
 {
-    uint32_t left = mask;
+    uint32_t left = mask, missing = 0;
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            missing |= wanted[l] & ~w->dead & ~mask;
+    if (!missing && !exclusive) {
+        current(w)->pc += INSN_BYTES; /* all are here: the group stays together */
+        w->moved = 1;
+        return;
+    }
     while (left) {
         uint32_t want = wanted[sim_first_lane(left)], same = 0;
         for (uint32_t l = 0; l < SIM_LANES; l++)

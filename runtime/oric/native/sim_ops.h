@@ -38,7 +38,7 @@ SIM_OP(exit, sim_opd Pp);
 SIM_OP(set_convergence, sim_opd Bd, sim_opd Pp);
 SIM_OP(converge, sim_opd Ba, sim_opd Pp);
 SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp);
-SIM_OP(warpsync, sim_opd Ra, sim_opd Pp);
+SIM_OP(warpsync, sim_opd Ra, sim_opd Pp, unsigned exclusive);
 SIM_OP(yield, sim_opd Pp);
 SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);

@@ -66,7 +66,8 @@ SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp)
         sim_break(w, lanes, Ba->reg % SIM_BREGS);
 }
 
-SIM_OP(warpsync, sim_opd Ra, sim_opd Pp)
+/* With `exclusive` the lanes of a mask go on without the lanes of the group that name another one. */
+SIM_OP(warpsync, sim_opd Ra, sim_opd Pp, unsigned exclusive)
 {
     uint32_t room[SIM_LANES], lanes = taken(w, mask, Pp), all[SIM_LANES];
     const uint32_t *wanted = all;
@@ -75,7 +76,7 @@ SIM_OP(warpsync, sim_opd Ra, sim_opd Pp)
     if (Ra->kind != ORIC_K_NONE)
         wanted = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
     if (lanes && !w->sim->fault.code)
-        sim_warpsync(w, lanes, wanted);
+        sim_warpsync(w, lanes, wanted, exclusive != 0);
 }
 
 SIM_OP(yield, sim_opd Pp)

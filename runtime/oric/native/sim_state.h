@@ -136,7 +136,7 @@ void sim_exit(sim_warp *w, uint32_t mask);
 void sim_bssy(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_break(sim_warp *w, uint32_t mask, uint32_t breg);
-void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted);
+void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclusive);
 void sim_yield(sim_warp *w);
 void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred);
 int sim_pick_group(sim_warp *w);

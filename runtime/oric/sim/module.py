@@ -26,6 +26,7 @@ _STACK_ALIGN: Final = 16
 _DONE: Final = 0
 _FAULT: Final = 2
 _CALL_STACK: Final = 1024
+_UNKNOWN: Final = 0xFFFFFFFF
 _MAX_LOCAL: Final = 512 << 10
 _REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
 
@@ -285,8 +286,9 @@ def _triple(what: str, value: Dim) -> tuple[int, int, int]:
 
 def _local_bytes(cubin: Cubin, kernel: Function, more: int) -> int:
     """Local memory of a thread. Where functions are called the cubin may not know: CUDA's default stack then comes on top."""
-    wanted = max(kernel.frame_size, kernel.min_stack) + max(0, more)
-    if any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols):
+    known = kernel.min_stack != _UNKNOWN
+    wanted = max(kernel.frame_size, kernel.min_stack if known else 0) + max(0, more)
+    if not known or any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols):
         wanted += _CALL_STACK
     if wanted > _MAX_LOCAL:
         raise LaunchError(f"{wanted} bytes of local memory: a thread has at most {_MAX_LOCAL}")
