@@ -183,7 +183,7 @@ def encode(instruction: Instruction, arch: str) -> int:
 def _isa(arch: str) -> int:
     if arch not in TARGETS:
         raise DecodeError(f"unknown target '{arch}'")
-    return TARGETS[arch].isa
+    return int(TARGETS[arch].isa)
 
 
 def _decode(data: bytes, isa: int) -> tuple[Any, Any, int]:
