@@ -43,6 +43,25 @@ def test_unsupported_statements_are_named_with_place_and_target():
     assert [i.variant.name for i in builder.result.bodies[0].instructions()] == ["add", "mul", "ret"]
 
 
+def test_a_definition_behind_an_external_declaration_keeps_the_handle():
+    text = """.version 9.0
+.target sm_90
+.address_size 64
+.extern .global .u32 a;
+.entry k() { .reg .b64 r; mov.b64 r, a; ret; }
+.visible .global .u32 a = 7;
+.extern .global .u32 a;
+.entry j() { .reg .b64 r; mov.b64 r, a; ret; }
+"""
+    diag = diagnostics_for(text, "m.ptx")
+    builder = Recorder(diag.source)
+    parse_module(text, "m.ptx", builder, None, diag)
+    assert not diag.items
+    first, second = (body.instructions()[0].operands[1] for body in builder.result.bodies)
+    assert first == second
+    assert builder.result.symbols[first[1]].init == (7).to_bytes(4, "little")
+
+
 class Target:
     name = "sm_80"
 

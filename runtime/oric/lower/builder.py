@@ -66,6 +66,10 @@ class OriBuilder(Memory, Emitter):
         self.symbols[handle] = self.declare(variable)
         return handle
 
+    def define_variable(self, symbol: int, variable: Any) -> None:
+        """The definition of a variable that was declared external before."""
+        raise NotSupported(f"definition of {variable.name} behind its external declaration")
+
     def ir_symbol(self, variable: Any) -> int:
         """Enter a variable into the module; returns its id there."""
         relocations = []

@@ -255,6 +255,9 @@ class Builder(Protocol):
     def variable(self, variable: Variable) -> int:
         """A variable at module level or in a function body (``.shared``, ``.local``, ``.param`` ...): symbol handle."""
 
+    def define_variable(self, symbol: int, variable: Variable) -> None:
+        """The definition of a variable that was declared external before; it keeps its handle."""
+
     def function(self, function: Function) -> int:
         """First sight of a function name, by declaration or definition: symbol handle."""
 

@@ -192,7 +192,9 @@ class Declarations:
                 )
             if variable.linkage == "extern" or known.info.linkage != "extern":
                 return
-            del scope.names[variable.name]
+            self.state.builder.define_variable(known.handle, variable)
+            known.info = variable
+            return
         if variable.name in scope.names:
             raise PtxError(variable.loc, f"'{variable.name}' is declared twice in this scope")
         handle = self.state.builder.variable(variable)

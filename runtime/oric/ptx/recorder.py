@@ -108,6 +108,10 @@ class Recorder:
             self.body.variables.append(handle)
         return handle
 
+    def define_variable(self, symbol: int, variable: Variable) -> None:
+        """Record the definition in the place of the external declaration."""
+        self.result.symbols[symbol] = variable
+
     def function(self, function: Function) -> int:
         """Record a function symbol."""
         self.result.symbols.append(function)
