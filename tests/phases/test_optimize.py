@@ -12,6 +12,7 @@ from oric.ir.verify import verify
 from oric.phases.cleanup import remove_dead_code
 from oric.phases.control import analyze_control_flow, simplify_control_flow
 from oric.phases.optimize import general_optimize_early, value_numbering
+from oric.phases.predication import predicate_short_blocks
 from oric_tables import ops
 
 from tests.ir.oritext import context, parse
@@ -211,6 +212,60 @@ def test_clocks_are_read_every_time() -> None:
     assert [n.op for n in code.instructions()].count(ops.CS2R_32) == 2
 
 
+def test_short_blocks_are_predicated() -> None:
+    code = parse("""
+    bix0:
+        S2R R0, SR33
+        ISETP{cmp=GE} P1, R0, 0x10
+        MOV R5, 0x1
+        @P1 BRA bix2
+    bix1:
+        IMAD R2, R0, R0, R0
+        IADD3 R3, R2, 0x1, RZ
+        IADD3 R5, R5, R3, RZ
+        STS R0, 0x0, R3
+        BRA bix3
+    bix2:
+        MOV R5, 0x9
+    bix3:
+        STS R0, 0x4, R5
+        EXIT
+    """)
+    before = Thread(code, CONSTANTS).run()
+    predicate_short_blocks(code, context())
+    verify(code, final_flow=True)
+    assert Thread(code, CONSTANTS).run() == before
+    lines = [format_instruction(code, node) for node in code.instructions()][3:-2]
+    assert lines == [
+        "@P1 MOV R5, 0x9", "IMAD R2, R0, R0, R0", "IADD3 R3, R2, 0x1, RZ", "@!P1 IADD3 R5, R5, R3, RZ", "@!P1 STS R0, 0x0, R3",
+    ]  # fmt: skip
+
+
+def test_a_counter_of_a_conditional_block_counts_its_runs() -> None:
+    code = parse("""
+    bix0:
+        MOV R0, 0x0
+        MOV R4, 0x0
+    bix1:
+        IADD3 R0, R0, 0x1, RZ
+        LOP3{lut=0xc0} R1, R0, 0x1, RZ
+        ISETP{cmp=EQ} P2, R1, RZ
+        ISETP{cmp=LT} P3, R0, 0x9
+        @P2 BRA bix3
+    bix2:
+        IADD3 R6, R6, 0x1, RZ
+        STS R0, 0x0, R6
+    bix3:
+        @P3 BRA bix1
+    bix4:
+        EXIT
+    """)
+    before = Thread(code, CONSTANTS).run()
+    predicate_short_blocks(code, context())
+    assert Thread(code, CONSTANTS).run() == before and len(before) == 5
+    assert "@!P2 IADD3 R6" in dump(code)
+
+
 class Generator:
     """Random programs over a few registers with several definitions and many with one."""
 
@@ -337,7 +392,12 @@ def test_random_programs_compute_the_same(seed: int) -> None:
     verify(code, final_flow=True)
     assert Thread(code, CONSTANTS).run()[:400] == before[:400], text + "\n----\n" + dump(code)
     simplify_control_flow(code, context())
+    code.analyses["blocks_merged"] = True
     value_numbering(code, context())
+    verify(code, final_flow=True)
+    got = Thread(code, CONSTANTS).run(6000)
+    assert got[: len(before)][:400] == before[:400], text + "\n----\n" + dump(code)
+    predicate_short_blocks(code, context())
     verify(code, final_flow=True)
     got = Thread(code, CONSTANTS).run(6000)
     assert got[: len(before)][:400] == before[:400], text + "\n----\n" + dump(code)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from oric_tables.ops import OPS
+
 from . import operand as opd
 from .attributes import FunctionAttributes
 
@@ -20,6 +22,7 @@ B: Final = 9
 R2: Final = 10
 R4: Final = 11
 
+_WITH_LABEL: Final = frozenset(op.word for op in OPS if op is not None and any(o.kind == "label" for o in op.operands))
 RESERVED_IDS: Final = frozenset({opd.PT, opd.RZ})
 
 # Instruction.aux of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it:
@@ -223,6 +226,8 @@ class CodeObject:
             block.succs = [place_of[index] for index in block.succs]
             block.preds = [place_of[index] for index in block.preds if index in place_of]
             for node in block:
+                if node.op not in _WITH_LABEL:
+                    continue
                 for slot, operand in enumerate(node.operands):
                     if operand >> opd.TYPE_SHIFT & 7 == opd.LABEL:
                         node.operands[slot] = opd.label(place_of[operand & opd.INDEX_MASK])

@@ -5,6 +5,8 @@ Source: PTX-to-Ori, phases 0, 3, 6 and 12.
 
 from __future__ import annotations
 
+from typing import Final
+
 from oric.ir import cfg
 from oric.ir import operand as opd
 from oric.ir.code import Block, CodeObject, Instruction
@@ -13,6 +15,8 @@ from oric.ir.passes import PassContext
 from oric.ir.verify import FINAL_FLOW
 
 from .flow import COND, COND_STOP, JUMP, STOP, End, Flow, can_invert, is_conditional, take_apart, target_of
+
+BLOCKS_MERGED: Final = "blocks_merged"  # in CodeObject.analyses when blocks were merged since the last general optimization
 
 
 def analyze_control_flow(code: CodeObject, ctx: PassContext) -> bool:
@@ -162,5 +166,5 @@ def _merge_chains(flow: Flow) -> bool:
             flow.ends[target] = None
             for succ in end.succs():
                 preds[succ] = [index if p == target else p for p in preds[succ]]
-            merged = True
+            merged = flow.code.analyses[BLOCKS_MERGED] = True
     return merged

@@ -21,23 +21,19 @@ from oric.ir.passes import PassContext
 
 from . import combine, logic
 from .cleanup import remove_dead_code
+from .control import BLOCKS_MERGED
 from .values import MASK32, SIGNS, Values
 
 _REG_TYPE: Final = opd.REG << opd.TYPE_SHIFT
 _TYPE: Final = 7 << opd.TYPE_SHIFT
 # Results that equal instructions share: whatever depends on nothing but the sources.
 _NOT_SHARED: Final = MEMORY | PINNED | WARP
-MAX_ROUNDS: Final = 3
+MAX_ROUNDS: Final = 2
 
 
 def general_optimize_early(code: CodeObject, ctx: PassContext) -> bool:
     """Phase 13: walk until nothing changes, at most ``MAX_ROUNDS`` times, then remove what nobody reads."""
     return _optimize(code, ctx, MAX_ROUNDS)
-
-
-def general_optimize_late(code: CodeObject, ctx: PassContext) -> bool:
-    """Phase 58: one walk more, over code whose blocks have been merged meanwhile."""
-    return _optimize(code, ctx, 1)
 
 
 def _optimize(code: CodeObject, ctx: PassContext, rounds: int) -> bool:
@@ -63,7 +59,7 @@ class Walk:
         graph = cfg.analyze(code)
         self.order = graph.order
         self.values = Values(code, graph, ctx.target.isa_name)
-        self.seen: dict[tuple[int, ...], tuple[Instruction, int]] = {}
+        self.seen: dict[tuple[int, ...], Instruction] = {}
         self.worth_another = False
 
     def run(self) -> None:
@@ -202,22 +198,24 @@ class Walk:
                 key.append(-1 if _is_register(operand) else operand)
                 continue
             key.append(operand)
-            if operand & _TYPE == _REG_TYPE and operand & opd.INDEX_MASK not in (opd.RZ, opd.PT):
-                for slot in values.of(operand):
+            index = operand & opd.INDEX_MASK
+            if operand & _TYPE == _REG_TYPE and index not in (opd.RZ, opd.PT):
+                first = values.bases[index] + (operand >> opd.COMPONENT_SHIFT & 3)
+                for slot in values.of(operand) if operand & opd.WIDE else (first,):
                     if not values.is_stable(slot, values.block):
                         stable = False
                         key.append(values.version[slot])
         if not stable:
             key.append(-2 - values.block)
-        found = self.seen.get(tuple(key))
+        whole = tuple(key)
+        found = self.seen.get(whole)
         if found is not None and self._is_at_hand(found):
-            return found[0]
-        versions = sum(values.version[s] for place in writes if place < len(operands) for s in values.of(operands[place]))
-        self.seen[tuple(key)] = (node, versions)
+            return found
+        self.seen[whole] = node
         return 0
 
-    def _is_at_hand(self, found: tuple[Instruction, int]) -> bool:
-        node, _ = found
+    def _is_at_hand(self, node: Instruction) -> bool:
+        """Whether the results of an instruction met before still lie in its registers."""
         if node.block is None:
             return False
         values = self.values
@@ -276,6 +274,8 @@ def _match(values: Values, node: Instruction, rule: Rule) -> dict[int, int] | No
 
 
 def value_numbering(code: CodeObject, ctx: PassContext) -> bool:
-    """Phase 49: equal computations that the first walks could not see, because blocks have been merged meanwhile."""
+    """Phase 49: one walk more where blocks have been merged since the last one, so that more is seen within a block."""
+    if not code.analyses.pop(BLOCKS_MERGED, False):
+        return False
     return _optimize(code, ctx, 1)
 

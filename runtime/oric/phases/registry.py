@@ -9,7 +9,8 @@ from oric.ir.passes import PassFunction
 from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
-from .optimize import general_optimize_early, general_optimize_late, value_numbering
+from .optimize import general_optimize_early, value_numbering
+from .predication import predicate_short_blocks
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
@@ -20,6 +21,6 @@ PASSES: Final[dict[str, PassFunction]] = {
     "simplify_control_flow": simplify_control_flow,
     "general_optimize_early": general_optimize_early,
     "value_numbering": value_numbering,
-    "general_optimize_late": general_optimize_late,
+    "predicate_short_blocks": predicate_short_blocks,
     "insert_convergence_barriers": insert_convergence_barriers,
 }
