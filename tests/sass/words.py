@@ -13,7 +13,9 @@ from oricgen.spec import Spec
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "tests/data/vectors"
 PLAIN_CONTROL = 7 << 8 | 7 << 5 | 1 << 4 | 5  # stall 5, no scoreboards
-_SPECIAL_WORDS = (0, 1, 2, 0x10000, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x00008000, 0x3C003C00, 0x7C00BC00)
+_SPECIAL_WORDS = (
+    0, 1, 2, 0x10000, 0x80000000, 0xFFFFFFFF, 0x3F800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x8000, 0x3C003C00, 0x7C00BC00,
+)  # fmt: skip
 
 
 def load() -> Machine:
@@ -43,7 +45,9 @@ def word_of(operation: Operation, form: Form, rng: random.Random, turn: int) -> 
             word |= 1 << place.reuse
             reuse = True
     guard = 7 if rng.random() < 0.8 else rng.randrange(16)
-    control = PLAIN_CONTROL if reuse or rng.random() < 0.5 else rng.randrange(1, 12) | 1 << 4 | 7 << 5 | 7 << 8 | rng.randrange(64) << 11
+    control = PLAIN_CONTROL
+    if not reuse and rng.random() < 0.5:
+        control = rng.randrange(1, 12) | 1 << 4 | 7 << 5 | 7 << 8 | rng.randrange(64) << 11
     return word | guard << 12 | control << 105
 
 
@@ -91,9 +95,15 @@ def _operand(operand: Operand, place: FormOperand, count: int, wide_base: bool, 
         return bits.place(rng.randrange(-100, 100) * 4 >> (2 - place.shift) & top)
     if bits.width == 32 and rng.random() < 0.5:
         return bits.place(rng.choice(_SPECIAL_WORDS))
-    return bits.place(rng.randrange(top + 1) & ~(3 if bits.width > 13 and not bits.width == 32 else 0))
+    return bits.place(rng.randrange(top + 1) & ~(3 if bits.width > 13 and bits.width != 32 else 0))
 
 
 def turns(form: Form) -> int:
     """How many words of a form meet every value of every modifier, at least four and at most sixteen."""
     return max([4, *(min(16, len(_raw_values(m.decode))) for m in form.mods)])
+
+
+def vectors(isa: str) -> list[tuple[int, str]]:
+    """The golden vectors of an ISA: (word, text of nvdisasm)."""
+    lines = (VECTORS / f"{isa}.txt").read_text(encoding="utf-8").splitlines()
+    return [(int(line[:32], 16), line[33:].removesuffix(" ;")) for line in lines if not line.startswith("#")]

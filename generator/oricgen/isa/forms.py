@@ -75,7 +75,11 @@ class FormBuilder:
         """The drafts for ``isa``, in the order in which the encoder tries them."""
         row = self.context.row
         entries = row["forms"]
-        items = [(_entry_of(entries), self._line("forms"))] if isinstance(entries, str) else list(zip(entries, entries.lines, strict=True))
+        items = (
+            [(_entry_of(entries), self._line("forms"))]
+            if isinstance(entries, str)
+            else list(zip(entries, entries.lines, strict=True))
+        )
         out: list[Draft] = []
         for entry, line in items:
             if isa in entry.get("isa", [isa]):
@@ -222,7 +226,9 @@ class FormBuilder:
         """Every bit belongs to exactly one of: opcode, guard, operand, modifier, fixed, control."""
         taken = _OPCODE | _GUARD | _CONTROL | _REUSE
         owner: list[tuple[int, str]] = [(taken, "the frame")]
-        names = [(places.mask_of(o) & ~_REUSE, f"operand {self.context.operands[o.index].name}") for o in draft.operands if not o.same]
+        names = [
+            (places.mask_of(o) & ~_REUSE, f"operand {self.context.operands[o.index].name}") for o in draft.operands if not o.same
+        ]
         names += [(m.bits.mask, f"modifier {n}") for n, m in draft.mods.items()]
         for mask, what in names:
             for other, whose in owner:
@@ -262,14 +268,17 @@ class FormBuilder:
         out = []
         for draft in drafts:
             form_mods = tuple(
-                FormMod(mod_index[n][0], f.bits, self._decode(n, f)) for n, f in sorted(draft.mods.items(), key=lambda i: mod_index[i[0]][0])
+                FormMod(mod_index[n][0], f.bits, self._decode(n, f))
+                for n, f in sorted(draft.mods.items(), key=lambda i: mod_index[i[0]][0])
             )
             code = text.compile_text(draft.template, index, mod_index, self.context.aliases)
             operands = tuple(replace(o, default=draft.defaults[o.index]) for o in draft.operands)
             fields = sum_masks([places.mask_of(o) for o in operands] + [m.bits.mask for m in form_mods])
             out.append(
-                Form(isa, op, 0, draft.name, draft.line, draft.mask, draft.value, draft.ones & ~draft.mask, operands, form_mods, fields,
-                     draft.template, code)
+                Form(
+                    isa, op, 0, draft.name, draft.line, draft.mask, draft.value, draft.ones & ~draft.mask, operands, form_mods,
+                    fields, draft.template, code,
+                )
             )  # fmt: skip
         return tuple(out)
 

@@ -36,7 +36,11 @@ def operands(text: str) -> tuple[Operand, ...]:
         stem = name.removeprefix("U")[1:2] if kind in ("gpr", "ugpr", "pred", "upred", "breg") and name != "desc" else ""
         writes = stem in ("d", "u", "v")
         width = match["width"] or ("2" if name == "desc" else "1")
-        out.append(Operand(name, writes, width, kind, match["marks"], _default(name, kind, writes, match["default"]), match["where"] or ""))
+        out.append(
+            Operand(
+                name, writes, width, kind, match["marks"], _default(name, kind, writes, match["default"]), match["where"] or ""
+            )
+        )
     return tuple(out)
 
 

@@ -14,7 +14,10 @@ _BY_NAME = {
     "Rd": "16-23", "URd": "16-21", "Pd": "81-83", "Pu": "81-83", "Pv": "84-86", "Pp": "87-89!90",
     "UPd": "81-83", "UPu": "81-83", "UPv": "84-86", "UPp": "87-89!90",
 }  # fmt: skip
-_PLACE = re.compile(r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?(?: -(?P<neg>\d+))?\Z")
+_PLACE = re.compile(
+    r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
+    r"(?: -(?P<neg>\d+))?\Z"
+)
 _NUMBER = re.compile(r"[sux]\d+\Z")
 _IMMEDIATES = {"f32", "f64h", "f16x2", "bf16x2"}
 OPERAND_KINDS = {"gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg"}

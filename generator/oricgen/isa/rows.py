@@ -36,7 +36,11 @@ def load(spec: Spec) -> Machine:
             raise SpecError(where, line, f"duplicate operation '{name}' (first in {seen[name].path}:{seen[name].line})")
         opcode = row.get("opcode", name)
         if opcode not in opcodes:
-            raise SpecError(where, row.line_of("opcode") or line, f"operation '{name}': no opcode '{opcode}' in opcodes.yaml")
+            raise SpecError(
+                where,
+                row.line_of("opcode") if "opcode" in row else line,
+                f"operation '{name}': no opcode '{opcode}' in opcodes.yaml",
+            )
         operation = _operation(spec, formats, where, line, name, row, len(operations) + 1, aliases)
         key = (operation.opcode, operation.sub)
         if key in words:
@@ -112,8 +116,8 @@ def check_overlap(machine: Machine) -> None:
                 if not a.mask & b.mask & (a.value ^ b.value):
                     raise SpecError(
                         two.path, b.line,
-                        f"operation '{two.name}', form {b.name} overlaps with '{one.name}', form {a.name} ({one.path}:{a.line}) on {isa}: "
-                        f"no opcode bit tells them apart (common: {bits.names(a.mask & b.mask)})",
+                        f"operation '{two.name}', form {b.name} overlaps with '{one.name}', form {a.name} ({one.path}:{a.line}) "
+                        f"on {isa}: no opcode bit tells them apart (common: {bits.names(a.mask & b.mask)})",
                     )  # fmt: skip
 
 
@@ -130,7 +134,9 @@ def opcode_words(spec: Spec, machine: Machine) -> dict[str, int]:
         if row["id"] in ids:
             raise SpecError(spec.path("opcodes.yaml"), line, f"opcode '{name}' has the id {row['id']} of '{ids[row['id']]}'")
         if row["rot13"] != rot13(name):
-            raise SpecError(spec.path("opcodes.yaml"), line, f"opcode '{name}': ROT13 name is '{rot13(name)}', not '{row['rot13']}'")
+            raise SpecError(
+                spec.path("opcodes.yaml"), line, f"opcode '{name}': ROT13 name is '{rot13(name)}', not '{row['rot13']}'"
+            )
         ids[row["id"]] = name
     return {o.name: data["opcodes"][o.opcode]["id"] | o.sub << 12 for o in machine.operations}
 

@@ -98,7 +98,7 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
             elif match["op"]:
                 found.append(match["op"])
                 mods[match["suffix"]] = match["op"]
-            elif match["hideop"] or match["name"] in operands:
+            elif match["hideop"] or (match["name"] and match["name"] not in _WORDS):
                 found.append(match["hideop"] or match["name"])
             elif match["mod"]:
                 mods[match["mod"]] = ""
@@ -143,7 +143,7 @@ def _item(item: str, operands: dict[str, int], mods: dict[str, tuple[int, str]])
             parts.append(bytes([PRINT_OPS["OPMOD"], operands[match["op"]], mods[match["suffix"]][0], bool(match["inside"])]))
         elif match["hideop"]:
             code = operands[match["hideop"]]
-            parts.append(bytes([PRINT_OPS["HIDE"], code, 0]) + (b"" if not parts else b"") + bytes([PRINT_OPS["OP"], code]))
+            parts.append(bytes([PRINT_OPS["HIDE"], code, 0, PRINT_OPS["OP"], code]))
             hide = len(parts) - 1
         elif match["mod"]:
             parts.append(_mod(match["mod"], mods, bool(match["hidemod"]), number=True))
@@ -173,10 +173,9 @@ def _address(prefix: str, address: Address, operands: dict[str, int], mods: dict
     if prefix == "cb":
         return bytes([PRINT_OPS["CADDR"], operands["cb"], index(address.base), index(address.offset)])
     scale = mods[address.scale][0] if address.scale else 255
-    return bytes(
-        [PRINT_OPS["ADDR"], index(address.base), scale, SUFFIXES[address.suffix] | address.flags, index(address.uniform), index(address.offset),
-         index(prefix)]
-    )  # fmt: skip
+    suffix = SUFFIXES[address.suffix] | address.flags
+    parts = [index(address.base), scale, suffix, index(address.uniform), index(address.offset), index(prefix)]
+    return bytes([PRINT_OPS["ADDR"], *parts])
 
 
 def _literal(text: str) -> bytes:

@@ -12,8 +12,8 @@ from ..render import header, template
 from ._encoding_ops import EFFECTS
 
 FORMATS = (
-    "gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg", "cbank", "cbanku", "bank", "rel", "relnum", "hex", "signed", "f32", "f64h",
-    "f16x2", "bf16x2",
+    "gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg", "cbank", "cbanku", "bank", "rel", "relnum", "hex", "signed", "f32",
+    "f64h", "f16x2", "bf16x2",
 )  # fmt: skip
 TESTS = ("RZ", "zero", "one", "pow2")
 _WORD64 = (1 << 64) - 1
@@ -76,8 +76,9 @@ class _Tables:
         kinds = sum(KINDS[o.kind] << 4 * o.index for o in form.operands)
         optional = sum(15 << 4 * o.index for o in form.operands if o.default is not None and o.default.kind != "none")
         known = form.mask | form.fields | _ALWAYS_KNOWN
+        words = ", ".join(_pair(v) for v in (form.mask, form.value, form.fixed, known))
         return (
-            f"{{{_pair(form.mask)}, {_pair(form.value)}, {_pair(form.fixed)}, {_pair(known)}, {kinds:#x}, {optional:#x}, {form.op}, "
+            f"{{{words}, {kinds:#x}, {optional:#x}, {form.op}, "
             f"{first_field}, {first_mod}, {len(form.operands)}, {len(form.mods)}, {self.text_at[form.code]}}}"
         )
 
@@ -119,8 +120,9 @@ def _field(o: FormOperand) -> str:
     default = o.default
     required = default is None or default.kind == "none"
     kind = 255 if default is None or default.kind == "none" else KINDS[default.kind]
+    numbers = FORMATS.index(format_of(o.spec))
     return (
-        f"{{{_bits(o.bits)}, {_bits(o.second)}, {o.index}, {KINDS[o.kind]}, {FORMATS.index(format_of(o.spec))}, {flags}, {o.shift}, {kind}, "
+        f"{{{_bits(o.bits)}, {_bits(o.second)}, {o.index}, {KINDS[o.kind]}, {numbers}, {flags}, {o.shift}, {kind}, "
         f"{0 if required or default is None else int(default.negated)}, {0 if default is None else default.reg}, "
         f"{o.neg}, {o.abs}, {o.inv}, {o.reuse}}}"
     )

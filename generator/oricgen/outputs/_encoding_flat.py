@@ -13,8 +13,12 @@ def render(machine: Machine, words: dict[str, int]) -> dict[str, str]:
     """The listings of all ISAs; ``words`` are the Ori opcode words by operation."""
     out = {}
     for isa in machine.isas:
-        lines = [header("#", "oricgen.outputs.encoding", ["spec/encoding/*.yaml", "spec/formats.yaml", "spec/opcodes.yaml"]).rstrip()]
-        lines.append("# operation (Ori opcode word): opcode and bits that act as such | operands | modifiers | bits kept at one | text")
+        lines = [
+            header("#", "oricgen.outputs.encoding", ["spec/encoding/*.yaml", "spec/formats.yaml", "spec/opcodes.yaml"]).rstrip()
+        ]
+        lines.append(
+            "# operation (Ori opcode word): opcode and bits that act as such | operands | modifiers | bits kept at one | text"
+        )
         for operation in machine.operations:
             lines += [_line(operation, words[operation.name], form) for form in operation.forms.get(isa, ())]
         out[f"flat/{isa}.txt"] = "\n".join(lines) + "\n"
@@ -27,11 +31,13 @@ def _line(operation: Operation, word: int, form: Form) -> str:
     operands = " ".join(_operand(operation.operands[o.index].name, o) for o in form.operands)
     mods = " ".join(_mod(operation, form, i) for i in range(len(form.mods)))
     fixed = bits.names(form.fixed) if form.fixed else "-"
-    return f"{operation.name} ({word:#06x}): {form.value & _OPCODE:#05x} {conditions} | {operands or '-'} | {mods or '-'} | {fixed} | {form.text}"
+    place = f"{form.value & _OPCODE:#05x} {conditions}"
+    return f"{operation.name} ({word:#06x}): {place} | {operands or '-'} | {mods or '-'} | {fixed} | {form.text}"
 
 
 def _operand(name: str, place: FormOperand) -> str:
-    marks = "".join(f"{sign}{b}" for sign, b in (("-", place.neg), ("|", place.abs), ("~", place.inv), ("r", place.reuse)) if b >= 0)
+    bits_of = (("-", place.neg), ("|", place.abs), ("~", place.inv), ("r", place.reuse))
+    marks = "".join(f"{sign}{bit}" for sign, bit in bits_of if bit >= 0)
     second = f"+{place.second}" if place.second else ""
     default = "" if place.default is None or place.default.kind == "none" else "?"
     return f"{name}{default}:{place.spec}@{place.bits}{second}{'^' if place.invert else ''}{'=' if place.same else ''}{marks}"

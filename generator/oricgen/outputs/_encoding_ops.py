@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..isa.model import Machine, Modifier, Operation
+from ..isa.model import Default, Machine, Modifier, Operation
 from ..render import header, template
 
 EFFECTS = (
@@ -45,18 +45,27 @@ def _operation(operation: Operation, word: int, widths: dict[str, dict[str, int]
         "isas": tuple(operation.forms),
         "effects": sum(1 << EFFECTS.index(e) for e in operation.effects),
         "operands": [
-            (o.name, o.writes, _width(o.width, mods, widths), o.kind, (o.default.kind, o.default.reg, o.default.negated) if o.default else None)
-            for o in operation.operands
+            (o.name, o.writes, _width(o.width, mods, widths), o.kind, _default(o.default)) for o in operation.operands
         ],
         "mods": [(m.name, m.kind, m.shift, m.width, _codes(m), m.default_name) for m in operation.mods],
     }  # fmt: skip
+
+
+def _default(default: Default | None) -> tuple[str, int, bool] | None:
+    return (default.kind, default.reg, default.negated) if default else None
 
 
 def _width(width: str, mods: dict[str, Modifier], widths: dict[str, dict[str, int]]) -> object:
     if width.isdigit():
         return int(width)
     mod = mods[width]
-    return (width, {code: widths.get(width, {}).get(name, registers_of(name)) for name, code in sorted(mod.codes.items(), key=lambda i: i[1])})
+    return (
+        width,
+        {
+            code: widths.get(width, {}).get(name, registers_of(name))
+            for name, code in sorted(mod.codes.items(), key=lambda i: i[1])
+        },
+    )
 
 
 def _codes(mod: Modifier) -> dict[str, int]:

@@ -28,7 +28,9 @@ def render(spec: Spec) -> dict[str, str]:
         known = {m.name for m in operation.mods}
         for operand in operation.operands:
             if not operand.width.isdigit() and operand.width not in known:
-                raise SpecError(operation.path, operation.line, f"operation '{operation.name}': no modifier '{operand.width}' for a width")
+                raise SpecError(
+                    operation.path, operation.line, f"operation '{operation.name}': no modifier '{operand.width}' for a width"
+                )
     return {
         "oric_tables/ops.py": _encoding_ops.render(machine, words, widths),
         **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
