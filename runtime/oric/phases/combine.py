@@ -109,6 +109,8 @@ def combine_wide_add(values: Values, node: Instruction) -> bool:
             product = values.source_def(low.operands[at])
             if product is None or product.op != IMAD_WIDE or not _writes_one(product):
                 continue
+            if values.source_def(operands[high_at]) is not product:  # the upper half has been changed since
+                continue
             if product.operands[3] != opd.RZ_OPERAND or product.operands[0] != pair or product.guard:
                 continue
             return _multiply_add(values, node, low, product, base)
