@@ -1,0 +1,189 @@
+"""Shuffles, votes, matches, reductions over the warp; barriers of the block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .support import launch, source
+
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
+
+
+def _shuffle(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
+    """Source lane and predicate, from the PTX manual."""
+    bound, mask = c & 31, c >> 8 & 31
+    high = (lane & mask) | (bound & ~mask & 31)
+    low = lane & mask
+    b &= 31
+    j = {"up": lane - b, "down": lane + b, "bfly": lane ^ b, "idx": low | (b & ~mask & 31)}[mode]
+    p = j >= high if mode == "up" else j <= high
+    return (j if p else lane), p
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+@pytest.mark.parametrize(("b", "c"), [(1, 0x1F), (4, 0x1F), (16, 0x1F), (3, 0x181F), (2, 0x1C1F), (1, 0), (5, 0x1800), (31, 0x1F)])
+def test_shuffle(mode: str, b: int, c: int, arch: str, level: int) -> None:
+    """With constants and with registers, with and without the predicate."""
+    body = f"""
+  add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; mov.u32 %r2, {b}; mov.u32 %r3, {c};
+  ld.global.u32 %r9, [%in]; sub.u32 %r9, %r9, %r9; add.u32 %r2, %r2, %r9; add.u32 %r3, %r3, %r9;
+  shfl.sync.{mode}.b32 %r4|%p1, %r1, {b}, {c}, -1; shfl.sync.{mode}.b32 %r5|%p2, %r1, %r2, %r3, 0xffffffff;
+  shfl.sync.{mode}.b32 %r6, %r1, {b}, %r3, -1; shfl.sync.{mode}.b32 %r7, %r1, %r2, {c}, -1;
+  selp.u32 %r10, 1, 0, %p1; selp.u32 %r11, 2, 0, %p2; or.b32 %r10, %r10, %r11; add.u32 %r6, %r6, %r7;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {{%r4, %r5, %r6, %r10}};
+"""
+    data = np.arange(1000, 1032, dtype=np.uint32)
+    out = launch(source(body, arch), data, np.zeros((32, 4), np.uint32), arch, level)
+    for lane in range(32):
+        j, p = _shuffle(mode, lane, b, c)
+        assert list(out[lane]) == [1000 + j, 1000 + j, 2 * (1000 + j), 3 * p]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_votes(arch: str, level: int) -> None:
+    body = """
+  add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; setp.ne.u32 %p1, %r1, 0; setp.lt.u32 %p2, %i, 40;
+  vote.sync.ballot.b32 %r2, %p1, -1; vote.sync.any.pred %p3, %p1, -1; vote.sync.all.pred %p4, %p1, -1; vote.sync.uni.pred %p5, %p1, -1;
+  vote.sync.all.pred %p6, %p2, 0xffffffff; vote.sync.ballot.b32 %r3, !%p1, -1; activemask.b32 %r4;
+  selp.u32 %r5, 1, 0, %p3; selp.u32 %r6, 2, 0, %p4; or.b32 %r5, %r5, %r6; selp.u32 %r6, 4, 0, %p5; or.b32 %r5, %r5, %r6;
+  selp.u32 %r6, 8, 0, %p6; or.b32 %r5, %r5, %r6;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r2, %r3, %r4, %r5};
+"""
+    data = np.array([k % 3 == 0 for k in range(32)], np.uint32)
+    out = launch(source(body, arch), data, np.zeros((32, 4), np.uint32), arch, level)
+    ballot = sum(int(v) << k for k, v in enumerate(data))
+    assert (out == [ballot, ballot ^ 0xFFFFFFFF, 0xFFFFFFFF, 1 | 8]).all()
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_divergent_ballot(arch: str, level: int) -> None:
+    """In a branch only its threads vote; the others come in with their own mask."""
+    body = """
+  and.b32 %r1, %i, 1; setp.eq.u32 %p1, %r1, 0; mov.pred %p2, %p1; mov.u32 %r3, 0;
+  @%p1 bra even;
+  mov.u32 %r4, 0xaaaaaaaa; vote.sync.ballot.b32 %r3, %p2, %r4; activemask.b32 %r5; bra join;
+even:
+  mov.u32 %r4, 0x55555555; vote.sync.ballot.b32 %r3, %p2, %r4; activemask.b32 %r5;
+join:
+  bar.warp.sync 0xffffffff; activemask.b32 %r6;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r3, %r5, %r6, %r1};
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((32, 4), np.uint32), arch, level)
+    for t in range(32):
+        mask = 0xAAAAAAAA if t & 1 else 0x55555555
+        assert list(out[t]) == [0 if t & 1 else 0x55555555, mask, 0xFFFFFFFF, t & 1]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_match(arch: str, level: int) -> None:
+    body = """
+  add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; cvt.u64.u32 %d3, %r1; shl.b64 %d3, %d3, 20; mov.u32 %r7, 9;
+  match.any.sync.b32 %r2, %r1, -1; match.any.sync.b64 %r3, %d3, -1; match.all.sync.b32 %r4|%p1, %r1, -1;
+  match.all.sync.b32 %r5|%p2, %r7, 0xffffffff; selp.u32 %r6, 1, 0, %p1; selp.u32 %r8, 2, 0, %p2; or.b32 %r6, %r6, %r8;
+  xor.b32 %r5, %r5, %r4;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r2, %r3, %r5, %r6};
+"""
+    data = np.array([k * k % 7 for k in range(32)], np.uint32)
+    out = launch(source(body, arch), data, np.zeros((32, 4), np.uint32), arch, level)
+    for t in range(32):
+        same = sum(1 << k for k in range(32) if data[k] == data[t])
+        assert list(out[t]) == [same, same, 0xFFFFFFFF, 2]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_redux(arch: str, level: int) -> None:
+    kinds = ["add.s32", "add.u32", "min.s32", "max.s32", "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"]
+    lines = "".join(f"  redux.sync.{k} %r2, %r1, -1; st.global.u32 [%d2+{4 * n}], %r2;\n" for n, k in enumerate(kinds))
+    body = f"add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; mul.lo.u64 %d2, %tid4, 9; add.u64 %d2, %d2, %out;\n{lines}"
+    data = np.random.default_rng(3).integers(0, 2**32, 32, dtype=np.uint64).astype(np.uint32)
+    out = launch(source(body, arch), data, np.zeros((32, 9), np.uint32), arch, level)
+    signed = data.view(np.int32)
+    total = np.uint32(int(data.sum(dtype=np.uint64)) & 0xFFFFFFFF)
+    want = [total, total, np.uint32(int(signed.min()) & 0xFFFFFFFF), np.uint32(int(signed.max()) & 0xFFFFFFFF), data.min(), data.max(),
+            np.bitwise_and.reduce(data), np.bitwise_or.reduce(data), np.bitwise_xor.reduce(data)]  # fmt: skip
+    assert (out == want).all()
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_elect(level: int) -> None:
+    body = """
+  elect.sync %r1|%p1, -1; selp.u32 %r2, 1, 0, %p1; add.u64 %d2, %tid8, %out; st.global.v2.u32 [%d2], {%r1, %r2};
+"""
+    out = launch(source(body, "sm_90"), np.zeros(1, np.uint32), np.zeros((32, 2), np.uint32), "sm_90", level)
+    assert sum(out[:, 1]) == 1
+    assert (out[:, 0] == np.argmax(out[:, 1])).all()
+
+
+BARRIERS = ["bar.sync 0", "bar.sync 3", "barrier.sync 1", "barrier.sync.aligned 2", "bar.sync 1, 128", "bar.sync %r20", "bar.sync %r20, 128",
+            "bar.sync %r20, %r21", "bar.cta.sync 4"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("barrier", BARRIERS)
+def test_barrier(barrier: str, arch: str, level: int) -> None:
+    """Every thread sees what the one on the other side wrote."""
+    body = f"""
+  .shared .align 4 .b8 tile[512]; mov.u32 %r1, tile; shl.b32 %r2, %i, 2; add.u32 %r3, %r1, %r2; mul.lo.u32 %r4, %i, 3;
+  ld.global.u32 %r20, [%in]; ld.global.u32 %r21, [%in+4];
+  st.shared.u32 [%r3], %r4; {barrier}; xor.b32 %r5, %r2, 508; add.u32 %r5, %r5, %r1; ld.shared.u32 %r6, [%r5];
+  add.u64 %d1, %out, %tid4; st.global.u32 [%d1], %r6;
+"""
+    out = launch(source(body, arch), np.array([5, 128], np.uint32), np.zeros(128, np.uint32), arch, level, threads=128)
+    assert list(out) == [3 * (127 - t) for t in range(128)]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_barrier_reduction(arch: str, level: int) -> None:
+    body = """
+  rem.u32 %r1, %i, 3; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p2, %i, 200;
+  bar.red.popc.u32 %r2, 0, %p1; bar.red.and.pred %p3, 1, %p1; bar.red.or.pred %p4, 2, %p1; bar.red.and.pred %p5, 1, 128, %p2;
+  bar.red.or.pred %p6, 0, !%p2;
+  selp.u32 %r3, 1, 0, %p3; selp.u32 %r4, 2, 0, %p4; or.b32 %r3, %r3, %r4; selp.u32 %r4, 4, 0, %p5; or.b32 %r3, %r3, %r4;
+  selp.u32 %r4, 8, 0, %p6; or.b32 %r3, %r3, %r4;
+  add.u64 %d1, %out, %tid8; st.global.v2.u32 [%d1], {%r2, %r3};
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((128, 2), np.uint32), arch, level, threads=128)
+    assert (out == [43, 6]).all()
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_producer_consumer(arch: str, level: int) -> None:
+    """One warp arrives, the other waits."""
+    body = """
+  .shared .align 4 .b8 tile[128]; mov.u32 %r1, tile; and.b32 %r2, %i, 31; shl.b32 %r3, %r2, 2; add.u32 %r3, %r3, %r1;
+  setp.ge.u32 %p1, %i, 32; @%p1 bra consumer;
+  mul.lo.u32 %r4, %i, 7; st.shared.u32 [%r3], %r4; membar.cta; bar.arrive 1, 64; bra done;
+consumer:
+  bar.sync 1, 64; ld.shared.u32 %r5, [%r3]; mul.wide.u32 %d2, %r2, 4; add.u64 %d2, %d2, %out; st.global.u32 [%d2], %r5;
+done:
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros(32, np.uint32), arch, level, threads=64)
+    assert list(out) == [7 * t for t in range(32)]
+
+
+FENCES = ["membar.cta", "membar.gl", "membar.sys", "fence.acq_rel.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys", "fence.sc.cta", "fence.sc.gpu",
+          "fence.sc.sys", "fence.gpu", "nanosleep.u32 20", "nanosleep.u32 %i", "prefetch.global.L1 [%in]", "prefetch.global.L2 [%in]",
+          "prefetch.L1 [%in]", "prefetchu.L1 [%in]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+@pytest.mark.parametrize("fence", FENCES)
+def test_without_effect(fence: str, arch: str) -> None:
+    """Fences and hints change nothing that one thread can see."""
+    body = f"add.u64 %d1, %out, %tid4; st.global.u32 [%d1], %i; {fence}; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;"
+    assert list(launch(source(body, arch), np.zeros(4, np.uint32), np.zeros(32, np.uint32), arch)) == list(range(1, 33))
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+def test_special_registers(arch: str) -> None:
+    names = ["tid.x", "tid.y", "ctaid.x", "ntid.x", "ntid.y", "nctaid.x", "laneid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
+             "lanemask_ge"]  # fmt: skip
+    lines = "".join(f"  mov.u32 %r1, %{n}; st.global.u32 [%d2+{4 * k}], %r1;\n" for k, n in enumerate(names))
+    body = f"mul.lo.u64 %d2, %tid4, {len(names)}; add.u64 %d2, %d2, %out;\n{lines}  mov.u64 %d3, %clock64; mov.u32 %r2, %clock;"
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((64, len(names)), np.uint32), arch, threads=64)
+    for t in range(64):
+        lane = t & 31
+        lt = (1 << lane) - 1
+        assert list(out[t]) == [t, 0, 0, 64, 1, 1, lane, 1 << lane, lt, lt | 1 << lane, 0xFFFFFFFF & ~(lt | 1 << lane), 0xFFFFFFFF & ~lt]
