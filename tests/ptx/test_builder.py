@@ -27,7 +27,7 @@ class Picky(Recorder):
 
     def instruction(self, variant, guard, operands, loc):
         if not variant.supported:
-            raise NotSupported(variant.name)
+            raise NotSupported(variant.text)
         super().instruction(variant, guard, operands, loc)
 
 

@@ -38,10 +38,11 @@ def test_long_lines_are_shown_around_the_place():
     assert len(line) <= 130 and line[caret.index("^")] == "X"
 
 
-def test_control_characters_are_not_shown():
-    diag = diagnostics_for("a\x1b[31mb", "f")
+@pytest.mark.parametrize("text", ["a\x1b[31mb", "\x7fELF\x02", "a\ufffdb", "\udcffx", "x" * 5000])
+def test_what_is_no_text_is_not_shown(text):
+    diag = diagnostics_for(text, "f")
     diag.error("here", 0)
-    assert "\x1b" not in diag.render()
+    assert diag.render() == "f:1:1: error: here"
 
 
 def test_end_of_file_without_newline():

@@ -108,7 +108,7 @@ class Body:
             try:
                 emit(entry.variant, guard, operands, at)
             except NotSupported as error:
-                state.not_supported(error.what, at)
+                state.not_supported(error.what if entry.variant.supported else entry.variant.name, at)
             position = match.end()
 
     def line(self, position: int) -> int:
@@ -207,7 +207,7 @@ class Body:
         try:
             self.state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            self.state.not_supported(error.what, at)
+            self.state.not_supported(error.what if entry.variant.supported else entry.variant.name, at)
         lexer.advance()
 
     def entry(self, lexer: Lexer, mnemonic: str, at: int) -> Entry:

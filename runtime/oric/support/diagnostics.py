@@ -16,6 +16,8 @@ NOTE: Final = "note"
 
 MAX_ERRORS: Final = 100  # per source; more than this is one broken file, not many mistakes
 _WINDOW: Final = 120  # characters of a source line that are shown at most
+_LONGEST: Final = 4096  # a longer line is not shown at all
+_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 _NEWLINE: Final = re.compile("\n")
 
 
@@ -47,13 +49,18 @@ class Source:
         return bisect_right(self._line_starts(), offset)
 
     def excerpt(self, offset: int) -> tuple[str, int]:
-        """The source line around ``offset``, at most 120 characters of it, and the index of ``offset`` in it."""
+        """The source line around ``offset``, at most 120 characters of it, and the index of ``offset`` in it.
+
+        A line that is no text (control characters, undecodable bytes) or beyond all measure is not shown: ``("", 0)``.
+        """
         starts = self._line_starts()
         index = bisect_right(starts, offset) - 1
         begin = starts[index]
         end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.text)
         cut = max(begin, min(offset - _WINDOW // 2, end - _WINDOW))
         shown = self.text[cut : min(end, cut + _WINDOW)].rstrip("\r")
+        if end - begin > _LONGEST or _NO_TEXT.search(shown):
+            return "", 0
         return "".join(c if c.isprintable() or c == "\t" else "?" for c in shown), offset - cut
 
     def _line_starts(self) -> list[int]:
