@@ -18,7 +18,7 @@ from oric.ir.passes import PassContext
 CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
 _ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
-_SPARE: Final = (0, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart
+_SPARE: Final = (3, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart
 _FILE_NAMES: Final = {
     "R": "general-purpose",
     "P": "predicate",
