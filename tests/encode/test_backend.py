@@ -167,8 +167,8 @@ def test_jump_tables_hold_code_offsets():
     assert struct.unpack("<4I", encoded.constant2) == (0, 0x40, 0, 0x10)
 
 
-def many_values(count: int, kind: int = R):
-    """All values are added up twice, so that no order makes do with fewer."""
+def many_values(count: int, kind: int = R, times: int = 2):
+    """All values are added up twice, so that no order makes do with fewer; once, and the order decides."""
     c = Code()
     regs = [c.reg(kind) for _ in range(count)]
     for k, r in enumerate(regs):
@@ -178,7 +178,7 @@ def many_values(count: int, kind: int = R):
             c.op("ISETP", whole(r), opd.RZ_OPERAND, opd.small_imm(k), cmp="EQ")
     total = c.reg()
     c.op("MOV", whole(total), opd.small_imm(0))
-    for r in regs * 2:
+    for r in regs * times:
         if kind == R:
             c.op("IADD3", whole(total), whole(total), whole(r), opd.RZ_OPERAND)
         else:
@@ -196,6 +196,12 @@ def test_the_limit_of_registers_is_kept_or_named():
     assert "'kernel' needs 301 general-purpose registers (R) and 253 are available" in text
     with pytest.raises(OutOfRegisters, match=r"needs \d+ general-purpose registers \(R\) and 30 are available"):
         compile_code(many_values(40), "sm_90", maxrregcount=32)
+
+
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_code_that_does_not_fit_as_it_is_gets_another_order(opt_level):
+    assert compile_code(many_values(100, times=1), "sm_90", opt_level, maxrregcount=32).num_regs <= 32
+    assert compile_code(many_values(20, P, times=1), "sm_90", opt_level).num_regs <= 16
 
 
 def test_seven_predicates_fit_and_the_eighth_is_named():

@@ -6,6 +6,7 @@ registers run out. Source: Register Model, "Seven Allocator Register Classes", "
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from oric_tables._native import ffi, lib
@@ -19,6 +20,8 @@ CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
 _ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
 _SPARE: Final = (3, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart
+# (largest numbers of live units, limits) -> live units that an order may reach, by file
+_Order = Callable[[list[int], list[int]], list[int]]
 _FILE_NAMES: Final = {
     "R": "general-purpose",
     "P": "predicate",
@@ -60,7 +63,7 @@ def allocate_registers(code: CodeObject, ctx: PassContext) -> bool:
     """Give every virtual register a hardware register and drop the copies that this makes idle.
 
     Above -O0 the code is first put in an order that shows memory latency, as far as registers suffice; when they do
-    not, the order that came in is taken. Leaves the back end's view for the scheduler.
+    not, the order that came in is taken, then one that needs few registers. Leaves the back end's view for the scheduler.
 
     Raises:
         CompileError: a file has too few registers.
@@ -69,13 +72,15 @@ def allocate_registers(code: CodeObject, ctx: PassContext) -> bool:
     """
     limits = _limits(code, ctx)
     view = machine.load(code, ctx.target.isa)
-    _find_liveness(view)
-    best = _ordered(view, limits) if ctx.opt_level >= 1 else None
-    if best is None or best.failed:
+    optimize = ctx.opt_level >= 1
+    best: _Allocation | None = None
+    for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
         if best is not None:
             view = view.reload()
-            _find_liveness(view)
-        best = _Allocation(view, limits, ctx.opt_level >= 1)
+        best = _try(view, limits, order, optimize)
+        if not best.failed:
+            break
+    assert best is not None
     if best.failed:
         _report(code, ctx, best, limits)
     _publish(code, ctx, best)
@@ -88,20 +93,23 @@ def _limits(code: CodeObject, ctx: PassContext) -> list[int]:
     return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.predicates]
 
 
-def _find_liveness(view: MachineFunction) -> None:
+def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> _Allocation:
+    """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
+    if order is not None:
+        peak = ffi.new("int32_t[5]")
+        if lib.oric_pressure(view.fn, peak):
+            raise MemoryError("no memory for the measure of pressure")
+        options = ffi.new("oric_list_options *", {"limit": order(list(peak), limits)})
+        if lib.oric_list_schedule(view.fn, options) < 0:
+            raise MemoryError("no memory for scheduling")
+    return _Allocation(view, limits, optimize)
 
 
-def _ordered(view: MachineFunction, limits: list[int]) -> _Allocation:
-    """Put the code in order before allocation, then allocate."""
-    peak = ffi.new("int32_t[5]")
-    if lib.oric_pressure(view.fn, peak):
-        raise MemoryError("no memory for the measure of pressure")
-    options = ffi.new("oric_list_options *", {"limit": _comfortable(list(peak), limits)})
-    if lib.oric_list_schedule(view.fn, options) < 0:
-        raise MemoryError("no memory for scheduling")
-    return _Allocation(view, limits, True)
+def _frugal(peak: list[int], limits: list[int]) -> list[int]:
+    """What frees registers comes first; for code that does not fit as it is."""
+    return [0, 0, NO_LIMIT, 0, 0]
 
 
 def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
