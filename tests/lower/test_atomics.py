@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (PTX and tables)
 """Atomics and reductions of every space: the sum of what all threads do."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (PTX and tables)
 """Branches, tables of labels, calls; what is refused and how."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+
 """Every instruction of the table, compiled and run in the simulator, gives what the PTX manual says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (PTX and tables)
 """Loads and stores of every space, type and width; parameters, constants, addresses."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (PTX and tables)
 """Shuffles, votes, matches, reductions over the warp; barriers of the block."""
 
 from __future__ import annotations
