@@ -29,6 +29,8 @@ _TYPE: Final = 7 << opd.TYPE_SHIFT
 # Results that equal instructions share: whatever depends on nothing but the sources.
 _NOT_SHARED: Final = MEMORY | PINNED | WARP
 MAX_ROUNDS: Final = 2
+# A predicate is used again if it was made in the same block, at most so many instructions ago: there are only seven of them.
+_PREDICATE_REACH: Final = 16
 
 
 def general_optimize_early(code: CodeObject, ctx: PassContext) -> bool:
@@ -221,7 +223,11 @@ class Walk:
         values = self.values
         for place in INFO[node.op].writes:
             if place < len(node.operands):
+                short_lived = values.is_predicate(node.operands[place])
                 for slot in values.of(node.operands[place]):
+                    age = values.clock - values.def_clock[slot]
+                    if short_lived and (values.def_block[slot] != values.block or age > _PREDICATE_REACH):
+                        return False
                     if values.def_node[slot] is not node or not (
                         values.def_block[slot] == values.block or values.is_stable(slot, values.block)
                     ):
