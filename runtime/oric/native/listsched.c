@@ -222,7 +222,8 @@ static void scan(const scheduler *s, const heap *h, const oric_node *nodes, int3
     }
 }
 
-/* Registers are short: whatever frees some, else the next one of the original order, whose demand is known. */
+/* Registers are short: whatever frees some, else the next one of the original order, whose demand is known, or what the
+ * next reader waits for. */
 static int32_t choose_frugal(scheduler *s) {
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     int32_t best = -1, change = 0;
@@ -243,9 +244,19 @@ static int32_t choose(scheduler *s, int64_t cycle) {
     return choose_frugal(s);
 }
 
+/* Position of the first instruction that depends on the node. */
+static int32_t first_use(const scheduler *s, int32_t node) {
+    int32_t first = INT32_MAX;
+    for (int32_t k = s->first_edge[node]; k < s->first_edge[node + 1]; k++) {
+        const oric_edge *edge = &s->graph.edges[s->edge_list[k]];
+        if (edge->kind == ORIC_E_READ && (int32_t)edge->to < first) first = (int32_t)edge->to;
+    }
+    return first;
+}
+
 static void make_ready(scheduler *s, int32_t node) {
     push(&s->pending, s->ready[node], node);
-    if (s->pressured) push(&s->source, node, node);
+    if (s->pressured) push(&s->source, s->options->by_use ? first_use(s, node) : node, node);
 }
 
 static int64_t issue(scheduler *s, int32_t node, int64_t cycle) {

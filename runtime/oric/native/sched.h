@@ -19,6 +19,7 @@ int32_t oric_dependences(const oric_fn *fn, int32_t block, oric_edge *edges, int
 
 typedef struct {
     int32_t limit[5]; /* registers of each file that should not be exceeded; INT32_MAX = do not look */
+    int32_t by_use;   /* where they are: 0 = go on in the original order, 1 = with what is read first */
 } oric_list_options;
 
 /* Reorder fn->nodes within each block: critical path first, as far as the limits allow. Before allocation liveness must

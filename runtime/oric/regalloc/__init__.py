@@ -101,7 +101,7 @@ def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimiz
         peak = ffi.new("int32_t[5]")
         if lib.oric_pressure(view.fn, peak):
             raise MemoryError("no memory for the measure of pressure")
-        options = ffi.new("oric_list_options *", {"limit": order(list(peak), limits)})
+        options = ffi.new("oric_list_options *", {"limit": order(list(peak), limits), "by_use": order is _frugal})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
     return _Allocation(view, limits, optimize)
