@@ -98,6 +98,22 @@ def test_address_of_an_element() -> None:
     assert len(lines) == 7
 
 
+def test_a_product_whose_upper_half_was_changed_is_no_product() -> None:
+    lines = optimized("""
+    bix0:
+        S2R R0, SR33
+        MOV R2.0, c[0x0][0x210]
+        MOV R2.1, c[0x0][0x214]
+        IMAD.WIDE R6:2, R0, 0x4, RZ
+        IADD3 R6.1, R6.1, R0, RZ
+        IADD3 R8.0, R6.0, R2.0, RZ, P10
+        IADD3.X R8.1, R6.1, R2.1, RZ, PT, PT, P10, !PT
+        STG R8:2, 0x0, R0
+        EXIT
+    """)
+    assert any(line.startswith("IADD3.X") for line in lines)
+
+
 def test_offsets() -> None:
     lines = optimized("""
     bix0:
