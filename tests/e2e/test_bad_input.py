@@ -287,6 +287,21 @@ def test_corrupt_cubins(tmp_path: Path) -> None:
     assert errors >= 14
 
 
+@pytest.mark.parametrize(
+    ("declaration", "message"),
+    [
+        (".shared .align 4 .b8 a[50000];", "entry function 'k' uses too much shared data (0xc350 bytes, 0xc000 max)"),
+        (".const .align 4 .b8 a[70000];", "file uses too much global constant data (0x11170 bytes, 0x10000 max)"),
+    ],
+)
+def test_memory_that_no_sm_has(tmp_path: Path, declaration: str, message: str) -> None:
+    space = declaration.partition(" ")[0]
+    head = f".version 9.0\n.target sm_90\n.address_size 64\n{declaration}\n.visible .entry k(.param .u64 p) {{\n"
+    body = f".reg .b64 q; .reg .b32 r;\nld.param.u64 q, [p];\nld{space}.u32 r, [a];\nst.global.u32 [q], r;\nret;\n}}\n"
+    said = refused(compile_text(tmp_path, head + body), tmp_path)
+    assert message in one_line(said)
+
+
 def test_corrupt_cubins_in_the_simulator() -> None:
     import numpy as np
     import oric as package

@@ -69,7 +69,24 @@ def _build(text: str, filename: str, options: CompileOptions, diag: Diagnostics)
     builder = OriBuilder(options.target, diag.source, filename)
     parse_module(text, filename, builder, options.target, diag)
     diag.check()
+    _check_memory(builder.ir, options, diag)
+    diag.check()
     return builder.ir
+
+
+def _check_memory(module: Module, options: CompileOptions, diag: Diagnostics) -> None:
+    """Static shared memory and constants fit the target (limits and wording of ptxas 13.0.88)."""
+    for code in module.functions:
+        used, most = code.attributes.static_shared, options.target.static_shared
+        if used > most:
+            diag.error(f"entry function '{code.name}' uses too much shared data (0x{used:x} bytes, 0x{most:x} max)")
+    constants = 0
+    for symbol in module.symbols:
+        if symbol.space == "const":
+            constants = -(-constants // symbol.align) * symbol.align + symbol.size
+    if constants > options.target.const_bank_bytes:
+        limit = options.target.const_bank_bytes
+        diag.error(f"file uses too much global constant data (0x{constants:x} bytes, 0x{limit:x} max)")
 
 
 def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
