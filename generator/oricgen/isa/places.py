@@ -18,6 +18,7 @@ _PLACE = re.compile(
     r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
     r"(?: -(?P<neg>\d+))?\Z"
 )
+_NUMBERS = {"relnum", "abs"}  # targets that are numbers to us
 _NUMBER = re.compile(r"[sux]\d+\Z")
 _IMMEDIATES = {"f32", "f64h", "f16x2", "bf16x2"}
 OPERAND_KINDS = {"gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg"}
@@ -60,8 +61,9 @@ def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats
     if text in formats.targets:
         target = formats.targets[text]
         place = bits.parse(str(target.get(isa, target.get("bits", ""))))
-        kind = "imm" if text == "relnum" else "label"
-        return FormOperand(index, kind, text, place, shift=int(target["shift"]), signed=True), operand.default
+        kind = "imm" if text in _NUMBERS else "label"
+        signed = text != "abs"
+        return FormOperand(index, kind, text, place, shift=int(target["shift"]), signed=signed), operand.default
     match = _PLACE.match(text)
     if match is None:
         raise ValueError(f"operand '{operand.name}': '{text}' is no place")

@@ -24,6 +24,8 @@ def format_of(spec: str) -> str:
     """Number format of an operand's place: plain immediates print as hexadecimal, signed or not."""
     if spec in FORMATS:
         return spec
+    if spec == "abs":
+        return "hex"
     if spec.startswith("rel"):
         return "rel"
     return "signed" if spec[0] == "s" else "hex"

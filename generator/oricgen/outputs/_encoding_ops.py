@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..isa.model import Default, Machine, Modifier, Operation
+from ..isa.model import Machine, Modifier, Operand, Operation
 from ..render import header, template
 
 EFFECTS = (
@@ -36,37 +36,26 @@ def render(machine: Machine, words: dict[str, int], widths: dict[str, dict[str, 
 
 def _operation(operation: Operation, word: int, widths: dict[str, dict[str, int]]) -> dict[str, object]:
     mods = {m.name: m for m in operation.mods}
-    return {
-        "name": operation.name,
-        "ident": operation.ident,
-        "word": word,
-        "number": operation.number,
-        "guard": operation.guard,
-        "isas": tuple(operation.forms),
-        "effects": sum(1 << EFFECTS.index(e) for e in operation.effects),
-        "operands": [
-            (o.name, o.writes, _width(o.width, mods, widths), o.kind, _default(o.default)) for o in operation.operands
-        ],
-        "mods": [(m.name, m.kind, m.shift, m.width, _codes(m), m.default_name) for m in operation.mods],
-    }  # fmt: skip
+    effects = sum(1 << EFFECTS.index(e) for e in operation.effects)
+    operands = ";".join(_operand(o, mods, widths) for o in operation.operands)
+    described = ";".join(_mod(m) for m in operation.mods)
+    fields = [operation.number, word, operation.name, operation.guard, " ".join(operation.forms), effects, operands, described]
+    return {"ident": operation.ident, "word": word, "number": operation.number, "row": "|".join(map(str, fields))}
 
 
-def _default(default: Default | None) -> tuple[str, int, bool] | None:
-    return (default.kind, default.reg, default.negated) if default else None
+def _operand(operand: Operand, mods: dict[str, Modifier], widths: dict[str, dict[str, int]]) -> str:
+    default = operand.default
+    left_out = f"{default.kind} {default.reg} {'!' if default.negated else '-'}" if default else ""
+    return ",".join([operand.name, "w" if operand.writes else "r", _width(operand.width, mods, widths), operand.kind, left_out])
 
 
-def _width(width: str, mods: dict[str, Modifier], widths: dict[str, dict[str, int]]) -> object:
+def _mod(mod: Modifier) -> str:
+    codes = " ".join(f"{name}={code}" for name, code in sorted(mod.codes.items(), key=lambda i: i[1]))
+    return ",".join([mod.name, mod.kind, str(mod.shift), str(mod.width), codes, mod.default_name])
+
+
+def _width(width: str, mods: dict[str, Modifier], widths: dict[str, dict[str, int]]) -> str:
     if width.isdigit():
-        return int(width)
-    mod = mods[width]
-    return (
-        width,
-        {
-            code: widths.get(width, {}).get(name, registers_of(name))
-            for name, code in sorted(mod.codes.items(), key=lambda i: i[1])
-        },
-    )
-
-
-def _codes(mod: Modifier) -> dict[str, int]:
-    return dict(sorted(mod.codes.items(), key=lambda i: i[1]))
+        return width
+    codes = sorted(mods[width].codes.items(), key=lambda i: i[1])
+    return f"{width}:" + " ".join(f"{code}={widths.get(width, {}).get(name, registers_of(name))}" for name, code in codes)

@@ -13,8 +13,13 @@ from ..strictyaml import Map
 FILE = "structs.yaml"
 # type -> (C type, bytes, code of Python's struct module)
 TYPES = {
-    "u8": ("uint8_t", 1, "B"), "u16": ("uint16_t", 2, "H"), "u32": ("uint32_t", 4, "I"), "u64": ("uint64_t", 8, "Q"),
-    "i32": ("int32_t", 4, "i"), "i64": ("int64_t", 8, "q"), "f32": ("float", 4, "f"),
+    "u8": ("uint8_t", 1, "B"),
+    "u16": ("uint16_t", 2, "H"),
+    "u32": ("uint32_t", 4, "I"),
+    "u64": ("uint64_t", 8, "Q"),
+    "i32": ("int32_t", 4, "i"),
+    "i64": ("int64_t", 8, "q"),
+    "f32": ("float", 4, "f"),
 }
 POINTER_SIZE = 8
 

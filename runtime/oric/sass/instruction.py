@@ -196,7 +196,6 @@ def _decode(data: bytes, isa: int) -> tuple[Any, Any, int]:
     error = ffi.new("int *")
     done = lib.oric_decode_all(isa, words, count, insns, error)
     if done < count:
-        raise DecodeError(
-            f"offset {done * INSTRUCTION_BYTES:#x}: {_MESSAGES[error[0] & 0xFF]}: {words[2 * done + 1]:016x}{words[2 * done]:016x}"
-        )
+        bad = f"{words[2 * done + 1]:016x}{words[2 * done]:016x}"
+        raise DecodeError(f"offset {done * INSTRUCTION_BYTES:#x}: {_MESSAGES[error[0] & 0xFF]}: {bad}")
     return words, insns, count
