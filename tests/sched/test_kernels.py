@@ -13,6 +13,7 @@ from oric_tables import ops
 from oric_tables._native import lib
 from oric_tables.targets import TARGETS
 
+from tests.e2e import random_programs
 from tests.sched.machine_code import registers
 from tests.sched.model import ROOT, walk
 
@@ -27,7 +28,7 @@ def arch_of(path: Path) -> list[str]:
 CASES = [(path, arch, level) for path in SOURCES for arch in arch_of(path) for level in (0, 1, 3)]
 
 
-def compiled(path: Path, arch: str, level: int, monkeypatch):
+def compiled(text: str, arch: str, level: int, monkeypatch):
     """(view of the back end, machine code) of every function."""
     from oric.driver import pipeline
 
@@ -41,14 +42,25 @@ def compiled(path: Path, arch: str, level: int, monkeypatch):
         return encoded
 
     monkeypatch.setattr(pipeline, "encode_function", capture)
-    oric.compile(path.read_text(), arch=arch, opt_level=level)
+    oric.compile(text, arch=arch, opt_level=level)
     assert out
     return out
 
 
 @pytest.mark.parametrize(("path", "arch", "level"), CASES, ids=[f"{p.stem}-{a}-O{o}" for p, a, o in CASES])
 def test_kernel_is_protected_on_every_path(path, arch, level, monkeypatch):
-    for view, words in compiled(path, arch, level, monkeypatch):
+    check_compiled(path.read_text(), arch, level, monkeypatch)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_program_is_protected_on_every_path(seed, level, monkeypatch):
+    arch = ("sm_80", "sm_90")[seed % 2]
+    check_compiled(random_programs.Program(seed, size=80).text(arch), arch, level, monkeypatch)
+
+
+def check_compiled(text: str, arch: str, level: int, monkeypatch) -> None:
+    for view, words in compiled(text, arch, level, monkeypatch):
         check_footprints(view.fn, decode(words, arch))
         succs = [block.succs for block in view.code.blocks]
         for seed in range(20):
