@@ -1,6 +1,6 @@
 """Names for the places of code that something branches to, numbered as nvdisasm numbers them for a whole file.
 
-Source: nvdisasm 12.8 and 13.1 output. Direct targets come first, in order of functions and instructions; then, per record of
+Source: nvdisasm 12.8 and 13.1 output. Places that relocations name come first, then direct targets, in order of functions and instructions; then, per record of
 INDIRECT_BRANCH_TARGETS, the branch itself and its targets; at last the end of every function, in order of symbols. The latter
 two take a number even when the place has a name.
 """
@@ -21,6 +21,7 @@ class CodeSection:
     symbols: Mapping[int, str]  # offset -> function that starts there
     targets: Iterable[int]  # of direct branches, in order of the instructions
     indirect: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # offset of the branch -> its targets
+    relocated: Iterable[int] = ()  # places that relocations name, in order of the relocations
 
 
 def number_labels(sections: list[CodeSection], ends: Iterable[tuple[int, int]] = ()) -> list[dict[int, str]]:
@@ -30,8 +31,10 @@ def number_labels(sections: list[CodeSection], ends: Iterable[tuple[int, int]] =
     """
     counter = 0
     out: list[dict[int, str]] = [{} for _ in sections]
-    for section, labels in zip(sections, out, strict=True):
-        for target in section.targets:
+    named = [(s, labels, s.relocated) for s, labels in zip(sections, out, strict=True)]
+    named += [(s, labels, s.targets) for s, labels in zip(sections, out, strict=True)]
+    for section, labels, targets in named:
+        for target in targets:
             if 0 <= target <= section.size and target not in section.symbols and target not in labels:
                 labels[target] = f"{LABEL_PREFIX}{counter}"
                 counter += 1

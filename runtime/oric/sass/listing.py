@@ -63,7 +63,7 @@ def list_cubin(cubin: Cubin) -> Listing:
     decoded = [_Code(isa, f.text) for f in functions]
     starts = [_starts(cubin, f) for f in functions]
     sections = [
-        CodeSection(len(f.text), found, code.targets(), f.branch_targets)
+        CodeSection(len(f.text), found, code.targets(), f.branch_targets, _relocated_places(cubin, f))
         for f, code, found in zip(functions, decoded, starts, strict=True)
     ]
     number_of = {f.section: number for number, f in enumerate(functions)}
@@ -75,7 +75,7 @@ def list_cubin(cubin: Cubin) -> Listing:
         places = _places(cubin, function)
         for at, name in labels.items():
             places.setdefault(at, []).append(name)
-        lines = code.lines(texts, _relocated(cubin, function))
+        lines = code.lines(texts, _relocated(cubin, function, labels))
         for branch, targets in function.branch_targets.items():
             if branch % INSTRUCTION_BYTES == 0 and branch // INSTRUCTION_BYTES < len(lines):
                 listed = dict.fromkeys(labels[t] for t in targets if t in labels)
@@ -183,12 +183,25 @@ def _places(cubin: Cubin, function: Function) -> dict[int, list[str]]:
     return out
 
 
-def _relocated(cubin: Cubin, function: Function) -> dict[int, tuple[str, str]]:
+def _relocated_places(cubin: Cubin, function: Function) -> list[int]:
+    """Offsets within the function that its own relocations name, in their order."""
+    found = []
+    for relocation in sorted(cubin.relocations_of(function.section), key=lambda r: r.offset):
+        symbol = cubin.symbols[relocation.symbol]
+        if symbol.section == function.section and symbol.is_function and relocation.addend:
+            found.append(symbol.value + relocation.addend)
+    return found
+
+
+def _relocated(cubin: Cubin, function: Function, labels: dict[int, str]) -> dict[int, tuple[str, str]]:
     """Offset of an instruction -> text of its relocated immediate operand and a note; "" where there is none."""
     out: dict[int, tuple[str, str]] = {}
     for relocation in cubin.relocations_of(function.section):
         kind = tables.RELOCATIONS.get(relocation.type)
         name = _value(cubin, relocation)
+        symbol = cubin.symbols[relocation.symbol]
+        if symbol.section == function.section and relocation.addend and symbol.value + relocation.addend in labels:
+            name = f"({symbol.name} + {labels[symbol.value + relocation.addend]}@srel)"
         if kind is not None and kind.text:
             out[relocation.offset] = (kind.text.replace("{}", name), "")
         else:
