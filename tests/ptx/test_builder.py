@@ -62,6 +62,63 @@ def test_a_definition_behind_an_external_declaration_keeps_the_handle():
     assert builder.result.symbols[first[1]].init == (7).to_bytes(4, "little")
 
 
+class RefusingEnds(Recorder):
+    """Refuses the end of a body, of a scope, registers, labels."""
+
+    what = ""
+
+    def end_body(self, loc):
+        super().end_body(loc)
+        self.refuse("end_body")
+
+    def end_scope(self, loc):
+        self.refuse("end_scope")
+
+    def begin_scope(self, loc):
+        self.refuse("begin_scope")
+
+    def registers(self, type_, count, name):
+        self.refuse("registers")
+        return super().registers(type_, count, name)
+
+    def place_label(self, label, loc):
+        self.refuse("place_label")
+        super().place_label(label, loc)
+
+    def refuse(self, name):
+        if name == self.what:
+            raise NotSupported(name)
+
+
+@pytest.mark.parametrize(
+    ("what", "place"),
+    [("end_body", "11:1"), ("end_scope", "8:1"), ("begin_scope", "6:1"), ("registers", "5:11"), ("place_label", "9:1")],
+)
+@pytest.mark.parametrize("comment", ["", " /* slowly */"])
+def test_any_call_may_refuse(what, place, comment):
+    text = f""".version 9.0
+.target sm_90
+.address_size 64
+.entry k() {{
+.reg .b32{comment} %r<4>;
+{{
+ret;
+}}
+L{comment}:
+ret;
+}}
+.entry j() {{ ret; }}
+"""
+    diag = diagnostics_for(text, "m.ptx")
+    builder = RefusingEnds(diag.source)
+    builder.what = what
+    parse_module(text, "m.ptx", builder, None, diag)
+    line = place.partition(":")[0]
+    assert [e.split(":")[1] for e in diag.errors() if ".entry j" not in e][:1] == [line]
+    assert all(f"'{what}' is not supported for sm_90 yet" in e for e in diag.errors())
+    assert [body.function.name for body in builder.result.bodies] == ["k", "j"]
+
+
 class Target:
     name = "sm_80"
 

@@ -26,12 +26,13 @@ MAX_DEPTH: Final = 2000
 _STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
 _OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
 _COMMA: Final = re.compile(r",(?![^{\[]*[}\]])")  # outside braces and brackets
-_LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII)
-# What stands alone on its line and is common: a label, .loc, registers.
+_LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)" + SPACE + ":(?!:)", re.ASCII)
+# What is common beside instructions: a label alone on its line, .loc, registers, braces.
 _LINE: Final = re.compile(
     SPACE + r"(?:([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?!\.)"
     r"|\.loc[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]*+(?=[\r\n])"
-    r"|\.reg[ \t]++\.([a-z]\d*+|pred)[ \t]++(%[A-Za-z_$]++)<(\d{1,7})>;)",
+    r"|\.reg[ \t]++\.([a-z]\d*+|pred)[ \t]++(%[A-Za-z_$]++)<(\d{1,7})>;"
+    r"|([{}]))",
     re.ASCII,
 )
 
@@ -60,7 +61,8 @@ class Body:
             self.scope.declare(variable.name, Entity(kind, handle, type_, variable.vector, variable), variable.loc)
         while not self.done:
             position = self.scan(position)
-            position = self.step(position)
+            if not self.done:
+                position = self.step(position)
         return position
 
     # -- the fast way --------------------------------------------------------------------------------------
@@ -78,9 +80,11 @@ class Body:
             match = following()
             if match is None:
                 here = self.line(position)
-                if here == position:
-                    return position
+                if here == position or self.done:
+                    return here
                 position = here
+                node_of = self.scope.nodes.__getitem__
+                class_of = self.scope.classes.__getitem__
                 following = _STATEMENT.scanner(state.text, position).match  # type: ignore[attr-defined]
                 continue
             guard_text, mnemonic, raw = match.groups()
@@ -116,21 +120,41 @@ class Body:
         match = _LINE.match(self.state.text, position)
         if match is None:
             return position
+        try:
+            taken = self.take_line(match)
+        except NotSupported as error:
+            self.state.not_supported(error.what, next(match.start(i) for i in (1, 2, 5, 8) if match[i] is not None))
+            taken = True
+        return match.end() if taken else position
+
+    def take_line(self, match: re.Match[str]) -> bool:
+        """Act on a common line; False when it needs a closer look."""
+        if match[8] is not None:
+            return self.brace(match[8], match.start(8))
+        if match[2] is not None:
+            self.state.builder.line_info(int(match[2]), int(match[3]), int(match[4]), match.start(2))
+            return True
         name, scope = match[1], self.scope
         if name is None:
-            if match[2] is not None:
-                self.state.builder.line_info(int(match[2]), int(match[3]), int(match[4]), match.start(2))
-                return match.end()
-            taken = self.declarations.plain_registers(scope, match[5], match[6], int(match[7]), match.start(6))
-            return match.end() if taken else position
+            return self.declarations.plain_registers(scope, match[5], match[6], int(match[7]), match.start(6))
         if name in scope.pending:
             del scope.pending[name]
         elif scope.depth > 1 or name in scope.labels or scope.lookup(name) is not None:
-            return position
+            return False
         else:
             scope.labels[name] = self.state.builder.new_label(name)
         self.state.builder.place_label(scope.labels[name], match.start(1))
-        return match.end()
+        return True
+
+    def brace(self, character: str, at: int) -> bool:
+        """Open or close a scope; False when it is too deep."""
+        if character == "}":
+            self.close(at)
+        elif self.scope.depth > MAX_DEPTH:
+            return False
+        else:
+            self.open(at)
+        return True
 
     # -- the careful way -----------------------------------------------------------------------------------
 
@@ -165,9 +189,15 @@ class Body:
         if lexer.kind == DOT_WORD:
             self.directive(lexer)
         elif lexer.is_punct("}"):
-            self.close(lexer)
+            self.close(lexer.at)
+            lexer.advance()
         elif lexer.is_punct("{"):
-            self.open(lexer)
+            if not self.brace("{", lexer.at):
+                at = lexer.at
+                self.done = True
+                lexer.move(len(lexer.text))
+                raise PtxError(at, f"more than {MAX_DEPTH} nested scopes")
+            lexer.advance()
         elif lexer.kind == IDENT:
             match = _LABEL.match(lexer.text, lexer.at)
             if match is not None:
@@ -271,23 +301,16 @@ class Body:
 
     # -- scopes and labels ---------------------------------------------------------------------------------
 
-    def open(self, lexer: Lexer) -> None:
+    def open(self, at: int) -> None:
         """``{``."""
-        if self.scope.depth > MAX_DEPTH:
-            at = lexer.at
-            self.done = True
-            lexer.move(len(lexer.text))
-            raise PtxError(at, f"more than {MAX_DEPTH} nested scopes")
-        self.scope = Scope(self.scope, lexer.at, self.reader.resolve)
+        self.scope = Scope(self.scope, at, self.reader.resolve)
         self.reader.scope = self.scope
-        self.state.builder.begin_scope(lexer.at)
-        lexer.advance()
+        self.state.builder.begin_scope(at)
 
-    def close(self, lexer: Lexer) -> None:
+    def close(self, at: int) -> None:
         """``}`` of a scope or of the body."""
-        at = lexer.at
         for name, place in self.scope.pending.items():
-            self.state.report(PtxError(lexer.text.find(name, place), f"label '{name}' is not defined"))
+            self.state.report(PtxError(self.state.text.find(name, place), f"label '{name}' is not defined"))
         if self.scope.depth == 1:
             self.done = True
             self.state.builder.end_body(at)
@@ -295,7 +318,6 @@ class Body:
             assert self.scope.parent is not None
             self.scope = self.reader.scope = self.scope.parent
             self.state.builder.end_scope(at)
-        lexer.advance()
 
     def label(self, lexer: Lexer, name: str, at: int) -> None:
         """``name:``, perhaps the name of a table."""
