@@ -53,10 +53,13 @@ def main() -> int:
 
 
 def _collect(tool: str, isa: str, wanted: list[Wanted]) -> dict[tuple[str, int, int], tuple[int, str]]:
-    rng = random.Random(SEED)
     found: dict[tuple[str, int, int], tuple[int, str]] = {}
-    for _ in range(TRIES):
-        left = [(o.name, i, t, f, words.word_of(o, f, rng, t)) for o, i, f, t in wanted if (o.name, i, t) not in found]
+    for attempt in range(TRIES):
+        left = []
+        for o, i, f, t in wanted:
+            if (o.name, i, t) not in found:
+                rng = random.Random(f"{SEED} {o.name} {i} {t} {attempt}")  # a form's words do not depend on the others
+                left.append((o.name, i, t, f, words.word_of(o, f, rng, t)))
         near = [x for x in left if any(p.kind == "label" for p in x[3].operands)]
         far = [x for x in left if x not in near]
         texts = [nvdisasm.texts(tool, isa, [x[4]])[0] for x in near]

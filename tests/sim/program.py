@@ -103,7 +103,7 @@ class Device:
         assert lib.oric_sim_start(self.sim, launch) == 0
         if lib.oric_sim_run(self.sim, 1 << 30) == lib.ORIC_SIM_DONE:
             return None
-        return lib.oric_sim_fault_info(self.sim)
+        return ffi.new("oric_sim_fault *", lib.oric_sim_fault_info(self.sim)[0])  # a copy: the record dies with the device
 
 
 def frame(isa: int, instructions: list[bytes]) -> bytes:
