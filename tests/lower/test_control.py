@@ -106,6 +106,45 @@ def test_calls(arch: str, level: int) -> None:
         assert list(out[t]) == want
 
 
+LATER = """
+.func (.param .b32 o) later (.param .b32 x)
+{
+  .reg .b32 %r<4>; .reg .pred %p;
+  ld.param.u32 %r1, [x]; setp.gt.u32 %p, %r1, 9; @%p ret;
+  { .param .b32 p; st.param.b32 [p], %r1; .param .b32 q; call.uni (q), last, (p); ld.param.b32 %r2, [q]; }
+  st.param.b32 [o], %r2; ret;
+}
+.func (.param .b32 o) last (.param .b32 x)
+{
+  .reg .b32 %r<4>;
+  ld.param.u32 %r1, [x]; mad.lo.u32 %r1, %r1, %r1, 5; st.param.b32 [o], %r1; ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_calls_of_later_functions(arch: str, level: int) -> None:
+    """A function may be declared first and defined behind its callers."""
+    declared = ".func (.param .b32 o) later (.param .b32 x);\n.func (.param .b32 o) last (.param .b32 x);\n"
+    body = """
+  { .param .b32 p; st.param.b32 [p], %i; .param .b32 q; mov.u32 %r9, 1; st.param.b32 [q], %r9; call.uni (q), last, (p); ld.param.b32 %r1, [q]; }
+  rem.u32 %r3, %i, 8;
+  { .param .b32 p; st.param.b32 [p], %r3; .param .b32 q; call.uni (q), later, (p); ld.param.b32 %r2, [q]; }
+  add.u64 %d2, %tid8, %out; st.global.v2.u32 [%d2], {%r1, %r2};
+"""
+    out = launch(source(body, arch, declared) + LATER, np.zeros(1, np.uint32), np.zeros((32, 2), np.uint32), arch, level)
+    assert (out == [[t * t + 5, (t % 8) ** 2 + 5] for t in range(32)]).all()
+
+
+def test_external_functions_are_refused() -> None:
+    module = ".extern .func (.param .b32 o) vprintf (.param .b64 f, .param .b64 a);"
+    body = "{ .param .b64 p; .param .b64 a; .param .b32 q; st.param.b64 [p], %in; st.param.b64 [a], %in; call.uni (q), vprintf, (p, a); }"
+    text = source(body, "sm_90", module)
+    line = text[: text.index("call.uni")].count("\n") + 1
+    assert _errors(text)[0].startswith(f"<ptx>:{line}:")
+    assert "'call of external function vprintf' is not supported for sm_90 yet" in _errors(text)[0]
+
+
 def _errors(text: str, arch: str = "sm_90") -> list[str]:
     with pytest.raises(oric.CompileError) as error:
         oric.compile(text, arch=arch)
@@ -113,7 +152,7 @@ def _errors(text: str, arch: str = "sm_90") -> list[str]:
 
 
 REFUSED = [
-    ("wgmma.fence.sync.aligned;", "'wgmma.fence.sync.aligned'"),
+    ("wgmma.fence.sync.aligned;", "'wgmma.fence'"),
     ("div.rz.f32 %f1, %f2, %f3;", "'div.rz.f32'"),
     ("fns.b32 %r1, %r2, %r3, %r4;", "'fns.b32'"),
     ("ld.global.L2::cache_hint.u32 %r1, [%d1], %d2;", "'ld.global.L2::cache_hint.u32'"),

@@ -25,6 +25,10 @@ _TYPE_SIZES: Final = {"pred": 0, "b8": 1, "s8": 1, "u8": 1, "b16": 1, "s16": 1, 
                       "b32": 1, "s32": 1, "u32": 1, "f32": 1, "f16x2": 1, "bf16x2": 1, "b64": 2, "s64": 2, "u64": 2,
                       "f64": 2, "b128": 4}  # fmt: skip
 _POINTEE_SPACES: Final = {"global": 4}
+_BODY_STATE: Final = (
+    "code", "block", "labels", "fixups", "flows", "facts", "tables", "return_label", "dynamic_fixups",
+    "_carry", "_descriptor", "_stack", "_stack_adjust",
+)  # fmt: skip
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
 
@@ -45,6 +49,7 @@ class OriBuilder(Memory, Emitter):
         self.inliner = Inliner(self)
         self.recording: Recording | None = None
         self._carry = 0
+        self.loc = 0  # of the instruction at hand
         self.return_label = -1  # when inlining: where `ret` goes
 
     # -- module level ------------------------------------------------------------------------------------
@@ -181,7 +186,8 @@ class OriBuilder(Memory, Emitter):
         if self.recording is not None:
             self.recording.add("instruction", variant, guard, operands, loc)
             return
-        self.set_line(loc)
+        self.loc = loc
+        self.line = self.line_of(loc)
         program = self.programs.get(variant)
         if program is None:
             program = self.selector.select(variant)
@@ -281,8 +287,18 @@ class OriBuilder(Memory, Emitter):
         """Another name of a function."""
         raise NotSupported(".alias")
 
+    def body_state(self) -> dict[str, Any]:
+        """What belongs to the body under construction, for :meth:`set_body_state`."""
+        return {name: getattr(self, name) for name in _BODY_STATE}
+
+    def set_body_state(self, state: dict[str, Any]) -> None:
+        """Go on with a body."""
+        for name, value in state.items():
+            setattr(self, name, value)
+
     def end_module(self) -> None:
-        """Place the constant variables that no code uses."""
+        """Build what waited for later functions; place the constant variables that no code uses."""
+        self.inliner.finish_module()
         self.ir.place_constants()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from oric.ir import operand as opd
 from oric.ir.code import CodeObject
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -60,8 +61,22 @@ class Recording:
         return handle
 
 
+class Pending:
+    """A call of a function that was not defined yet: where it goes, from where and with what."""
+
+    __slots__ = ("actuals", "chain", "entry", "loc", "resume", "symbol")
+
+    def __init__(self, symbol: int, actuals: list[Any], entry: int, resume: int, chain: list[int], loc: int) -> None:
+        self.symbol = symbol
+        self.actuals = actuals
+        self.entry = entry  # label of the copy
+        self.resume = resume  # label behind the call
+        self.chain = chain  # functions that are being inlined around it
+        self.loc = loc
+
+
 class Inliner:
-    """Builds recorded bodies at their calls. A call of a function that is defined later waits for the end of the body.
+    """Builds recorded bodies at their calls; copies of functions defined later are put at the end of the caller.
 
     Each inlined copy has its own virtual registers, labels and parameter variables.
     """
@@ -71,6 +86,8 @@ class Inliner:
         self.bodies: dict[int, Recording] = {}
         self.functions: dict[int, Any] = {}
         self.active: list[int] = []
+        self.pending: list[Pending] = []
+        self.waiting: list[tuple[dict[str, Any], list[Pending]]] = []  # entries with pending calls
 
     def declare(self, handle: int, function: Any) -> Place:
         """The place of a function."""
@@ -78,49 +95,94 @@ class Inliner:
         return Place(function.name, "function", 0, 1)
 
     def finish_function(self, code: CodeObject) -> None:
-        """Close the books of an entry."""
+        """The end of an entry: close its books, now or when all functions are known."""
+        if self.pending:
+            self.waiting.append((self.builder.body_state(), self.pending))
+            self.pending = []
+            return
         self.builder.finish_memory(code)
         self.builder.finish_flow()
+
+    def finish_module(self) -> None:
+        """Build the copies that waited.
+
+        Raises:
+            NotSupported: a function that is called has no body.
+        """
+        builder = self.builder
+        for state, pending in self.waiting:
+            builder.set_body_state(state)
+            self.pending = pending
+            while self.pending:
+                item = self.pending.pop()
+                if item.symbol not in self.bodies:
+                    raise NotSupported(f"call of external function {builder.symbols[item.symbol].name}", item.loc)
+                builder.place(item.entry)
+                self.active = list(item.chain)
+                self._inline(item.symbol, item.actuals)
+                builder.branch(item.resume)
+                self.active = []
+            builder.finish_memory(builder.code)
+            builder.finish_flow()
+        self.waiting = []
 
     def call(self, callee: Any, results: Sequence[Any], arguments: Sequence[Any], guard: int) -> None:
         """Build the body of a function here.
 
         Raises:
-            NotSupported: indirect, recursive or external calls.
+            NotSupported: indirect or recursive calls.
         """
         builder = self.builder
         if callee[0] != nodes.SYM or builder.symbols[callee[1]].space != "function":
             raise NotSupported("indirect call")
         symbol = callee[1]
-        name = builder.symbols[symbol].name
-        body = self.bodies.get(symbol)
-        if body is None:
-            raise NotSupported(f"call of '{name}', which is not defined before it,")
-        if symbol in self.active:
-            raise NotSupported(f"recursive call of '{name}'")
+        actuals = [self._actual(node) for node in (*results, *arguments)]
         around = -1
         if guard:
             around = builder.new_label()
-            builder.branch(around, guard ^ (1 << 31))
-        self.active.append(symbol)
-        try:
-            self._build(body, [*results, *arguments])
-        finally:
-            self.active.pop()
+            builder.branch(around, guard ^ opd.NEGATE)
+        if symbol in self.bodies:
+            self._inline(symbol, actuals)
+        else:
+            entry, resume = builder.new_label(), builder.new_label()
+            self.pending.append(Pending(symbol, actuals, entry, resume, list(self.active), builder.loc))
+            builder.branch(entry)
+            builder.place(resume)
         if around >= 0:
             builder.place(around)
+
+    def _actual(self, node: Any) -> Any:
+        """A result or argument: the place of a parameter variable, or a packed operand."""
+        builder = self.builder
+        if node[0] == nodes.SYM and builder.symbols[node[1]].space == "param":
+            return builder.symbols[node[1]]
+        if node[0] == nodes.SINK:
+            return None
+        value = builder.value(node)
+        if value.__class__ is not int:
+            raise NotSupported("a constant as the argument of a call")
+        return value
+
+    def _inline(self, symbol: int, actuals: Sequence[Any]) -> None:
+        if symbol in self.active:
+            raise NotSupported(f"recursive call of '{self.builder.symbols[symbol].name}'")
+        self.active.append(symbol)
+        try:
+            self._build(self.bodies[symbol], actuals)
+        finally:
+            self.active.pop()
 
     def _build(self, body: Recording, actuals: Sequence[Any]) -> None:
         builder = self.builder
         count = len(body.function.returns)
+        variables = (*body.function.returns, *body.function.params)
         self._forget_registers(body)
         for index, (formal, actual) in enumerate(zip(body.formals, actuals, strict=True)):
-            variable = (*body.function.returns, *body.function.params)[index]
-            if variable.space == "reg":
-                if index >= count:
-                    builder.move(builder.register(formal), builder.value(actual))
-            else:
+            variable = variables[index]
+            if variable.space != "reg":
                 builder.symbols[formal] = self._parameter(variable, actual)
+            elif index >= count:
+                builder.move(builder.register(formal), actual)
         for handle, variable in body.variables:
             builder.symbols[handle] = Place(variable.name, "param", variable.size, variable.align)
         base = len(builder.labels)
@@ -131,31 +193,31 @@ class Inliner:
         for event in body.events:
             if event[0] == "place_label":
                 builder.place(base + event[1])
-            else:
+                continue
+            try:
                 builder.instruction(event[1], event[2], [_shift(o, base) for o in event[3]], event[4])
+            except NotSupported as error:
+                raise NotSupported(error.what, error.at(event[4])) from None
         builder.place(builder.return_label)
         builder.return_label = back
         builder.tables = tables
         for index in range(count):
-            if body.function.returns[index].space == "reg":
-                builder.move(builder.value(actuals[index]), builder.register(body.formals[index]))
+            if variables[index].space == "reg" and actuals[index] is not None:
+                builder.move(actuals[index], builder.register(body.formals[index]))
 
     def _forget_registers(self, body: Recording) -> None:
         """Every copy gets its own virtual registers."""
         for handle in range(body.register_first, body.register_last):
             self.builder.registers_[handle] = 0
 
-    def _parameter(self, variable: Any, actual: Any) -> Place:
-        if actual[0] == nodes.SYM and self.builder.symbols[actual[1]].space == "param":
-            place: Place = self.builder.symbols[actual[1]]
-            return place
+    @staticmethod
+    def _parameter(variable: Any, actual: Any) -> Place:
+        if isinstance(actual, Place):
+            return actual
         place = Place(variable.name, "param", variable.size, variable.align)
-        value = self.builder.value(actual)
-        if value.__class__ is int:
+        if actual is not None:
             for index in range(len(place.words)):
-                place.words[index] = value & ~(1 << 24 | 3 << 22) | index << 20
-        else:
-            raise NotSupported("a constant as the argument of a call")
+                place.words[index] = actual & ~(opd.WIDE | 3 << opd.WIDTH_SHIFT) | index << opd.COMPONENT_SHIFT
         return place
 
 

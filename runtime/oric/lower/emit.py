@@ -14,6 +14,7 @@ from .program import (
     ARG_NAMES,
     FIRST_TEMP,
     LABEL,
+    PART_MASK,
     SLOT_ANY_IMM,
     SLOT_F64,
     SLOT_FIELD,
@@ -34,9 +35,13 @@ _SIGNS: Final = opd.NEGATE | opd.ABSOLUTE | opd.COMPLEMENT
 _MASK32: Final = 0xFFFFFFFF
 
 _REG_TYPES: Final = {
-    ("P", 1): (ir.P, 1, 0), ("R", 1): (ir.R, 1, 0), ("R", 2): (ir.R2, 2, 1), ("R", 4): (ir.R4, 4, 2),
-    ("UR", 1): (ir.UR, 1, 0), ("UR", 2): (ir.UR, 2, 1),
-}  # fmt: skip
+    ("P", 1): (ir.P, 1, opd.reg(0)),
+    ("R", 1): (ir.R, 1, opd.reg(0)),
+    ("R", 2): (ir.R2, 2, opd.reg(0, 0, 1)),
+    ("R", 4): (ir.R4, 4, opd.reg(0, 0, 2)),
+    ("UR", 1): (ir.UR, 1, opd.reg(0)),
+    ("UR", 2): (ir.UR, 2, opd.reg(0, 0, 1)),
+}
 
 
 class Emitter:
@@ -50,6 +55,7 @@ class Emitter:
         self.code: CodeObject = CodeObject("", target.name)
         self.block: Block | None = None
         self.line = 0
+        self.move_op, self.move_mods = selector.template("move").lines[0][:2]
         self.labels: list[int] = []  # label handle -> block index, -1 before it is placed
         self.fixups: list[tuple[Instruction, int, int]] = []
         self.flows: dict[int, tuple[list[int], bool]] = {}  # block index -> (target labels, falls through)
@@ -58,8 +64,8 @@ class Emitter:
 
     def new(self, kind: str, size: int = 1) -> int:
         """A new virtual register of a type letter and size, as an operand of its whole width."""
-        reg_type, count, log2 = _REG_TYPES[kind, size]
-        return opd.reg(self.code.new_reg(reg_type, count), 0, log2)
+        reg_type, count, base = _REG_TYPES[kind, size]
+        return base | self.code.new_reg(reg_type, count)
 
     def like(self, operand: int) -> int:
         """A new register of the width of ``operand``."""
@@ -221,16 +227,24 @@ class Emitter:
 
     def move(self, dest: int, source: Any, guard: int = 0) -> None:
         """Copy a register or immediate node of the width of ``dest``."""
+        width = dest >> opd.WIDTH_SHIFT & 3
+        if source.__class__ is int and width < 2 and not self.is_predicate(dest):
+            op, mods = self.move_op, self.move_mods
+            if width == 0:
+                self.append(op, [dest, source], mods, guard)
+                return
+            self.append(op, [dest & PART_MASK, source & PART_MASK], mods, guard)
+            high = 0 if source & opd.INDEX_MASK == opd.RZ else 1 << opd.COMPONENT_SHIFT
+            self.append(op, [(dest & PART_MASK) + (1 << opd.COMPONENT_SHIFT), (source & PART_MASK) + high], mods, guard)
+            return
         if self.is_predicate(dest):
             self.template("move_pred", guard, d=dest, a=source)
-            return
-        width = 1 << (dest >> opd.WIDTH_SHIFT & 3)
-        if width == 1:
-            self.template("move", guard, d=dest, a=source)
-        elif width == 2:
-            self.template("move_wide", guard, d=dest, a=source)
+        elif width == 0 and source[0] == nodes.INT:
+            value = source[1] & _MASK32
+            operand = self.code.imm(value) if value else opd.RZ_OPERAND
+            self.append(self.move_op, [dest, operand], self.move_mods, guard)
         else:
-            self.template("move_quad", guard, d=dest, a=source)
+            self.template(("move", "move_wide", "move_quad")[width], guard, d=dest, a=source)
 
     def is_predicate(self, operand: int) -> bool:
         """True for a predicate register operand."""
@@ -275,8 +289,7 @@ class Emitter:
     def constant(self, value: int) -> int:
         """A register that holds a 32-bit pattern."""
         register = self.new("R")
-        op, mods = self.selector.template("move").lines[0][:2]
-        self.append(op, [register, self.code.imm(value)], mods, 0)
+        self.append(self.move_op, [register, self.code.imm(value)], self.move_mods, 0)
         return register
 
     def constant64(self, value: int) -> int:

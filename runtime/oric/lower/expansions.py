@@ -316,8 +316,9 @@ def load_constant(b: OriBuilder, dest: int, node: Any, add: int, each: int, type
             raise NotSupported(f"ld of {place.space} variable {place.name} here")
         offset = b.bank_offset(place) + node[2] + add
         if each >= 4 and offset % 4 == 0 and 0 <= offset < 65536:
+            op, mods = b.move_op, b.move_mods
             for k in range(each // 4):
-                b.template("move", guard, d=part(dest, k), a=opd.const_bank(bank, offset + 4 * k))
+                b.append(op, [part(dest, k), opd.const_bank(bank, offset + 4 * k)], mods, guard)
             if each == 4:
                 extend(b, dest, type_[0] == "s", guard)
             return

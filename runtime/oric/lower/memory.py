@@ -204,8 +204,7 @@ class Memory(Emitter):
         self.facts.uses_dynamic_shared = True
         self.facts.shared_align = max(self.facts.shared_align, place.align)
         dest = self.new("R")
-        op, mods = self.selector.template("move").lines[0][:2]
-        instruction = self.append(op, [dest, opd.RZ_OPERAND], mods, 0)
+        instruction = self.append(self.move_op, [dest, opd.RZ_OPERAND], self.move_mods, 0)
         self.dynamic_fixups.append((instruction, 1, offset, place.align))
         return dest
 

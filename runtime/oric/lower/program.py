@@ -29,7 +29,7 @@ _FLAG_HAZARD, _FLAG_GUARDED = 1, 2
 _EFFECTS: Final = optable.PINNED | optable.MEMORY | optable.WARP
 _NOWHERE: Final = (opd.NO_OPERAND, opd.RZ_OPERAND, opd.PT_OPERAND)
 
-_PART_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
+PART_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
 
 Line = tuple[Any, ...]
 
@@ -115,7 +115,7 @@ def _operand(spec: Any, target: Any) -> Any:
     index, view, flags, slot = spec
     if index >= 0:
         if view:
-            return index, _PART_MASK, (view - 1) << opd.COMPONENT_SHIFT | flags, slot, view
+            return index, PART_MASK, (view - 1) << opd.COMPONENT_SHIFT | flags, slot, view
         return index, -1, flags, slot, 0
     if index == _CBANK:
         return opd.const_bank(0, getattr(target, f"bank0_{view}") + slot) ^ flags

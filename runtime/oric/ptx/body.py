@@ -112,7 +112,7 @@ class Body:
             try:
                 emit(entry.variant, guard, operands, at)
             except NotSupported as error:
-                state.not_supported(error.what if entry.variant.supported else entry.variant.name, at)
+                state.not_supported(error.what if entry.variant.supported else entry.variant.name, error.at(at))
             position = match.end()
 
     def line(self, position: int) -> int:
@@ -174,7 +174,7 @@ class Body:
             self.reader.forget_labels(begin)
             self.recover(lexer, begin)
         except NotSupported as error:
-            self.state.not_supported(error.what, begin)
+            self.state.not_supported(error.what, error.at(begin))
             self.recover(lexer, begin)
         return lexer.at
 
@@ -237,7 +237,7 @@ class Body:
         try:
             self.state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            self.state.not_supported(error.what if entry.variant.supported else entry.variant.name, at)
+            self.state.not_supported(error.what if entry.variant.supported else entry.variant.name, error.at(at))
         lexer.advance()
 
     def entry(self, lexer: Lexer, mnemonic: str, at: int) -> Entry:

@@ -60,7 +60,10 @@ class ModuleParser:
         position = lexer.at
         while position < len(self.state.text):
             position = self.step(position)
-        self.state.builder.end_module()
+        try:
+            self.state.builder.end_module()
+        except NotSupported as error:
+            self.state.not_supported(error.what, error.offset)
 
     def step(self, position: int) -> int:
         """One module-level statement; returns where the next one begins."""
@@ -75,7 +78,7 @@ class ModuleParser:
         except PtxError as error:
             self.state.report(error)
         except NotSupported as error:
-            self.state.not_supported(error.what, begin)
+            self.state.not_supported(error.what, error.at(begin))
         from .recovery import next_declaration
 
         next_declaration(lexer, begin)
@@ -110,7 +113,7 @@ class ModuleParser:
         try:
             self.state.builder.module(header)
         except NotSupported as error:
-            self.state.not_supported(error.what, at)
+            self.state.not_supported(error.what, error.at(at))
 
     def version(self, lexer: Lexer) -> tuple[int, int]:
         """The number behind ``.version``."""

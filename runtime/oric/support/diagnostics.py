@@ -93,11 +93,19 @@ class CompileError(Exception):
 
 
 class NotSupported(Exception):
-    """Raised by a Builder for legal PTX that cannot be compiled yet; ``what`` names it as the user wrote it."""
+    """Raised by a Builder for legal PTX that cannot be compiled yet; ``what`` names it as the user wrote it.
 
-    def __init__(self, what: str) -> None:
+    ``offset`` is its place when that is not the statement at hand, else -1.
+    """
+
+    def __init__(self, what: str, offset: int = -1) -> None:
         super().__init__(what)
         self.what = what
+        self.offset = offset
+
+    def at(self, statement: int) -> int:
+        """The place to report, given that of the statement at hand."""
+        return self.offset if self.offset >= 0 else statement
 
 
 class Diagnostics:
