@@ -338,6 +338,11 @@ def half() -> Iterator[Case]:
         for compare in ("lt", "neu", "num"):
             yield Case(f"setp.{compare}.{name} D, A, B", "p", "hh", lambda a, b, f=f, k=compare: int(f.compare(k, a, b)), kinds="HH",
                        targets=since)  # fmt: skip
+        yield Case(f"set.leu.{name}.{name} D, A, B", "h", "hh",
+                   lambda a, b, f=f: (0x3C00 if f is F16 else 0x3F80) * f.compare("leu", a, b), kinds="HH", targets=since)  # fmt: skip
+        yield Case(f"set.gt.u32.{name} D, A, B", "r", "hh", lambda a, b, f=f: 0xFFFFFFFF * f.compare("gt", a, b), kinds="HH", targets=since)
+    yield Case("set.ne.f16x2.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0x3C00 * F16.compare("ne", x, y), a, b))
+    yield Case("set.eq.u32.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0xFFFF * F16.compare("eq", x, y), a, b))
     yield Case("add.sat.f16 D, A, B", "h", "hh", lambda a, b: _sat16(F16.add(a, b)), kinds="HH")
     yield Case("fma.rn.relu.f16 D, A, B, C", "h", "hhh", lambda a, b, c: _relu(F16, F16.fma(a, b, c)), kinds="HHH")
 
@@ -374,6 +379,13 @@ def _near(function: Callable[[float], float], relative: float, absolute: float =
     return check
 
 
+def _near64(got: int, want: int, a: int) -> bool:
+    """Two f64 patterns are within a few units in the last place; a zero's reciprocal root has its sign."""
+    if not a & ~F64.sign:
+        return got == F64.inf | a
+    return got == want or (F64.is_nan(got) and F64.is_nan(want)) or abs(got - want) <= 4
+
+
 def approximate() -> Iterator[Case]:
     zero = lambda a: 0  # noqa: E731
     yield Case("rcp.approx.f32 D, A", "f", "f", zero, check=_near(lambda x: 1 / x, 2**-22, 2**-149))
@@ -382,6 +394,7 @@ def approximate() -> Iterator[Case]:
     yield Case("lg2.approx.f32 D, A", "f", "f", zero, check=_near(math.log2, 2**-21, 2**-21))
     yield Case("ex2.approx.f32 D, A", "f", "f", zero, check=_near(lambda x: 2.0**x, 2**-20, 2**-149))
     yield Case("tanh.approx.f32 D, A", "f", "f", zero, check=_near(math.tanh, 2**-10, 2**-126))
+    yield Case("rsqrt.approx.f64 D, A", "g", "g", lambda a: F64.div(0x3FF0000000000000, F64.sqrt(a)), check=_near64)
     small = lambda f: lambda x: f(x) if abs(x) < 3.2 else math.sqrt(-1.0)  # noqa: E731
     yield Case("sin.approx.f32 D, A", "f", "f", zero, check=_near(small(math.sin), 0, 2**-18))
     yield Case("cos.approx.f32 D, A", "f", "f", zero, check=_near(small(math.cos), 0, 2**-18))

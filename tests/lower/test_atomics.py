@@ -118,6 +118,15 @@ def test_orders(order: str, arch: str) -> None:
     assert out[1] == (160 if order.startswith(("relaxed", "release")) else 0)
 
 
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+@pytest.mark.parametrize("scope", ["cta", "gpu", "sys"])
+def test_scope_behind_the_space(scope: str, arch: str) -> None:
+    """The older order of the qualifiers."""
+    body = f"atom.global.{scope}.add.u32 %r1, [%out], 2; red.global.{scope}.max.u32 [%out+4], %i; atom.shared.{scope}.or.b32 %r2, [cell], 1;"
+    out = launch(source(".shared .align 4 .b32 cell;\n" + body, arch), np.zeros(1, np.uint32), np.zeros(2, np.uint32), arch)
+    assert list(out) == [64, 31]
+
+
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize("space", ["global", "shared"])
 def test_half2_add(space: str, arch: str, level: int) -> None:
