@@ -117,7 +117,9 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
     if tag in (cl.C_SINGLE, cl.C_DOUBLE):
         if not mask & ix.IMM:
             return False
-        return (spec.kind == "float" and spec.size >= 32) or (spec.kind == "bits" and spec.size == (32 if tag == cl.C_SINGLE else 64))
+        if spec.kind == "bits":
+            return spec.size == (32 if tag == cl.C_SINGLE else 64)
+        return spec.kind == "float" and spec.size >= 32
     if tag == cl.C_NOT:
         return bool(mask & ix.REG) and not mask & ix.DEST and spec.kind == "pred" and descriptor[1] == "pred"
     if tag == cl.C_SREG:
