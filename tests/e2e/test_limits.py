@@ -54,16 +54,26 @@ def test_running_out_of_registers_is_an_error_that_says_so() -> None:
     assert "k" in str(caught.value)
 
 
+@pytest.mark.parametrize("count", [7, 8, 12, 31])
+@pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", TARGETS)
-def test_seven_predicates_live_at_once(target: str) -> None:
-    lines = [".reg .pred %p<8>; .reg .b32 %r<20>; .reg .b64 %rd<4>;", OWN_WORD, "mov.u32 %r9, 0;"]
-    lines += [f"and.b32 %r2, %r1, {1 << i}; setp.ne.u32 %p{i}, %r2, 0;" for i in range(5)]
-    lines += ["setp.gt.u32 %p5, %r1, 7;", "setp.lt.u32 %p6, %r1, 21;", "bar.sync 0;"]
-    lines += [f"@%p{i} add.u32 %r9, %r9, {10**i};" for i in range(7)]
+def test_predicates_live_at_once(target: str, level: int, count: int) -> None:
+    """Seven fit; the others wait in general registers, guarded writes and negated reads included."""
+    lines = [".reg .pred %p<40>; .reg .b32 %r<20>; .reg .b64 %rd<4>;", OWN_WORD, "mov.u32 %r9, 0;"]
+    lines += [f"mul.lo.u32 %r2, %r1, {i + 3}; and.b32 %r2, %r2, 4; setp.ne.u32 %p{i}, %r2, 0;" for i in range(count)]
+    lines += [f"@%p{i} setp.lt.u32 %p{i}, %r1, {i + 9};" for i in range(0, count, 3)]
+    lines += ["bar.sync 0;"]
+    lines += [f"{'@!' if i & 1 else '@'}%p{i} add.u32 %r9, %r9, {1 << i};" for i in range(count)]
     lines += ["st.global.u32 [%rd2], %r9;", "ret;"]
-    out = run(kernel("\n".join(lines)), target, 32)
-    want = [sum(10**i for i in range(5) if t >> i & 1) + 10**5 * (t > 7) + 10**6 * (t < 21) for t in range(32)]
-    assert out.tolist() == want
+    out = run(kernel("\n".join(lines)), target, 32, level=level)
+    for thread in range(32):
+        want = 0
+        for i in range(count):
+            holds = bool(thread * (i + 3) & 4)
+            if i % 3 == 0 and holds:
+                holds = thread < i + 9
+            want |= (holds != bool(i & 1)) << i
+        assert out[thread] == want, thread
 
 
 def nested(depth: int) -> str:

@@ -16,6 +16,8 @@ from oric.ir.code import CodeObject
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 
+from .predicates import spill_predicates
+
 CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
 ROUNDS: Final = 3  # allocation orders that are tried
 _ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
@@ -71,6 +73,25 @@ def allocate_registers(code: CodeObject, ctx: PassContext) -> bool:
         InternalError: an instruction that the tables do not know.
     """
     limits = _limits(code, ctx)
+    done = _search(code, ctx, limits)
+    spilled = 0
+    while done.failed and FILES[done.result.failed_file] == "P":
+        # One at a time near the end, since a spill can make others needless.
+        over = max(done.result.peak[1], done.result.used[1]) - limits[1]
+        found = spill_predicates(code, max(1, over // 2))
+        if not found:
+            break
+        spilled += found
+        done = _search(code, ctx, limits)
+    ctx.count("spilled_predicates", spilled)
+    if done.failed:
+        _report(code, ctx, done, limits)
+    _publish(code, ctx, done)
+    return True
+
+
+def _search(code: CodeObject, ctx: PassContext, limits: list[int]) -> _Allocation:
+    """The first order of the code that fits, or the last that was tried."""
     view = machine.load(code, ctx.target.isa)
     optimize = ctx.opt_level >= 1
     best: _Allocation | None = None
@@ -81,10 +102,7 @@ def allocate_registers(code: CodeObject, ctx: PassContext) -> bool:
         if not best.failed:
             break
     assert best is not None
-    if best.failed:
-        _report(code, ctx, best, limits)
-    _publish(code, ctx, best)
-    return True
+    return best
 
 
 def _limits(code: CodeObject, ctx: PassContext) -> list[int]:
