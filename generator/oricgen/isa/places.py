@@ -16,7 +16,7 @@ _BY_NAME = {
 }  # fmt: skip
 _PLACE = re.compile(
     r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
-    r"(?: -(?P<neg>\d+))?\Z"
+    r"(?:r(?P<reuse>\d+))?(?: -(?P<neg>\d+))?\Z"
 )
 _NUMBERS = {"relnum", "abs"}  # targets that are numbers to us
 _NUMBER = re.compile(r"[sux]\d+\Z")
@@ -79,7 +79,10 @@ def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats
     negation = int(match["neg"] or match["not"] or -1)
     signed = spec[0] == "s" and kind == "imm"
     neg, inv = (-1, negation) if "~" in operand.marks else (negation, -1)
-    return FormOperand(index, kind, spec, place, neg=neg, inv=inv, invert=bool(match["invert"]), signed=signed), default
+    found = FormOperand(
+        index, kind, spec, place, neg=neg, inv=inv, reuse=int(match["reuse"] or -1), invert=bool(match["invert"]), signed=signed
+    )
+    return found, default
 
 
 def by_name(operand: Operand, index: int, formats: Formats) -> FormOperand | None:

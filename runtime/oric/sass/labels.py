@@ -1,8 +1,8 @@
 """Names for the places of code that something branches to, numbered as nvdisasm numbers them for a whole file.
 
-Source: nvdisasm 12.8 and 13.1 output. Places that relocations name come first, then direct targets, in order of functions and instructions; then, per record of
-INDIRECT_BRANCH_TARGETS, the branch itself and its targets; at last the end of every function, in order of symbols. The latter
-two take a number even when the place has a name.
+Source: nvdisasm 12.8 and 13.1 output. Places that relocations name come first, then direct targets, both in order of functions
+and instructions; then, per record of INDIRECT_BRANCH_TARGETS, the branch itself and its targets; at last the end of every
+function, in order of symbols. The latter two take a number even when the place has a name.
 """
 
 from __future__ import annotations
