@@ -34,6 +34,7 @@ SIM_OP(register_to_predicates, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned u
 /* Control flow (sim_ops_flow.c). */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);
 SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute);
+SIM_OP(branch_absolute, sim_opd address, sim_opd Pp);
 SIM_OP(exit, sim_opd Pp);
 SIM_OP(set_convergence, sim_opd Bd, sim_opd Pp);
 SIM_OP(converge, sim_opd Ba, sim_opd Pp);

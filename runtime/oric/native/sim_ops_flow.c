@@ -38,6 +38,11 @@ SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute)
         sim_goto_each(w, taken(w, mask, Pp), targets);
 }
 
+SIM_OP(branch_absolute, sim_opd address, sim_opd Pp)
+{
+    sim_goto(w, taken(w, mask, Pp), (uint64_t)address->value);
+}
+
 SIM_OP(exit, sim_opd Pp)
 {
     uint32_t lanes = taken(w, mask, Pp);
