@@ -26,6 +26,15 @@ def test_compiled_kernel(case: cases.Case, target: str, level: int) -> None:
         step.check()
 
 
+@pytest.mark.parametrize("level", [1, 2])
+@pytest.mark.parametrize("file", cases.files())
+def test_levels_between(file: str, level: int) -> None:
+    """The last case of every kernel of a file at -O1 and -O2."""
+    last = {case.build()[0].kernel: case for case in cases.CASES if case.file == file}
+    for case in last.values():
+        test_compiled_kernel(case, "sm_90", level)
+
+
 @pytest.mark.parametrize("file", cases.files())
 def test_check_sees_wrong_results(file: str) -> None:
     """The judge itself: unchanged buffers do not pass for right results."""
