@@ -22,7 +22,8 @@ def memory(draw, isa: str):
     from tests.sched.model import class_flags
 
     unit = FIRST[R] + draw(st.integers(0, 2))
-    data = Access(FIRST[R] + 3 + draw(st.integers(0, 2)), 1, "read" in columns.does, 255)
+    reads = "read" in columns.does
+    data = Access(FIRST[R] + 3 + draw(st.integers(0, 2)), 1, reads, 255 if reads else lib.ORIC_G_MEM_DATA)
     insn.accesses = [data, Access(unit, 1, False, lib.ORIC_G_MEM_ADDR, address=True)]
     insn.guarded = False
     insn.flags, insn.klass = class_flags(isa, name), list(tables().classes).index(name)
@@ -157,7 +158,8 @@ def test_edges_grow_with_accesses():
         code = []
         for k in range(size):
             name = ("load_global", "alu", "store_global")[k % 3]
-            insn = Insn([Access(FIRST[R] + k % 50, 1, name != "store_global", 255), Access(FIRST[R] + (k * 7) % 50, 1)])
+            row = {"load_global": 255, "alu": t.rows.index("R alu"), "store_global": lib.ORIC_G_MEM_DATA}[name]
+            insn = Insn([Access(FIRST[R] + k % 50, 1, name != "store_global", row), Access(FIRST[R] + (k * 7) % 50, 1)])
             insn.flags, insn.klass = class_flags(isa, name), list(t.classes).index(name)
             insn.space = 1 if name != "alu" else 0
             code.append(insn)

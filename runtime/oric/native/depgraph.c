@@ -190,7 +190,7 @@ int32_t oric_dependences(const oric_fn *fn, int32_t block, oric_edge *edges, int
     oric_depgraph graph;
     if (oric_depgraph_init(&graph, fn)) return -1;
     int32_t count = oric_depgraph_build(&graph, block) ? -1 : graph.edge_count;
-    if (count > 0) memcpy(edges, graph.edges, (size_t)(count < room ? count : room) * sizeof *edges);
+    if (count > 0 && room > 0) memcpy(edges, graph.edges, (size_t)(count < room ? count : room) * sizeof *edges);
     oric_depgraph_free(&graph);
     return count;
 }
