@@ -17,7 +17,6 @@ _CONTROL = ((1 << 17) - 1) << 105
 _REUSE = 0xF << 122
 _BIT91 = 1 << 91
 _SELECT_SHIFT = 9
-_VARIABLE_LATENCY = 0x100  # opcodes with this bit have no reuse flags
 
 
 @dataclass
@@ -161,7 +160,7 @@ class FormBuilder:
             raise ValueError(f"shape {name} has {len(name)} sources, the text names {', '.join(sources) or 'none'}")
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
-            if base & _VARIABLE_LATENCY:
+            if base & self.context.raw["frame"]["no_reuse"]:
                 ordinal = -1
             draft.slots[source] = Slot(kind, {**self.context.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
         for letter in all_regions:  # what a region has and nobody uses is zero

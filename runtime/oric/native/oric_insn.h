@@ -39,7 +39,7 @@ typedef struct {
 /* Control bits, packed as in the word from bit 105 on: stall 0-3, yield 4, write barrier 5-7, read barrier 8-10, wait mask 11-16. */
 typedef struct {
     uint16_t op;        /* dense operation number (oric_tables.ops) */
-    uint16_t form;      /* dense form number of this SM, filled by encoder and decoder */
+    uint16_t form;      /* dense form number of this SM, filled by the decoder */
     uint8_t guard;      /* 0..6, 7 = always */
     uint8_t guard_neg;
     uint8_t nops;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REG_ZERO = 255, TRUE_PRED = 7, NO = 255, BIG_OFFSET_BITS = 16 };
+enum { REG_ZERO = 255, TRUE_PRED = 7, NO = 255, HALF_WORD_BITS = 16 };
 static const double BIG = 1e9; /* from here on floats print with an exponent */
 
 typedef struct {
@@ -339,7 +339,7 @@ static int alias_fits(const ctx_t *c, const oric_alias *a) {
         case ORIC_TEST_ZERO: ok = x->kind == ORIC_K_IMM && v == 0; break;
         case ORIC_TEST_ONE: ok = x->kind == ORIC_K_IMM && v == 1; break;
         default: /* the disassembler leaves out 2^16 and 2^31 */
-            ok = x->kind == ORIC_K_IMM && v > 1 && (v & (v - 1)) == 0 && v != 1u << BIG_OFFSET_BITS && v != 1u << 31;
+            ok = x->kind == ORIC_K_IMM && v > 1 && (v & (v - 1)) == 0 && v != 1u << HALF_WORD_BITS && v != 1u << 31;
         }
         if (!ok)
             return 0;
