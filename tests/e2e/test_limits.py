@@ -6,6 +6,7 @@ import numpy as np
 import oric
 import pytest
 from oric import CompileError
+from oric.support import elf
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 TARGETS = ("sm_80", "sm_90")
@@ -136,3 +137,17 @@ def test_a_name_of_5000_characters() -> None:
     out = np.zeros(1, np.uint32)
     oric.sim.load(cubin.image).launch(name, grid=(1, 1, 1), block=(1, 1, 1), args=[out])
     assert out[0] == 3
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_stall_and_yield_are_values_that_the_machine_takes(target: str) -> None:
+    """Of stall count and yield bit as one number, nvdisasm takes 0-15 and 17-27."""
+    body = """.reg .b64 %rd<3>; .reg .b32 %r<3>; ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1;
+    st.global.u32 [%rd2], 1; membar.gl; fence.acq_rel.sys; membar.sys; ld.volatile.global.u32 %r1, [%rd2]; bar.sync 0; membar.cta;
+    st.global.u32 [%rd2], %r1; nanosleep.u32 20; ret;"""
+    for level in (0, 3):
+        cubin = elf.read(oric.compile(kernel(body), arch=target, opt_level=level).image)
+        for words in cubin.kernels.values():
+            for offset in range(0, len(words.text), 16):
+                value = int.from_bytes(words.text[offset : offset + 16], "little") >> 105 & 31
+                assert value <= 15 or 17 <= value <= 27, hex(offset)

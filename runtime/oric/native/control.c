@@ -87,7 +87,7 @@ static void set_stall(control *c, oric_node *previous, oric_node *node, int32_t 
         stall -= MAX_STALL;
         c->cycles += MAX_STALL;
     }
-    int yield = stall < NO_YIELD && (stall <= 1 || previous->flags & (ORIC_I_VARIABLE | ORIC_I_LATE_READ));
+    int yield = stall > 0 && stall < NO_YIELD && (stall == 1 || previous->flags & (ORIC_I_VARIABLE | ORIC_I_LATE_READ));
     previous->control = (previous->control & ~0x1Fu) | (uint32_t)stall | (uint32_t)yield << 4;
     c->cycles += stall;
 }
