@@ -236,14 +236,30 @@ def test_interrupted_while_it_writes(tmp_path: Path, name: str) -> None:
     assert (tmp_path / "out.cubin").read_bytes() == b"old"
 
 
+STARTING = """
+import sys
+from oric.cli import main
+print("started", flush=True)
+sys.exit(main(["in.ptx", "-arch", "sm_90", "-o", "out.cubin"]))
+"""
+
+
 def test_interrupted_while_it_compiles(tmp_path: Path) -> None:
     from bench import generated
 
     (tmp_path / "in.ptx").write_text(generated.branchy(60_000, "sm_90"))
     (tmp_path / "out.cubin").write_bytes(b"old")
-    words = [sys.executable, "-m", "oric.cli", "in.ptx", "-arch", "sm_90", "-o", "out.cubin"]
-    child = subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    child = subprocess.Popen(
+        [sys.executable, "-c", STARTING],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "started\n"
+    time.sleep(0.2)
     assert child.poll() is None
     child.send_signal(signal.SIGINT)
     _, said = child.communicate()
