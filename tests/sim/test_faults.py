@@ -166,6 +166,8 @@ WRONG = {
     "argument 0: 3 bytes given for a parameter of 4": ("saxpy", 1, 32, [b"abc", *arguments(8)[1:]], {}),
     "argument 1: a str cannot be": ("saxpy", 1, 32, [1, "x", *arguments(8)[2:]], {}),
     "argument 2: an array of Python objects": ("saxpy", 1, 32, [1, 2.0, np.array([None]), np.zeros(1, np.float32)], {}),
+    "argument 3: an array of foreign byte order": ("saxpy", 1, 32, [1, 2.0, np.zeros(1, "f4"), np.zeros(1, ">f4")], {}),
+    "max_steps is 0": ("saxpy", 1, 32, arguments(8), {"max_steps": 0}),
     "1025, not 1 to 1024": ("saxpy", 1, 1025, arguments(8), {}),
     "a block of 2048 threads": ("saxpy", 1, (1024, 2), arguments(8), {}),
     "block.z is 65": ("saxpy", 1, (1, 1, 65), arguments(8), {}),

@@ -39,6 +39,8 @@ class HostArrays:
         for index, array in arrays:
             if array.dtype.hasobject:
                 raise LaunchError(f"argument {index}: an array of Python objects cannot be a device buffer")
+            if not array.dtype.isnative:
+                raise LaunchError(f"argument {index}: an array of foreign byte order cannot be a device buffer")
             if array.flags.c_contiguous:
                 plain.append((array.ctypes.data, array.nbytes, index))
             else:

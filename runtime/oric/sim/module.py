@@ -162,6 +162,8 @@ class Module:
             known = ", ".join(self.kernels) or "none"
             raise LaunchError(f"no kernel '{name}' in the module (it has: {known})")
         record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), shared_bytes)
+        if not 0 < max_steps < 1 << 63:
+            raise LaunchError(f"max_steps is {max_steps}, not a positive number")
         record.max_steps = max_steps
         record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
         values = list(args)
