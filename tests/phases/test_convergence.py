@@ -220,6 +220,43 @@ def test_warpsync_goes_where_threads_are_together() -> None:
     assert names(straight) == [["SHFL", "EXIT"]]
 
 
+@pytest.mark.parametrize("level", [0, 3])
+def test_nobody_waits_in_front_of_a_bare_exit(level: int) -> None:
+    code = converge(TID + """
+        @P1 BRA bix4
+    bix1:
+        ISETP{cmp=EQ} P2, R0, 0x3
+        @P2 BRA bix3
+    bix2:
+        MOV R6, 0x1
+    bix3:
+        SHFL R7, PT, R6, 0x1, 0x1f
+        STS R0, 0x0, R7
+    bix4:
+        EXIT
+    """, level)
+    text = dump(code)
+    assert "@P1 EXIT" in text and text.count("BSYNC") == 1
+    assert text.index("BSYNC") < text.index("SHFL")
+
+
+def test_branches_inside_a_loop_that_ends_in_exit_still_meet() -> None:
+    code = converge(TID + """
+    bix1:
+        ISETP{cmp=EQ} P2, R0, 0x3
+        @P2 BRA bix3
+    bix2:
+        MOV R6, 0x1
+    bix3:
+        IADD3 R0, R0, 0x1, RZ
+        ISETP{cmp=LT} P3, R0, 0x9
+        @P3 BRA bix1
+    bix4:
+        EXIT
+    """)
+    assert dump(code).count("BSYNC") == 1
+
+
 def test_sm_80_has_no_warpsync_all() -> None:
     code = converge("""
     bix0:

@@ -94,7 +94,7 @@ def simplify_control_flow(code: CodeObject, ctx: PassContext) -> bool:
     flow = take_apart(code)
     flow.drop_unreachable()
     for _ in range(len(code.blocks)):
-        _thread_jumps(flow)
+        thread_jumps(flow)
         flow.drop_unreachable()
         if not _merge_chains(flow):
             break
@@ -102,7 +102,7 @@ def simplify_control_flow(code: CodeObject, ctx: PassContext) -> bool:
     return True
 
 
-def _thread_jumps(flow: Flow) -> None:
+def thread_jumps(flow: Flow) -> None:
     """Retarget ends that go to empty blocks; branches to blocks that only exit become exits."""
     blocks = flow.code.blocks
     for index, end in flow.live():

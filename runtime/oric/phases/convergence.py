@@ -16,9 +16,10 @@ from oric.ir.code import AUX_IF_DIVERGED, CodeObject, Instruction
 from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARP, WARPSYNC, WARPSYNC_ALL, YIELD
 from oric.ir.passes import PassContext
 
+from .control import thread_jumps
 from .divergence import Definitions, divergent_branches, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, take_apart
-from .regions import Region, find_regions, meeting_points
+from .regions import Region, find_regions, meeting_points, without_bare_exits
 
 
 def insert_convergence_barriers(code: CodeObject, ctx: PassContext) -> bool:
@@ -27,11 +28,13 @@ def insert_convergence_barriers(code: CodeObject, ctx: PassContext) -> bool:
         _settle_warpsync(code, set(), ctx)
         return False
     flow = take_apart(code)
+    thread_jumps(flow)
     flow.drop_unreachable()
-    cfg = Cfg(flow.succs())
-    meeting = meeting_points(flow, cfg)
+    succs, leaving = without_bare_exits(flow)
+    cfg = Cfg(succs)
+    meeting = meeting_points(flow, cfg, leaving)
     points = meeting.points
-    branches = {index for index, end in flow.live() if end.kind in (COND, TABLE) and len(end.succs()) > 1}
+    branches = {index for index, end in flow.live() if end.kind in (COND, TABLE) and len(succs[index]) > 1}
     definitions = Definitions(flow)
     if ctx.opt_level > 0 and not cfg.loops.irreducible:
         branches &= divergent_branches(flow, cfg, definitions, points)

@@ -48,15 +48,32 @@ class Meeting:
         self.leads = leads
 
 
-def meeting_points(flow: Flow, cfg: Cfg) -> Meeting:
+def without_bare_exits(flow: Flow) -> tuple[list[list[int]], set[int]]:
+    """Successor lists without the ways to blocks that do nothing but exit, where there is another way, and the blocks that
+    lost one or exit conditionally. Threads must not wait for one another in front of a bare exit: others may count on
+    their being gone.
+    """
+    blocks = flow.code.blocks
+    bare = {index for index, end in flow.live() if end.kind == STOP and blocks[index].head is None}
+    leaving = {index for index, end in flow.live() if end.kind == COND_STOP}
+    succs = flow.succs()
+    for index, targets in enumerate(succs):
+        rest = [t for t in targets if t not in bare]
+        if rest and len(rest) < len(targets):
+            succs[index] = rest
+            leaving.add(index)
+    return succs, leaving
+
+
+def meeting_points(flow: Flow, cfg: Cfg, leaving: set[int]) -> Meeting:
     """Where the threads meet again that part at the end of each block.
 
-    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count. A conditional
-    exit is one only where control never reaches an unconditional one.
+    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count. The end of a
+    block of ``leaving`` is an exit only where control never reaches an unconditional one.
     """
     stops = [index for index, end in flow.live() if end.kind == STOP and cfg.number[index] >= 0]
     leading = cfg.postdominators(stops)
-    stops += [index for index, end in flow.live() if end.kind == COND_STOP and cfg.number[index] >= 0 and leading[index] < 0]
+    stops += sorted(index for index in leaving if cfg.number[index] >= 0 and leading[index] < 0)
     if not stops:
         return Meeting([-1] * cfg.block_count, [False] * cfg.block_count)
     main = max(stops, key=lambda index: cfg.number[index])
