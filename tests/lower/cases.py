@@ -55,7 +55,8 @@ def integer() -> Iterator[Case]:
             yield Case(
                 f"rem.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[1], n) if b else u(-1, n)
             )
-            for k in (1, 3, 8, 10):
+            more = (7, 641, 1000003, 0x7FFFFFFF) if bits == 32 else ()
+            for k in (1, 3, 8, 10, *more, *((-1, -2, -3, -7, -10, -16, -1000) if signed and bits == 32 else ())):
                 yield Case(f"div.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[0], n), (None, k))
                 yield Case(f"rem.{T} D, A, B", c, c * 2, lambda a, b, n=bits, v=v: u(m.truncated(v(a), v(b))[1], n), (None, k))
             yield Case(f"sad.{T} D, A, B, C", c, c * 3, lambda a, b, x, n=bits, v=v: u(abs(v(a) - v(b)) + x, n))

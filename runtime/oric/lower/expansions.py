@@ -12,6 +12,7 @@ from oric.ir import operand as opd
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .constants import divide_by_constant
 from .program import DESC, OFF, D, M, Program, V
 
 if TYPE_CHECKING:
@@ -503,6 +504,7 @@ FUNCTIONS: Final[dict[str, Callable[..., None]]] = {
     "branch": branch,
     "branch_table": branch_table,
     "call": call,
+    "divide_by_constant": divide_by_constant,
     "leave": leave,
     "load": load,
     "load_const": load_const,

@@ -33,3 +33,9 @@ def divisor_is_power_of_two(operands: Sequence[Any]) -> bool:
     """The third operand is a positive constant with one bit set."""
     last = operands[2]
     return bool(last[0] == nodes.INT and last[1] > 0 and not last[1] & (last[1] - 1))
+
+
+def divisor_is_constant(operands: Sequence[Any]) -> bool:
+    """The third operand is a constant other than 0, 1 and -1 (as a 32-bit pattern)."""
+    last = operands[2]
+    return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF not in {0, 1, 0xFFFFFFFF})
