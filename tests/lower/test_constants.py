@@ -7,7 +7,8 @@ import random
 from oric.lower.constants import signed_magic, unsigned_magic
 
 _RNG = random.Random(5)
-_DIVISORS = [*range(2, 1200), *(2**k + d for k in range(2, 32) for d in (-1, 0, 1)), *(_RNG.randrange(2, 2**32) for _ in range(2000))]
+_POWERS = [2**k + d for k in range(2, 32) for d in (-1, 0, 1)]
+_DIVISORS = [*range(2, 1200), *_POWERS, *(_RNG.randrange(2, 2**32) for _ in range(2000))]
 
 
 def _values(divisor: int, top: int) -> list[int]:
