@@ -1,4 +1,4 @@
-# ruff: noqa: E501 (rules as text)
+
 """The compiler of lowering rules: what it makes of a rule, and what it says of a wrong one."""
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def test_mistakes_are_named(lines: str, line: int, message: str) -> None:
     assert str(error.value).startswith(f"rules.yaml:{line}:")
 
 
-@pytest.mark.parametrize(("pattern", "message"), [("Add.f32", "begins with the name"), ("add[.f32", "cannot read the slot"), ("add.", "empty slot")])
+@pytest.mark.parametrize(
+    ("pattern", "message"), [("Add.f32", "begins with the name"), ("add[.f32", "cannot read the slot"), ("add.", "empty slot")]
+)
 def test_wrong_patterns(pattern: str, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         _compile(f'ptx: "{pattern}"\nemit: ["MOV d, a"]\n')

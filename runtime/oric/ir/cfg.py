@@ -82,9 +82,11 @@ class Cfg:
         for block in exits:
             flags[block] = 1
         out = array("i", bytes(4 * self.block_count))
-        _checked(lib.oric_cfg_postdominators(
-            self.block_count, _ints(self._starts), _ints(self._flat), ffi.from_buffer("uint8_t[]", flags), _ints(out)
-        ))
+        _checked(
+            lib.oric_cfg_postdominators(
+                self.block_count, _ints(self._starts), _ints(self._flat), ffi.from_buffer("uint8_t[]", flags), _ints(out)
+            )
+        )
         return out.tolist()
 
     @cached_property
@@ -114,11 +116,24 @@ class Loops:
         back = bytearray(len(cfg._flat))
         starts, preds = cfg._pred_arrays
         first, last = cfg._intervals
-        self.count = _checked(lib.oric_cfg_loops(
-            n, cfg.reachable, _ints(cfg._order), _ints(cfg._number), _ints(cfg._starts), _ints(cfg._flat),
-            _ints(starts), _ints(preds), _ints(first), _ints(last),
-            ffi.from_buffer("uint8_t[]", back), _ints(header), _ints(outer), _ints(depth),
-        ))
+        self.count = _checked(
+            lib.oric_cfg_loops(
+                n,
+                cfg.reachable,
+                _ints(cfg._order),
+                _ints(cfg._number),
+                _ints(cfg._starts),
+                _ints(cfg._flat),
+                _ints(starts),
+                _ints(preds),
+                _ints(first),
+                _ints(last),
+                ffi.from_buffer("uint8_t[]", back),
+                _ints(header),
+                _ints(outer),
+                _ints(depth),
+            )
+        )
         self.header: list[int] = header.tolist()
         self.outer: list[int] = outer.tolist()
         self.depth: list[int] = depth.tolist()

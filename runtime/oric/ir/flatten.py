@@ -57,8 +57,23 @@ def layout(name: str, fields: list[str], tail: str = "", full: bool = False) -> 
 
 
 _HEAD: Final = [
-    "prev", "next", "id", "block", "line", "control", "number", "latency_class", "flags", "guard", "special_flags",
-    "overflow", "mods", "position", "opcode", "aux", "operand_count",
+    "prev",
+    "next",
+    "id",
+    "block",
+    "line",
+    "control",
+    "number",
+    "latency_class",
+    "flags",
+    "guard",
+    "special_flags",
+    "overflow",
+    "mods",
+    "position",
+    "opcode",
+    "aux",
+    "operand_count",
 ]
 
 
@@ -105,8 +120,17 @@ class Image:
             depth = min(loops[block.index], 255)
             head, tail = (position, end - 1) if count else (-1, -1)
             pack_into(
-                self.blocks, BLOCK_SIZE * block.index,
-                head, tail, position, count, len(self.succs), block.index, block.flags & 0xFF, depth, len(block.succs),
+                self.blocks,
+                BLOCK_SIZE * block.index,
+                head,
+                tail,
+                position,
+                count,
+                len(self.succs),
+                block.index,
+                block.flags & 0xFF,
+                depth,
+                len(block.succs),
             )
             self.succs.extend(block.succs)
             position = end
@@ -130,9 +154,26 @@ class Image:
                 inline = operands[:INLINE_OPERANDS]
             following = node.next
             packers[len(inline)](
-                buffer, position * INSTRUCTION_SIZE,
-                before, position + 1 if following is not None else -1, node.id, block, node.line, node.control,
-                NUMBER[node.op], 0, 0, node.guard, 0, overflow, node.mods, position, node.op, node.aux, count, *inline,
+                buffer,
+                position * INSTRUCTION_SIZE,
+                before,
+                position + 1 if following is not None else -1,
+                node.id,
+                block,
+                node.line,
+                node.control,
+                NUMBER[node.op],
+                0,
+                0,
+                node.guard,
+                0,
+                overflow,
+                node.mods,
+                position,
+                node.op,
+                node.aux,
+                count,
+                *inline,
             )
             before = position
             position += 1
@@ -142,9 +183,12 @@ class Image:
     def _connect(self, isa: int) -> None:
         c = self.c = ffi.new("oric_image *")
         keep = self._keep = [
-            ffi.from_buffer("oric_instruction[]", self.instructions), ffi.from_buffer("oric_block[]", self.blocks),
-            ffi.from_buffer("oric_register[]", self.registers), ffi.from_buffer("int32_t[]", self.succs),
-            ffi.from_buffer("uint64_t[]", self.immediates), ffi.from_buffer("uint64_t[]", self.overflow),
+            ffi.from_buffer("oric_instruction[]", self.instructions),
+            ffi.from_buffer("oric_block[]", self.blocks),
+            ffi.from_buffer("oric_register[]", self.registers),
+            ffi.from_buffer("int32_t[]", self.succs),
+            ffi.from_buffer("uint64_t[]", self.immediates),
+            ffi.from_buffer("uint64_t[]", self.overflow),
         ]
         c.instructions, c.blocks, c.registers, c.succs, c.immediates, c.overflow = keep
         c.instruction_count = len(self.order)
@@ -209,19 +253,54 @@ class Image:
 
 
 def _flatten_registers(code: CodeObject) -> bytearray:
-    fields = ("next", "id", "liveness_start", "bb_index", "alias_next", "alias_parent", "spill_cost", "flags", "def_instr",
-              "reg_type", "physical_reg", "size", "hint", "use_chain", "def_chain", "regfile_next", "linked_next",
-              "constraint_list")
+    fields = (
+        "next",
+        "id",
+        "liveness_start",
+        "bb_index",
+        "alias_next",
+        "alias_parent",
+        "spill_cost",
+        "flags",
+        "def_instr",
+        "reg_type",
+        "physical_reg",
+        "size",
+        "hint",
+        "use_chain",
+        "def_chain",
+        "regfile_next",
+        "linked_next",
+        "constraint_list",
+    )
     pack = _layout("oric_register", fields).pack
     parts = []
     for number, reg in enumerate(code.regs):
         if reg is None:
             parts.append(pack(-1, -1, -1, -1, -1, -1, 0.0, 0, -1, 0, -1, 0, -1, -1, -1, -1, -1, -1))
             continue
-        parts.append(pack(
-            -1, number, -1, -1, -1, reg.alias_parent, reg.spill_cost, reg.flags, -1,
-            reg.reg_type, reg.physical_reg, reg.size if reg.size > 1 else 0, reg.hint, -1, -1, -1, -1, -1,
-        ))
+        parts.append(
+            pack(
+                -1,
+                number,
+                -1,
+                -1,
+                -1,
+                reg.alias_parent,
+                reg.spill_cost,
+                reg.flags,
+                -1,
+                reg.reg_type,
+                reg.physical_reg,
+                reg.size if reg.size > 1 else 0,
+                reg.hint,
+                -1,
+                -1,
+                -1,
+                -1,
+                -1,
+            )
+        )
     return bytearray(b"".join(parts))
 
 

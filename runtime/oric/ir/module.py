@@ -13,8 +13,17 @@ from .attributes import FunctionAttributes, JumpTable, Param
 from .code import CodeObject
 
 __all__ = [
-    "BANK_ADDRESS", "BANK_COMPILER", "BANK_KERNEL", "BANK_USER",
-    "CodeObject", "FunctionAttributes", "JumpTable", "Module", "Param", "Relocation", "Symbol",
+    "BANK_ADDRESS",
+    "BANK_COMPILER",
+    "BANK_KERNEL",
+    "BANK_USER",
+    "CodeObject",
+    "FunctionAttributes",
+    "JumpTable",
+    "Module",
+    "Param",
+    "Relocation",
+    "Symbol",
 ]
 
 # Constant banks: what lies in each.
