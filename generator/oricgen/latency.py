@@ -163,14 +163,17 @@ def _readers(data: Map, name: str, row: Map, operation: Operation, path: str) ->
 
 
 def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, int, int, int]:
-    if "order" not in row:
+    """Place of the modifier that decides, and its values: (shift, width, plain or completing ones, free ones)."""
+    completing = [c for c in (row, *row.get("isa", {}).values()) if "completes" in c]
+    if "order" in row:
+        key, rule = "order", row["order"]
+    elif completing:
+        key, rule = "isa", {"plain": completing[0]["completes"]["values"], "free": [], **completing[0]["completes"]}
+    else:
         return (0, 0, 0, 0)
-    order = row["order"]
-    mods = [m for m in operation.mods if m.name == order["mod"]]
+    mods = [m for m in operation.mods if m.name == rule["mod"]]
     if not mods:
-        raise SpecError(
-            path, row.line_of("order"), f"class '{name}': operation '{operation.name}' has no modifier '{order['mod']}'"
-        )
+        raise SpecError(path, row.line_of(key), f"class '{name}': operation '{operation.name}' has no modifier '{rule['mod']}'")
 
     def mask(prefixes: list[str]) -> int:
         bits = 0
@@ -179,7 +182,7 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
                 bits |= 1 << packed
         return bits
 
-    return (mods[0].shift, mods[0].width, mask(order["plain"]), mask(order["free"]))
+    return (mods[0].shift, mods[0].width, mask(rule["plain"]), mask(rule["free"]))
 
 
 def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]]:

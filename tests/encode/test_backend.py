@@ -204,10 +204,13 @@ def test_code_that_does_not_fit_as_it_is_gets_another_order(opt_level):
     assert compile_code(many_values(20, P, times=1), "sm_90", opt_level).num_regs <= 16
 
 
-def test_seven_predicates_fit_and_the_eighth_is_named():
-    compile_code(many_values(7, P), "sm_90")
-    with pytest.raises(OutOfRegisters, match=r"needs 8 predicate registers \(P\) and 7 are available"):
-        compile_code(many_values(8, P), "sm_90", 0)
+def test_seven_predicates_fit_and_the_eighth_waits_in_a_register():
+    plain = texts(compile_code(many_values(7, P), "sm_90", 0), "sm_90")
+    assert not any(t.startswith("ISETP.NE") for t in plain)
+    for level in (0, 3):
+        lines = texts(compile_code(many_values(8, P), "sm_90", level), "sm_90")
+        assert any(t.startswith("ISETP.NE") for t in lines)
+        assert not any("P7" in t for t in lines)
 
 
 def test_what_cannot_be_encoded_is_named_with_its_line():

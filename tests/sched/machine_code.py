@@ -77,6 +77,10 @@ class Words:
             for touch in touches(instruction):
                 out._add(touch, schedule, t, isa)
             flags = class_flags(isa, schedule.klass) | (lib.ORIC_I_GUARDED if instruction.guard != 7 else 0)
+            if flags & lib.ORIC_I_COMPLETES:
+                shift, width, completing, _ = schedule.order
+                code = instruction.op.pack(**instruction.modifiers) >> shift & ((1 << width) - 1)
+                flags &= -1 if completing >> code & 1 else ~lib.ORIC_I_COMPLETES
             out.nodes.append(SimpleNamespace(
                 klass=names.index(schedule.klass), pads=0, control=instruction.control.pack(), access=start,
                 access_count=len(out.accesses) - start, flags=flags,

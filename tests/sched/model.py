@@ -213,7 +213,7 @@ class Walker:
                 self._await(s)
         if self._drains(node, c) and any(self.pending[s] for s in range(6)):
             self._fail(position, "does not wait for everything")
-        if (c.does or "completes" in c.flags) and self._outstanding("m", 0):
+        if (c.does or node.flags & lib.ORIC_I_COMPLETES) and self._outstanding("m", 0):
             self._fail(position, "memory fence not over")
         accesses = [self.fn.accesses[node.access + k] for k in range(node.access_count)]
         for a in accesses:
@@ -264,7 +264,7 @@ class Walker:
             for unit in range(a.unit, a.unit + a.count) if late and a.slot != 255 else ():
                 # the results come after the sources are read
                 self._expect("r", unit, {read, write} if defines and c.result == "variable" else {read})
-        if "completes" in c.flags:
+        if node.flags & lib.ORIC_I_COMPLETES:
             self._expect("m", 0, {read})
 
     def _expect(self, kind: str, unit: int, boards: set[int]) -> None:

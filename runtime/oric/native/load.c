@@ -182,6 +182,8 @@ static void load_instruction(loader *ld, uint32_t position, uint32_t at) {
     if (klass->result == ORIC_RESULT_VARIABLE) node->flags |= ORIC_I_VARIABLE;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (klass->flags & columns[i].column) node->flags |= columns[i].flag;
+    if (node->flags & ORIC_I_COMPLETES && !(op->order_plain >> (insn->mods >> op->order_shift & ((1u << op->order_width) - 1)) & 1))
+        node->flags &= (uint16_t)~ORIC_I_COMPLETES;
     for (uint32_t s = 0; s < insn->operand_count && s < 12; s++) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
