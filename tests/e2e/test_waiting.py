@@ -8,7 +8,9 @@ import pytest
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
-LOCK = HEAD + """
+LOCK = (
+    HEAD
+    + """
 .visible .entry locked_add(.param .u64 lock, .param .u64 counter)
 {
     .reg .pred %p<2>;
@@ -28,8 +30,11 @@ TRY:
     ret;
 }
 """
+)
 
-EARLY = HEAD + """
+EARLY = (
+    HEAD
+    + """
 .visible .entry early(.param .u64 out)
 {
     .reg .pred %p<5>;
@@ -53,6 +58,7 @@ DONE:
     ret;
 }
 """
+)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
@@ -72,3 +78,38 @@ def test_threads_that_return_from_a_loop_do_not_hold_up_a_shuffle(arch: str, lev
     module.launch("early", grid=(1, 1, 1), block=(32, 1, 1), args=[out])
     gone = [t for t in range(32) if any(n & 7 == t for n in range(3, max(t, 1) + 3, 3))]
     assert [int(v) for v in out] == [-1 if t in gone else 33 for t in range(32)]
+
+
+TURNS = (
+    HEAD
+    + """
+.visible .entry turns(.param .u64 out)
+{
+    .shared .align 4 .b8 s[8];
+    .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd2, %rd2, %rd3; mov.u32 %r5, 0; st.volatile.shared.u32 [s], %r5; st.volatile.shared.u32 [s+4], %r5; bar.sync 0;
+WAIT:
+    ld.volatile.shared.u32 %r2, [s];
+    setp.ne.u32 %p2, %r2, %r1;
+    @%p2 bra WAIT;
+    ld.volatile.shared.u32 %r3, [s+4];
+    add.u32 %r3, %r3, 3;
+    st.volatile.shared.u32 [s+4], %r3;
+    add.u32 %r4, %r1, 1;
+    st.volatile.shared.u32 [s], %r4;
+    st.global.u32 [%rd2], %r3;
+    ret;
+}
+"""
+)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("level", [0, 3])
+def test_threads_of_a_warp_take_turns_by_a_word_in_shared_memory(target: str, level: int) -> None:
+    """A volatile access is neither merged nor moved, and who leaves the loop does not wait for those that still poll."""
+    module = oric.sim.load(oric.compile(TURNS, arch=target, opt_level=level, verify=True).image)
+    out = np.zeros(64, np.uint32)
+    module.launch("turns", grid=(1, 1, 1), block=(64, 1, 1), args=[out])
+    assert out.tolist() == [3 * (i + 1) for i in range(64)]

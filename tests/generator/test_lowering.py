@@ -1,4 +1,3 @@
-
 """The compiler of lowering rules: what it makes of a rule, and what it says of a wrong one."""
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ import struct
 
 import pytest
 from oric.ir import operand as opd
-from oric.ir.code import R2, CodeObject, Instruction, P, R
+from oric.ir.code import AUX_VOLATILE, R2, CodeObject, Instruction, P, R
 from oric.ir.flatten import INSTRUCTION_SIZE, flatten, layout
 from oric_tables import ops, structs
-from oric_tables._native import ffi
+from oric_tables._native import ffi, lib
 
 from tests.ir.oritext import parse
 
@@ -104,3 +104,7 @@ def test_layout_refuses_disorder() -> None:
     with pytest.raises(ValueError, match="out of order"):
         layout("oric_block", ["bix", "head"])
     assert layout("oric_instruction", ["id"], full=True).size == INSTRUCTION_SIZE
+
+
+def test_flags_of_instructions_are_the_same_in_python_and_c() -> None:
+    assert AUX_VOLATILE == lib.ORIC_AUX_VOLATILE

@@ -341,8 +341,17 @@ def half() -> Iterator[Case]:
                        targets=since)  # fmt: skip
         yield Case(f"set.leu.{name}.{name} D, A, B", "h", "hh",
                    lambda a, b, f=f: (0x3C00 if f is F16 else 0x3F80) * f.compare("leu", a, b), kinds="HH", targets=since)  # fmt: skip
-        yield Case(f"set.gt.u32.{name} D, A, B", "r", "hh", lambda a, b, f=f: 0xFFFFFFFF * f.compare("gt", a, b), kinds="HH", targets=since)
-    yield Case("set.ne.f16x2.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0x3C00 * F16.compare("ne", x, y), a, b))
+        yield Case(
+            f"set.gt.u32.{name} D, A, B",
+            "r",
+            "hh",
+            lambda a, b, f=f: 0xFFFFFFFF * f.compare("gt", a, b),
+            kinds="HH",
+            targets=since,
+        )
+    yield Case(
+        "set.ne.f16x2.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0x3C00 * F16.compare("ne", x, y), a, b)
+    )
     yield Case("set.eq.u32.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0xFFFF * F16.compare("eq", x, y), a, b))
     yield Case("add.sat.f16 D, A, B", "h", "hh", lambda a, b: _sat16(F16.add(a, b)), kinds="HH")
     yield Case("fma.rn.relu.f16 D, A, B, C", "h", "hhh", lambda a, b, c: _relu(F16, F16.fma(a, b, c)), kinds="HHH")

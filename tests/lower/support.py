@@ -31,7 +31,14 @@ def source(body: str, sm: str = "sm_90", module: str = "", params: str = "") -> 
 
 
 def launch(
-    text: str, data: Any, out: Any, arch: str = "sm_90", level: int = 3, threads: int = 32, extra: Sequence[Any] = (), shared: int = 0
+    text: str,
+    data: Any,
+    out: Any,
+    arch: str = "sm_90",
+    level: int = 3,
+    threads: int = 32,
+    extra: Sequence[Any] = (),
+    shared: int = 0,
 ) -> Any:
     """Compile, run one block; the output array."""
     image = oric.compile(text, arch=arch, opt_level=level).image

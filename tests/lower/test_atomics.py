@@ -56,7 +56,9 @@ def test_atomics(op: str, type_: str, space: str, form: str, arch: str, level: i
     begin = f"{move} add.u64 %d22, %out, %d20; setp.eq.u32 %p1, %i, 0;\n"
     sp = f".{space}" if space != "generic" else ""
     if space == "shared":
-        begin += f"  .shared .align 8 .b8 cell[16]; mov.u64 %d30, cell;\n @%p1 st.shared.b{8 * size} [%d30+8], %{c}2; bar.sync 0;\n"
+        begin += (
+            f"  .shared .align 8 .b8 cell[16]; mov.u64 %d30, cell;\n @%p1 st.shared.b{8 * size} [%d30+8], %{c}2; bar.sync 0;\n"
+        )
         target, finish = "[%d30+8]", f"bar.sync 0; ld.shared.b{8 * size} %{c}4, [%d30+8];"
     else:
         begin += f"  @%p1 st.global.b{8 * size} [%out], %{c}2; membar.gl; bar.sync 0;\n"
@@ -88,7 +90,7 @@ def test_cas(bits: int, space: str, arch: str, level: int) -> None:
     c = "r" if bits == 32 else "d"
     sp = f".{space}" if space != "generic" else ""
     size = bits // 8
-    init = (".shared .align 8 .b8 cell[8]; mov.u64 %d30, cell;" if space == "shared" else "mov.u64 %d30, %out;")
+    init = ".shared .align 8 .b8 cell[8]; mov.u64 %d30, cell;" if space == "shared" else "mov.u64 %d30, %out;"
     ls = "shared" if space == "shared" else "global"
     body = f"""
   {init} setp.eq.u32 %p1, %i, 0; mov.u{bits} %{c}9, 0; @%p1 st.{ls}.b{bits} [%d30], %{c}9; bar.sync 0;

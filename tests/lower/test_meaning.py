@@ -1,4 +1,3 @@
-
 """Every instruction of the table, compiled and run in the simulator, gives what the PTX manual says."""
 
 from __future__ import annotations

@@ -10,7 +10,22 @@ import pytest
 
 from .support import launch, source
 
-TYPES = {"u8": 1, "s8": 1, "b8": 1, "u16": 2, "s16": 2, "b16": 2, "u32": 4, "s32": 4, "b32": 4, "f32": 4, "u64": 8, "s64": 8, "b64": 8, "f64": 8}
+TYPES = {
+    "u8": 1,
+    "s8": 1,
+    "b8": 1,
+    "u16": 2,
+    "s16": 2,
+    "b16": 2,
+    "u32": 4,
+    "s32": 4,
+    "b32": 4,
+    "f32": 4,
+    "u64": 8,
+    "s64": 8,
+    "b64": 8,
+    "f64": 8,
+}
 REGISTER = {1: "h", 2: "h", 4: "r", 8: "d"}
 ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
 
@@ -61,7 +76,9 @@ def test_extension(space: str, type_: str, register: str, arch: str, level: int)
     bits = {"h": 16, "r": 32, "d": 64}[register]
     if 8 * n > bits:
         return
-    values = np.array([0, 1, 0x7F, 0x80, 0xFF, 0x1234, 0x8000, 0xFFFF, 0x12345678, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF] * 3, np.uint64)[:32]
+    values = np.array(
+        [0, 1, 0x7F, 0x80, 0xFF, 0x1234, 0x8000, 0xFFFF, 0x12345678, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF] * 3, np.uint64
+    )[:32]
     table = values.astype(f"u{n}")
     module = f".const .align 16 .b8 table[{32 * n}] = {{{', '.join(str(b) for b in table.tobytes())}}};"
     address = {"global": "%d21", "const": "%d23", "shared": "%d23"}[space]

@@ -58,7 +58,9 @@ def test_rule(number: int, ptx: str, want: str) -> None:
     del number
     got = " ".join(_operations(ptx))
     if "*" in want:
-        assert re.fullmatch(re.escape(want).replace(r"\*\ ", "(?:.* )?").replace(r"\ \*", "(?: .*)?").replace(r"\*", ".*"), got), got
+        assert re.fullmatch(
+            re.escape(want).replace(r"\*\ ", "(?:.* )?").replace(r"\ \*", "(?: .*)?").replace(r"\*", ".*"), got
+        ), got
     else:
         assert got == want
 

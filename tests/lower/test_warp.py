@@ -24,7 +24,9 @@ def _shuffle(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
-@pytest.mark.parametrize(("b", "c"), [(1, 0x1F), (4, 0x1F), (16, 0x1F), (3, 0x181F), (2, 0x1C1F), (1, 0), (5, 0x1800), (31, 0x1F)])
+@pytest.mark.parametrize(
+    ("b", "c"), [(1, 0x1F), (4, 0x1F), (16, 0x1F), (3, 0x181F), (2, 0x1C1F), (1, 0), (5, 0x1800), (31, 0x1F)]
+)
 def test_shuffle(mode: str, b: int, c: int, arch: str, level: int) -> None:
     """With constants and with registers, with and without the predicate."""
     body = f"""
@@ -187,4 +189,17 @@ def test_special_registers(arch: str) -> None:
     for t in range(64):
         lane = t & 31
         lt = (1 << lane) - 1
-        assert list(out[t]) == [t, 0, 0, 64, 1, 1, lane, 1 << lane, lt, lt | 1 << lane, 0xFFFFFFFF & ~(lt | 1 << lane), 0xFFFFFFFF & ~lt]
+        assert list(out[t]) == [
+            t,
+            0,
+            0,
+            64,
+            1,
+            1,
+            lane,
+            1 << lane,
+            lt,
+            lt | 1 << lane,
+            0xFFFFFFFF & ~(lt | 1 << lane),
+            0xFFFFFFFF & ~lt,
+        ]

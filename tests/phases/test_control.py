@@ -134,9 +134,7 @@ def test_a_bare_exit_is_not_jumped_to() -> None:
     """)
     simplify_control_flow(code, context())
     assert dump(code) == (
-        "entry test sm_90\n"
-        "bix0:  // from - to bix1\n    @P1 EXIT\n"
-        "bix1:  // from bix0 to -\n    MOV R0, 0x1\n    EXIT\n"
+        "entry test sm_90\nbix0:  // from - to bix1\n    @P1 EXIT\nbix1:  // from bix0 to -\n    MOV R0, 0x1\n    EXIT\n"
     )
 
 

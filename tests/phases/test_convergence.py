@@ -37,14 +37,17 @@ TID = """
 
 
 def test_if_then() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         @P1 BRA bix2
     bix1:
         MOV R2, 0x1
     bix2:
         MOV R3, 0x2
         EXIT
-    """)
+    """
+    )
     assert dump(code) == (
         "entry test sm_90\n"
         "bix0:  // from - to bix2 bix1\n    S2R R0, SR33\n    ISETP{cmp=GE} P1, R0, 0x10\n    BSSY B0, bix3\n    @P1 BRA bix2\n"
@@ -72,7 +75,9 @@ def test_uniform_branch_needs_none() -> None:
 
 
 def test_value_that_depends_on_the_way_is_divergent() -> None:
-    text = TID + """
+    text = (
+        TID
+        + """
         MOV R5, 0x0
         @P1 BRA bix2
     bix1:
@@ -86,12 +91,15 @@ def test_value_that_depends_on_the_way_is_divergent() -> None:
         MOV R6, 0x2
         EXIT
     """
+    )
     assert dump(converge(text)).count("BSSY") == 2
     assert dump(converge(text.replace("MOV R5, 0x1", "MOV R4, 0x1"))).count("BSSY") == 1
 
 
 def test_loop_counter_after_a_divergent_exit_is_divergent() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         MOV R5, 0x0
     bix1:
         IADD3 R5, R5, 0x1, RZ
@@ -105,13 +113,16 @@ def test_loop_counter_after_a_divergent_exit_is_divergent() -> None:
     bix4:
         MOV R6, 0x2
         EXIT
-    """)
+    """
+    )
     assert names(code)[0][-1] == "BSSY"  # in front of the loop
     assert dump(code).count("BSSY B0") == 2
 
 
 def test_loop_with_branch_inside_nests() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         MOV R5, 0x0
         @P1 EXIT
     bix1:
@@ -126,7 +137,8 @@ def test_loop_with_branch_inside_nests() -> None:
     bix4:
         MOV R6, 0x2
         EXIT
-    """)
+    """
+    )
     text = dump(code)
     assert text.count("BSSY B0") == 1 and text.count("BSSY B1") == 1
     assert code.attributes.num_convergence_barriers == 2
@@ -134,7 +146,9 @@ def test_loop_with_branch_inside_nests() -> None:
 
 
 def test_branches_that_meet_together_share_a_barrier() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         ISETP{cmp=LT} P2, R0, 0x3
         @P1 BRA bix3
     bix1:
@@ -144,13 +158,16 @@ def test_branches_that_meet_together_share_a_barrier() -> None:
     bix3:
         MOV R6, 0x2
         EXIT
-    """)
+    """
+    )
     text = dump(code)
     assert text.count("BSSY") == 1 and text.count("BSYNC") == 1
 
 
 def test_early_exit_does_not_count() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         ISETP{cmp=LT} P2, R0, 0x3
         @P1 BRA bix4
     bix1:
@@ -163,7 +180,8 @@ def test_early_exit_does_not_count() -> None:
     bix4:
         MOV R6, 0x2
         EXIT
-    """)
+    """
+    )
     text = dump(code)
     assert text.count("BSSY") == 1 and names(code)[0][-2] == "BSSY"
 
@@ -189,7 +207,9 @@ def test_no_barrier_behind_a_loop_that_waits(load: str) -> None:
 
 
 def test_atomics_that_decide_nothing_keep_the_barrier() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
     bix1:
         ATOMG{op=ADD} R2, R4:2, 0x0, R0, _, PT
         IADD3 R0, R0, 0x1, RZ
@@ -198,12 +218,15 @@ def test_atomics_that_decide_nothing_keep_the_barrier() -> None:
     bix2:
         MOV R6, 0x2
         EXIT
-    """)
+    """
+    )
     assert "BSSY B0" in dump(code)
 
 
 def test_warpsync_goes_where_threads_are_together() -> None:
-    text = TID + """
+    text = (
+        TID
+        + """
         @P1 BRA bix2
     bix1:
         WARPSYNC R0  // aux=0x1
@@ -214,6 +237,7 @@ def test_warpsync_goes_where_threads_are_together() -> None:
         WARPSYNC R0
         EXIT
     """
+    )
     code = converge(text)
     assert [n.aux for n in code.instructions() if n.op == ops.WARPSYNC] == [0]
     straight = converge("bix0:\n WARPSYNC R0  // aux=0x1\n SHFL R6, PT, R2, 0x1, 0x1f\n EXIT")
@@ -222,7 +246,9 @@ def test_warpsync_goes_where_threads_are_together() -> None:
 
 @pytest.mark.parametrize("level", [0, 3])
 def test_nobody_waits_in_front_of_a_bare_exit(level: int) -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
         @P1 BRA bix4
     bix1:
         ISETP{cmp=EQ} P2, R0, 0x3
@@ -234,14 +260,18 @@ def test_nobody_waits_in_front_of_a_bare_exit(level: int) -> None:
         STS R0, 0x0, R7
     bix4:
         EXIT
-    """, level)
+    """,
+        level,
+    )
     text = dump(code)
     assert "@P1 EXIT" in text and text.count("BSYNC") == 1
     assert text.index("BSYNC") < text.index("SHFL")
 
 
 def test_branches_inside_a_loop_that_ends_in_exit_still_meet() -> None:
-    code = converge(TID + """
+    code = converge(
+        TID
+        + """
     bix1:
         ISETP{cmp=EQ} P2, R0, 0x3
         @P2 BRA bix3
@@ -253,12 +283,14 @@ def test_branches_inside_a_loop_that_ends_in_exit_still_meet() -> None:
         @P3 BRA bix1
     bix4:
         EXIT
-    """)
+    """
+    )
     assert dump(code).count("BSYNC") == 1
 
 
 def test_sm_80_has_no_warpsync_all() -> None:
-    code = converge("""
+    code = converge(
+        """
     bix0:
         MOV R0, 0x1
     bix1:
@@ -268,7 +300,9 @@ def test_sm_80_has_no_warpsync_all() -> None:
     bix2:
         BAR.SYNC 0x0
         EXIT
-    """, arch="sm_80")
+    """,
+        arch="sm_80",
+    )
     assert "WARPSYNC 0xffffffff" in dump(code)
 
 

@@ -201,7 +201,8 @@ def test_a_loop_carried_copy_is_left_alone() -> None:
 
 
 def test_equal_computations_are_made_once() -> None:
-    lines = optimized("""
+    lines = optimized(
+        """
     bix0:
         S2R R0, SR33
         S2R R1, SR33
@@ -211,7 +212,8 @@ def test_equal_computations_are_made_once() -> None:
         CS2R.32 R6, SR80
         STS R2, 0x0, R3
         EXIT
-    """.replace("CS2R.32 R5, SR80", "").replace("CS2R.32 R6, SR80", ""))
+    """.replace("CS2R.32 R5, SR80", "").replace("CS2R.32 R6, SR80", "")
+    )
     assert lines == ["S2R R0, SR33", "IMAD R2, R0, R0, R0", "STS R2, 0x0, R2", "EXIT"]
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from oric.ir import operand as opd
+from oric.ir import optable
+from oric.ir.code import AUX_VOLATILE, Instruction
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -180,12 +182,29 @@ def _elements(program: Program) -> tuple[int, int, str]:
 
 def load(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
     """``ld`` of every space but parameters."""
-    count, each, type_ = _elements(program)
     env = b.env(program)
     env[M], env[OFF] = b.address(operands[1], program.options["space"])
     if program.uses_desc:
         env[DESC] = b.descriptor()
     dest = operands[0]
+    before = b.block.tail if b.block else None
+    _load_into(b, program, env, guard, dest)
+    _mark_volatile(b, program, before)
+
+
+def _mark_volatile(b: OriBuilder, program: Program, before: Instruction | None) -> None:
+    """Tell the phases that the accesses behind ``before`` show what other threads do, where the machine word cannot say so."""
+    if not program.options.get("volatile") or b.block is None:
+        return
+    node = b.block.head if before is None else before.next
+    while node is not None:
+        if optable.FLAGS[node.op] & optable.MEMORY:
+            node.aux |= AUX_VOLATILE
+        node = node.next
+
+
+def _load_into(b: OriBuilder, program: Program, env: list[Any], guard: int, dest: Any) -> None:
+    count, each, type_ = _elements(program)
     if count == 1:
         target = opd.RZ_OPERAND if dest[0] == nodes.SINK else b.value(dest)
         env[V] = target if each >= 4 else part(target, 0)
@@ -236,7 +255,9 @@ def store(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) 
         env[DESC] = b.descriptor()
     items = operands[1][1] if operands[1][0] == nodes.VEC else (operands[1],)
     env[V] = _store_value(b, program, items, count, each)
+    before = b.block.tail if b.block else None
     b.run(program, env, guard)
+    _mark_volatile(b, program, before)
 
 
 def _store_value(b: OriBuilder, program: Program, items: Sequence[Any], count: int, each: int) -> int:

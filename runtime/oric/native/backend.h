@@ -32,6 +32,9 @@ enum {
     ORIC_A_ADDRESS = 8  /* address operand of a memory instruction */
 };
 
+/* Bits of an instruction's aux field, as oric.ir.code sets them. */
+enum { ORIC_AUX_VOLATILE = 0x20 };
+
 /* Instruction flags. */
 enum {
     ORIC_I_GUARDED = 1,

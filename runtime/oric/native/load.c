@@ -135,6 +135,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_instruction 
         if (op->order_free & bit) node->flags &= (uint16_t) ~(ORIC_I_MEM_READ | ORIC_I_MEM_WRITE), node->space = 0;
         else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED;
     }
+    if (insn->aux & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     uint32_t bytes = 4;
     for (uint32_t i = 0; i < node->access_count; i++) {
         const oric_access *a = &ld->fn->accesses[node->access + i];

@@ -284,4 +284,3 @@ def value_numbering(code: CodeObject, ctx: PassContext) -> bool:
     if not code.analyses.pop(BLOCKS_MERGED, False):
         return False
     return _optimize(code, ctx, 1)
-
