@@ -1,4 +1,4 @@
-# ruff: noqa: E501 (PTX and tables)
+
 """Small kernels: a body between the usual first and last lines, launched on one block."""
 
 from __future__ import annotations
