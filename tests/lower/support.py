@@ -1,4 +1,3 @@
-
 """Small kernels: a body between the usual first and last lines, launched on one block."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """The numbered lowering rules of the reference (PTX-to-Ori Lowering, 1 to 102): the operations that each becomes on sm_90.
 
 Where ptxas 13.0.88 was seen to do otherwise than the reference says, the row follows ptxas; docs/deviations.md has the list.
