@@ -28,6 +28,7 @@ build: $(VENV)/ready
 regen: build
 
 demo: build
+	@mkdir -p out
 	$(VENV)/bin/oric examples/saxpy.ptx -arch sm_90 -o out/saxpy.cubin -v
 	$(VENV)/bin/oric disasm out/saxpy.cubin
 	$(VENV)/bin/oric run examples/saxpy.json

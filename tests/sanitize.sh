@@ -8,4 +8,4 @@ cp build/oric_tables/*.py build/sanitize/oric_tables/
 LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   PYTHONPATH=runtime:generator:build/sanitize PYTHONMALLOC=malloc \
   "$1" -m pytest -q -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
-  tests/sass tests/sim tests/regalloc tests/sched tests/encode tests/ir
+  tests/sass tests/sim tests/native tests/regalloc tests/sched tests/encode tests/ir tests/phases
