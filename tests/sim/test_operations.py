@@ -389,3 +389,16 @@ def test_uniform_datapath() -> None:
         ("UPOPC", "UR17", "UR8", {}),
         *((("MOV", f"R{16 + k}", f"UR{11 + k}", {})) for k in range(7)),
     )(want)
+
+
+def test_address_of_a_narrow_base_and_a_uniform_register() -> None:
+    """[R.U32+UR]: the general register is an unsigned 32-bit offset from the uniform pair. R0 is the thread, R6 is 32."""
+    Check(
+        ("ULDC", "UR6", "c[0][0]", {"size": "64"}),
+        ("IMAD", "R24", "R0", "R6", "RZ", {}),
+        ("IADD3", "R24", "R24", -32 & M32, "RZ", {}),
+        ("IADD3", "R24", "R24", 32, "RZ", {}),
+        ("LDG", "R16", "R24", 8, None, None, None, "UR6", {"size": "32", "base": "U32", "e": "E"}),
+        ("QSPC", "P0", "RZ", "R24", 0, "UR6", {"space": "G", "base": "U32", "e": "E"}),
+        ("QSPC", "P1", "RZ", "R24", 0, "UR6", {"space": "S", "base": "U32", "e": "E"}),
+    )(lambda x, p: {"R16": x[2], "P0": 1, "P1": 0})

@@ -18,7 +18,7 @@ SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd UR
 SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type);
 SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op);
 SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
-SIM_OP(query_space, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned space);
+SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space);
 
 /* Warp-wide (sim_ops_warp.c). */
 SIM_OP(shuffle, sim_opd Rd, sim_opd Pd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned mode);

@@ -330,13 +330,12 @@ SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, si
     }
 }
 
-SIM_OP(query_space, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned space)
+SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space)
 {
-    static const oric_operand none;
     uint64_t at[SIM_LANES];
     uint32_t bits = 0;
     int wanted = space == V_S ? ORIC_MEM_SHARED : space == V_L ? ORIC_MEM_LOCAL : ORIC_MEM_GLOBAL;
-    addresses(w, mask, A64, Ra, off, &none, V_X1, at);
+    addresses(w, mask, how, Ra, off, URa, V_X1, at);
     for (uint32_t l = 0; l < SIM_LANES; l++)
         bits |= (uint32_t)(sim_generic_space(w, &at[l]) == wanted) << l;
     sim_putp(w, mask, Pd, bits);
