@@ -44,7 +44,7 @@ def changed(tmp_path: Path, name: str, pattern: str, replacement: str):
         ("latency/classes.yaml", r"results: \{R: vote", "results: {R: veto", "latency/sm_80.yaml has no row 'R veto'"),
         ("latency/classes.yaml", r"    estimate: 20\n", "", "class 'conversion' on sm_80: a variable result needs an 'estimate'"),
         ("latency/classes.yaml", r"mod: order", "mod: odor", "operation 'LDG' has no modifier 'odor'"),
-        ("latency/classes.yaml", r"isa: \{sm_90: \{pipe", "isa: {sm_91: {pipe", "class 'float': no ISA 'sm_91'"),
+        ("latency/classes.yaml", r"isa: \{sm_90: \{spacing", "isa: {sm_91: {spacing", "class 'float': no ISA 'sm_91'"),
         ("latency/classes.yaml", r"    memory: \[global\]\n", "",
          "class 'load_global' on sm_80: 'memory' and 'does' belong together"),
         ("latency/classes.yaml", r"result: fixed\n", "result: foxed\n", "classes.yaml:\\d+: .*'foxed' is not one of"),
