@@ -8,7 +8,7 @@ from setuptools import Distribution, find_packages, setup
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "generator"))
 
-from oricgen.cli import build  # noqa: E402
+from oricgen.commands.build import build  # noqa: E402
 from oricgen.native import build_native  # noqa: E402
 
 WHERE = ("runtime", "generator", "build")

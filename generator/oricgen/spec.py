@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar, cast
 
 from . import schema, strictyaml
 from .strictyaml import Map
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -15,6 +19,7 @@ class Spec:
 
     root: Path
     _cache: dict[str, Map] = field(default_factory=dict)
+    _models: dict[str, object] = field(default_factory=dict)
 
     def load(self, name: str, schema_name: str | None = None) -> Map:
         """Load ``spec/NAME`` (for example ``sm_targets.yaml`` or ``ptx/arith.yaml``).
@@ -41,3 +46,9 @@ class Spec:
     def path(self, name: str) -> Path:
         """The path of ``spec/NAME``, for messages."""
         return self.root / name
+
+    def memo(self, name: str, make: Callable[[], T]) -> T:
+        """The model ``name``, made once: several outputs and checks read the same tables."""
+        if name not in self._models:
+            self._models[name] = make()
+        return cast(T, self._models[name])
