@@ -5,6 +5,7 @@ A module has
 ``NAME``          the table's name in ``oricgen stats`` and in messages
 ``FILES``         the files below ``spec/`` (names, or folders) that it owns
 ``load(spec)``    the resolved model: frozen data that remembers file and line of each row (cache it with ``spec.memo``)
+``rows(spec)``    the uniform view of that model, for ``oricgen query``, ``explain`` and ``diff``: a list of ``Row``
 ``check(spec)``   what JSON Schema cannot say: references, uniqueness, reachability; raises ``SpecError`` at the first mistake
 ``counts(spec)``  what is counted -> number, for ``oricgen stats``
 """
@@ -15,6 +16,7 @@ import importlib
 import pkgutil
 from typing import Any, Protocol, cast
 
+from ..rows import Row
 from ..spec import Spec
 
 
@@ -27,6 +29,10 @@ class Table(Protocol):
     @staticmethod
     def load(spec: Spec) -> Any:
         """The resolved rows."""
+
+    @staticmethod
+    def rows(spec: Spec) -> list[Row]:
+        """The uniform view."""
 
     @staticmethod
     def check(spec: Spec) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import SpecError
+from ..rows import Row, plain
 from ..spec import Spec
 
 NAME = "phases"
@@ -17,6 +18,16 @@ def load(spec: Spec) -> Any:
     """The rows as they stand in the file, checked."""
     check(spec)
     return spec.load(FILES[0])["phases"]
+
+
+def rows(spec: Spec) -> list[Row]:
+    """One row a phase; an undocumented one is called by its number."""
+    out = []
+    table = load(spec)
+    for number, row in enumerate(table):
+        named = row["name"] != UNDOCUMENTED
+        out.append(Row(row["name"] if named else f"phase {number}", plain(row), f"spec/{FILES[0]}", table.line_of(number)))
+    return out
 
 
 def counts(spec: Spec) -> dict[str, int]:
