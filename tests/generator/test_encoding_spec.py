@@ -101,8 +101,8 @@ def test_duplicate_operation_across_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("SZHY", "SZHZ", "opcode 'FMUL': ROT13 name is 'SZHY', not 'SZHZ'"),
-        ("id: 13", "id: 12", "opcode 'FMUL' has the id 12 of 'FADD'"),
+        ("SZHY", "SZHZ", "FMUL: rot13 is 'SZHZ', expected 'SZHY'"),
+        ("id: 13", "id: 12", "FMUL: id 12 is that of FADD"),
     ],
 )
 def test_mistakes_in_opcodes(tmp_path: Path, old: str, new: str, message: str) -> None:

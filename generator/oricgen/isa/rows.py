@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import SpecError
 from ..spec import Spec
 from ..strictyaml import Map
+from ..tables import opcodes
 from . import bits, notation
 from .forms import FormBuilder, RowContext
 from .model import Form, Machine, ModField, Modifier, Operation
@@ -22,7 +23,7 @@ def load(spec: Spec) -> Machine:
         SpecError: any mistake in the rows, with file and line.
     """
     formats = spec.load("formats.yaml")
-    opcodes = spec.load("opcodes.yaml")["opcodes"]
+    known = opcodes.load(spec).by_name
     isas = tuple(formats["isas"])
     aliases: list[tuple[str, tuple[tuple[int, str], ...]]] = []
     operations: list[Operation] = []
@@ -35,7 +36,7 @@ def load(spec: Spec) -> Machine:
         if name in seen:
             raise SpecError(where, line, f"duplicate operation '{name}' (first in {seen[name].path}:{seen[name].line})")
         opcode = row.get("opcode", name)
-        if opcode not in opcodes:
+        if opcode not in known:
             raise SpecError(
                 where,
                 row.line_of("opcode") if "opcode" in row else line,
@@ -125,25 +126,10 @@ def opcode_words(spec: Spec, machine: Machine) -> dict[str, int]:
     """Operation name -> Ori opcode word (id in bits 0-11, sub-operation in bits 12-13).
 
     Raises:
-        SpecError: two opcodes with one id, a wrong ROT13 name, a sub-operation above 3.
+        SpecError: a mistake in opcodes.yaml.
     """
-    data = spec.load("opcodes.yaml")
-    ids: dict[int, str] = {}
-    for name, row in data["opcodes"].items():
-        line = data["opcodes"].line_of(name)
-        if row["id"] in ids:
-            raise SpecError(spec.path("opcodes.yaml"), line, f"opcode '{name}' has the id {row['id']} of '{ids[row['id']]}'")
-        if row["rot13"] != rot13(name):
-            raise SpecError(
-                spec.path("opcodes.yaml"), line, f"opcode '{name}': ROT13 name is '{rot13(name)}', not '{row['rot13']}'"
-            )
-        ids[row["id"]] = name
-    return {o.name: data["opcodes"][o.opcode]["id"] | o.sub << 12 for o in machine.operations}
+    known = opcodes.load(spec).by_name
+    return {o.name: known[o.opcode].id | o.sub << 12 for o in machine.operations}
 
 
-def rot13(name: str) -> str:
-    """ROT13 of the capital letters of a name."""
-    return "".join(chr((ord(c) - 65 + 13) % 26 + 65) if c.isupper() else c for c in name)
-
-
-__all__ = ["Machine", "Modifier", "check_overlap", "load", "opcode_words", "rot13"]
+__all__ = ["Machine", "Modifier", "check_overlap", "load", "opcode_words"]
