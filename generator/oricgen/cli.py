@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from .commands import all_commands
-from .errors import SpecError
+from .errors import SpecError, UsageError
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ROOT = CHECKOUT if (CHECKOUT / "spec").is_dir() else Path.cwd()  # installed: the folder one stands in
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
     try:
         return int(args.run(args))
-    except SpecError as error:
+    except (SpecError, UsageError) as error:
         print(f"oricgen: error: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The one error type of the generator: a message with the file and line of its cause."""
+"""The errors of the generator: a mistake in the specification, with file and line, or a command asked for what is not there."""
 
 from __future__ import annotations
 
@@ -20,3 +20,7 @@ class SpecError(Exception):
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line > 0 else self.path
         return f"{place}: {self.message}"
+
+
+class UsageError(Exception):
+    """A command line that cannot be carried out: an unknown name, a broken condition. Exit status 2, like a mistake."""

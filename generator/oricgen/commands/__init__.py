@@ -2,8 +2,8 @@
 
 A module has ``NAME`` (the word on the command line), ``HELP`` (one line), ``configure(parser)`` (adds its arguments) and
 ``run(args) -> int`` (the exit status; ``args.root`` is the project folder). It may raise
-:class:`oricgen.errors.SpecError`, which becomes a message and exit status 2. What a command needs beyond the standard
-library it imports in ``run``, so that ``--help`` stays quick.
+:class:`oricgen.errors.SpecError` or ``UsageError``, which become a message and exit status 2. What a command needs beyond
+the standard library it imports in ``run``, so that ``--help`` stays quick.
 """
 
 from __future__ import annotations
