@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 
 
 class SpecError(Exception):
@@ -11,7 +11,7 @@ class SpecError(Exception):
     ``str()`` gives ``FILE:LINE: MESSAGE`` (the line is left out when the file as a whole is meant).
     """
 
-    def __init__(self, path: Path | str, line: int, message: str) -> None:
+    def __init__(self, path: PurePath | str, line: int, message: str) -> None:
         super().__init__(message)
         self.path = str(path)
         self.line = line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from .errors import SpecError
@@ -92,10 +92,11 @@ def families(spec: Spec) -> list[Family]:
     types = load_types(spec)
     out = []
     owner: dict[str, str] = {}
-    for path in sorted((spec.root / "ptx").glob("*.yaml")):
+    for name in spec.names("ptx"):
+        path = spec.path(name)
         if path.stem in NON_FAMILIES:
             continue
-        data = spec.load(f"ptx/{path.name}")
+        data = spec.load(name)
         family = _family(path, data, types)
         for instruction in family.instructions:
             if instruction.name in owner:
@@ -106,7 +107,7 @@ def families(spec: Spec) -> list[Family]:
     return out
 
 
-def _family(path: Path, data: Map, types: Map) -> Family:
+def _family(path: PurePath, data: Map, types: Map) -> Family:
     gates = {value: (version(row.get("ptx")), row.get("sm", 0)) for value, row in data["gates"].items()}
     family = Family(path.stem, gates)
     used: set[str] = set()
@@ -137,7 +138,7 @@ def without_groups(syntax: str) -> list[str]:
 class _Reader:
     """Reads the forms of one instruction."""
 
-    def __init__(self, path: Path, name: str, slots: dict[str, Any], types: Map, used: set[str]) -> None:
+    def __init__(self, path: PurePath, name: str, slots: dict[str, Any], types: Map, used: set[str]) -> None:
         self.path = path
         self.name = name
         self.slots = slots

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import jsonschema
@@ -21,7 +21,7 @@ def _validator(schema_path: Path) -> Any:
     return cls(schema)
 
 
-def validate(data: Map, path: Path, schema_path: Path) -> None:
+def validate(data: Map, path: PurePath, schema_path: Path) -> None:
     """Check ``data`` (loaded from ``path``) against the schema file.
 
     Raises:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeVar, cast
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from . import schema, strictyaml
 from .strictyaml import Map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 T = TypeVar("T")
 
 
 @dataclass
 class Spec:
-    """Access to ``spec/``: every file is loaded once, validated by ``schema/NAME.schema.json``."""
+    """Access to ``spec/``: every file is loaded once, validated by ``schema/NAME.schema.json``.
+
+    ``overlay`` holds texts that stand in place of files (path below ``spec/`` -> text): an edit that is tried without being
+    written. Every file that is read, and every folder that is listed (as ``FOLDER/``), is noted, so that :meth:`edited`
+    knows what depends on an edit.
+    """
 
     root: Path
+    overlay: Mapping[str, str] = field(default_factory=dict)
     _cache: dict[str, Map] = field(default_factory=dict)
-    _models: dict[str, object] = field(default_factory=dict)
+    _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
+    _readers: list[set[str]] = field(default_factory=list)
 
     def load(self, name: str, schema_name: str | None = None) -> Map:
         """Load ``spec/NAME`` (for example ``sm_targets.yaml`` or ``ptx/arith.yaml``).
@@ -30,25 +41,66 @@ class Spec:
         Raises:
             SpecError: unreadable file, broken YAML, schema violation.
         """
+        self._note({name})
         if name not in self._cache:
-            path = self.root / name
-            data = strictyaml.load(path)
+            path = self.path(name)
+            data = strictyaml.loads(self._text(name), path)
             stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
             schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
             self._cache[name] = data
         return self._cache[name]
 
+    def _text(self, name: str) -> str:
+        if name in self.overlay:
+            return self.overlay[name]
+        return strictyaml.read(self.root / name, self.path(name))
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the YAML files of ``spec/FOLDER``, relative to ``spec/``, sorted; none when there is no such folder."""
+        self._note({f"{folder}/"})
+        found = {f"{folder}/{p.name}" for p in (self.root / folder).glob("*.yaml")}
+        return sorted(found | {n for n in self.overlay if PurePosixPath(n).parent == PurePosixPath(folder)})
+
     def family(self, folder: str) -> dict[str, Map]:
         """All YAML files of ``spec/FOLDER``, sorted by name: relative name -> content."""
-        names = sorted(p.name for p in (self.root / folder).glob("*.yaml"))
-        return {f"{folder}/{n}": self.load(f"{folder}/{n}") for n in names}
+        return {name: self.load(name) for name in self.names(folder)}
 
-    def path(self, name: str) -> Path:
-        """The path of ``spec/NAME``, for messages."""
-        return self.root / name
+    @staticmethod
+    def path(name: str) -> PurePosixPath:
+        """How messages call ``spec/NAME``: relative to the project folder, wherever that is."""
+        return PurePosixPath("spec", name)
 
     def memo(self, name: str, make: Callable[[], T]) -> T:
         """The model ``name``, made once: several outputs and checks read the same tables."""
         if name not in self._models:
-            self._models[name] = make()
-        return cast(T, self._models[name])
+            with self.reading() as used:
+                made = make()
+            self._models[name] = made, frozenset(used)
+        model, used_files = self._models[name]
+        self._note(used_files)
+        return cast(T, model)
+
+    @contextmanager
+    def reading(self) -> Iterator[set[str]]:
+        """Collects what is read inside the ``with``: file names, and ``FOLDER/`` for a folder that is listed."""
+        used: set[str] = set()
+        self._readers.append(used)
+        try:
+            yield used
+        finally:
+            self._readers.remove(used)
+
+    def _note(self, names: set[str] | frozenset[str]) -> None:
+        for reader in self._readers:
+            reader |= names
+
+    def edited(self, texts: Mapping[str, str]) -> Spec:
+        """The same specification with other texts for some files; what does not depend on them is not read again."""
+        folders = {f"{PurePosixPath(n).parent}/" for n in texts if n not in self.overlay and not (self.root / n).exists()}
+        touched = {*texts, *folders}
+        return Spec(
+            self.root,
+            {**self.overlay, **texts},
+            {name: data for name, data in self._cache.items() if name not in touched},
+            {name: model for name, model in self._models.items() if not model[1] & touched},
+        )

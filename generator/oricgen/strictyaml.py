@@ -8,7 +8,7 @@ remember the line of every entry, so that later checks can name it.
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import yaml
@@ -46,21 +46,27 @@ class Seq(list[Any]):
         return self.lines[index] if 0 <= index < len(self.lines) else self.line
 
 
-def load(path: Path) -> Map:
-    """Read one YAML file whose top level is a mapping.
+def read(path: Path, name: PurePath | str) -> str:
+    """The text of a file that messages call ``name``.
 
     Raises:
-        SpecError: the file cannot be read, is no YAML, or breaks one of the rules above.
+        SpecError: the file cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(path, 0, f"cannot be read: {error}") from error
-    return loads(text, path)
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpecError(name, 0, f"the file cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise SpecError(name, line, "the file is not UTF-8") from error
 
 
-def loads(text: str, path: Path | str = "<string>") -> Map:
-    """Like :func:`load`, for text at hand; ``path`` is used in messages only."""
+def loads(text: str, path: PurePath | str = "<string>") -> Map:
+    """Read YAML whose top level is a mapping; ``path`` is used in messages only.
+
+    Raises:
+        SpecError: the text is no YAML, or breaks one of the rules above.
+    """
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             _refuse_indirection(event, path)
@@ -78,7 +84,7 @@ def loads(text: str, path: Path | str = "<string>") -> Map:
     return value
 
 
-def _refuse_indirection(event: Any, path: Path | str) -> None:
+def _refuse_indirection(event: Any, path: PurePath | str) -> None:
     line = event.start_mark.line + 1
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
         raise SpecError(path, line, "anchors and aliases are not allowed in the specification")
@@ -87,7 +93,7 @@ def _refuse_indirection(event: Any, path: Path | str) -> None:
         raise SpecError(path, line, f"the tag '{tag}' is not allowed in the specification")
 
 
-def _construct(node: Any, path: Path | str) -> Any:
+def _construct(node: Any, path: PurePath | str) -> Any:
     if isinstance(node, yaml.MappingNode):
         return _construct_map(node, path)
     if isinstance(node, yaml.SequenceNode):
@@ -98,7 +104,7 @@ def _construct(node: Any, path: Path | str) -> Any:
     return _scalar(node, path)
 
 
-def _construct_map(node: Any, path: Path | str) -> Map:
+def _construct_map(node: Any, path: PurePath | str) -> Map:
     out = Map()
     out.line = node.start_mark.line + 1
     out.lines = {}
@@ -115,7 +121,7 @@ def _construct_map(node: Any, path: Path | str) -> Map:
     return out
 
 
-def _scalar(node: Any, path: Path | str) -> Any:
+def _scalar(node: Any, path: PurePath | str) -> Any:
     text: str = node.value
     if node.style:  # quoted or block scalar; plain ones have '' (libyaml) or None
         return text

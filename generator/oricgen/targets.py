@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from .errors import SpecError
@@ -55,7 +55,7 @@ def isa_names(spec: Spec) -> list[str]:
     return list(dict.fromkeys(t.isa for t in resolve(spec)))
 
 
-def _target(name: str, data: Map, path: Path) -> Target:
+def _target(name: str, data: Map, path: PurePath) -> Target:
     columns = _inherited(name, data, path, ())
     for key in _REQUIRED:
         if key not in columns:
@@ -74,7 +74,7 @@ def _target(name: str, data: Map, path: Path) -> Target:
     )
 
 
-def _inherited(name: str, data: Map, path: Path, chain: tuple[str, ...]) -> dict[str, Any]:
+def _inherited(name: str, data: Map, path: PurePath, chain: tuple[str, ...]) -> dict[str, Any]:
     row = data[name]
     base: dict[str, Any] = {}
     parent = row.get("inherits")

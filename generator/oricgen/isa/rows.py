@@ -17,11 +17,15 @@ _CONDITIONS = {"RZ", "zero", "one", "pow2"}
 
 
 def load(spec: Spec) -> Machine:
-    """The whole machine model.
+    """The whole machine model, made once.
 
     Raises:
         SpecError: any mistake in the rows, with file and line.
     """
+    return spec.memo("machine", lambda: _load(spec))
+
+
+def _load(spec: Spec) -> Machine:
     formats = spec.load("formats.yaml")
     known = opcodes.load(spec).by_name
     isas = tuple(formats["isas"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from ..errors import SpecError
@@ -52,7 +52,7 @@ def _check_targets(spec: Spec, data: Map) -> None:
             raise SpecError(path, line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
 
 
-def _unique(rows: Seq, path: Path, where: str) -> None:
+def _unique(rows: Seq, path: PurePath, where: str) -> None:
     for key in ("code", "name"):
         seen: dict[object, int] = {}
         for index, row in enumerate(rows):
@@ -62,7 +62,7 @@ def _unique(rows: Seq, path: Path, where: str) -> None:
             seen[row[key]] = line
 
 
-def _check_attributes(rows: Seq, path: Path) -> None:
+def _check_attributes(rows: Seq, path: PurePath) -> None:
     for index, row in enumerate(rows):
         if "layout" in row and row["format"] not in _FORMATS.get(row["layout"], ("sized",)):
             raise SpecError(
@@ -70,7 +70,7 @@ def _check_attributes(rows: Seq, path: Path) -> None:
             )
 
 
-def _sections(data: Map, path: Path) -> list[dict[str, Any]]:
+def _sections(data: Map, path: PurePath) -> list[dict[str, Any]]:
     kinds = list(data["sections"])
     out = []
     for key, row in data["sections"].items():
@@ -85,11 +85,11 @@ def _sections(data: Map, path: Path) -> list[dict[str, Any]]:
     return out
 
 
-def _layouts(data: Map, path: Path) -> dict[str, dict[str, Any]]:
+def _layouts(data: Map, path: PurePath) -> dict[str, dict[str, Any]]:
     return {name: _layout(data, path, name) for name in data["layouts"]}
 
 
-def _columns(data: Map, path: Path, name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+def _columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...]) -> dict[str, Any]:
     row = data["layouts"][name]
     line = data["layouts"].line_of(name)
     parent = row.get("inherits")
@@ -108,7 +108,7 @@ def _columns(data: Map, path: Path, name: str, seen: tuple[str, ...]) -> dict[st
     return merged
 
 
-def _layout(data: Map, path: Path, name: str) -> dict[str, Any]:
+def _layout(data: Map, path: PurePath, name: str) -> dict[str, Any]:
     columns = _columns(data, path, name, ())
     line = data["layouts"].line_of(name)
     missing = [c for c in _REQUIRED if c not in columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from ..errors import SpecError
@@ -32,7 +32,7 @@ class _Tables:
         self.fold: dict[int, tuple[str, tuple[int, ...], str]] = {}
         self.commute: dict[int, tuple[Any, ...]] = {}
 
-    def operation(self, name: str, path: Path, line: int) -> Operation:
+    def operation(self, name: str, path: PurePath, line: int) -> Operation:
         """The operation of that name."""
         if name not in self.operations:
             raise SpecError(path, line, f"there is no operation '{name}'")
@@ -61,7 +61,7 @@ def _pattern(token: Any) -> int:
     return "xyz".index(token[0]) + (KEEP_SIGNS if token.endswith("*") else 0)
 
 
-def _rule(tables: _Tables, rule: Any, path: Path, line: int) -> None:
+def _rule(tables: _Tables, rule: Any, path: PurePath, line: int) -> None:
     operation = tables.operation(rule["op"], path, line)
     result = tables.operation(rule["replace"], path, line)
     sources = [i for i, o in enumerate(operation.operands) if not o.writes]
@@ -84,7 +84,7 @@ def _rule(tables: _Tables, rule: Any, path: Path, line: int) -> None:
         tables.rules.setdefault(tables.words[operation.name], []).append(entry)
 
 
-def _mods(operation: Operation, rule: Any, path: Path, line: int) -> tuple[int, int]:
+def _mods(operation: Operation, rule: Any, path: PurePath, line: int) -> tuple[int, int]:
     """Mask and value of the packed modifiers that a rule asks for."""
     wanted = dict(rule.get("mods", {}))
     known = {m.name for m in operation.mods}
@@ -105,7 +105,7 @@ def _mods(operation: Operation, rule: Any, path: Path, line: int) -> tuple[int, 
     return mask, value
 
 
-def _fold(tables: _Tables, name: str, text: str, path: Path, line: int) -> None:
+def _fold(tables: _Tables, name: str, text: str, path: PurePath, line: int) -> None:
     operation = tables.operation(name, path, line)
     try:
         names = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
@@ -118,7 +118,7 @@ def _fold(tables: _Tables, name: str, text: str, path: Path, line: int) -> None:
     tables.fold[tables.words[name]] = (operation.ident.lower(), order, text)
 
 
-def _commute(tables: _Tables, name: str, entry: Any, path: Path, line: int) -> None:
+def _commute(tables: _Tables, name: str, entry: Any, path: PurePath, line: int) -> None:
     operation = tables.operation(name, path, line)
     places = {o.name: i for i, o in enumerate(operation.operands)}
     for source in entry["sources"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 
 from ..errors import SpecError
 from ..render import template
@@ -72,7 +72,7 @@ def render(spec: Spec) -> dict[str, str]:
     }
 
 
-def _struct(name: str, entries: Map, path: Path) -> Struct:
+def _struct(name: str, entries: Map, path: PurePath) -> Struct:
     entry = entries[name]
     fields: list[Field] = []
     names: set[str] = set()
@@ -97,7 +97,7 @@ def _struct(name: str, entries: Map, path: Path) -> Struct:
     return Struct(name, entry["doc"], entry["size"], tuple(fields))
 
 
-def _field(raw: Map, entries: Map, path: Path, line: int) -> Field:
+def _field(raw: Map, entries: Map, path: PurePath, line: int) -> Field:
     kind = raw["type"]
     if kind.startswith("ptr:"):
         target = kind[4:]

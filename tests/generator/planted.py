@@ -1,0 +1,107 @@
+"""Planted mistakes: an edit of the specification, tried in memory, and the error that it must give.
+
+Each file of ``tests/generator/mistakes`` is a list of
+
+``name``     what is wrong, in a few words
+``file``     the file below ``spec/`` that is edited (``create`` in place of ``find``: a new file with that text)
+``find``     a text that occurs once in it (one line; a block of several lines is fine)
+``replace``  what stands there afterwards
+``at``       a text of the line that the error must name; it occurs once after the edit; of several lines the first is meant
+``message``  a text of the message
+``in``       the file that the error must name, when it is not ``file``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from oricgen.errors import SpecError
+from oricgen.outputs import all_outputs
+from oricgen.spec import Spec
+from oricgen.tables import all_tables
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).resolve().parent / "mistakes"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One entry."""
+
+    name: str
+    file: str
+    find: str
+    replace: str
+    at: str
+    message: str
+    place: str
+
+    def text(self) -> str:
+        """The edited file."""
+        if not self.find:
+            assert not (ROOT / "spec" / self.file).exists()
+            return self.replace
+        text = (ROOT / "spec" / self.file).read_text(encoding="utf-8")
+        assert text.count(self.find) == 1, f"{self.find!r} occurs {text.count(self.find)} times in {self.file}"
+        return text.replace(self.find, self.replace)
+
+    def line(self) -> int:
+        """The line that the error must name; 0 for the file as a whole."""
+        text = self.text() if self.place == self.file else (ROOT / "spec" / self.place).read_text(encoding="utf-8")
+        if not self.at:
+            return 0
+        assert text.count(self.at) == 1, f"{self.at!r} occurs {text.count(self.at)} times in {self.place} after the edit"
+        start = text.index(self.at) + len(self.at) - len(self.at.lstrip("\n"))
+        return text[:start].count("\n") + 1
+
+
+def read(path: Path) -> list[Mistake]:
+    """The entries of one file."""
+    out = []
+    for row in yaml.safe_load(path.read_text(encoding="utf-8")):
+        new = row.pop("create", None)
+        find, replace = ("", new) if new is not None else (row.pop("find"), row.pop("replace"))
+        place = row.pop("in", row["file"])
+        out.append(Mistake(row.pop("name"), row.pop("file"), find, replace, row.pop("at"), row.pop("message"), place))
+        assert not row, f"{path.name}: {out[-1].name}: unknown keys {list(row)}"
+    return out
+
+
+def steps() -> list[tuple[str, Callable[[Spec], object]]]:
+    """What ``oricgen check`` does, in its order."""
+    checks: list[tuple[str, Callable[[Spec], object]]] = [(f"check {t.NAME}", t.check) for t in all_tables()]
+    return checks + [(f"render {m.__name__}", m.render) for m in all_outputs()]
+
+
+@cache
+def sound() -> tuple[Spec, dict[str, set[str]]]:
+    """The specification as it is, and which files each step reads."""
+    spec = Spec(ROOT / "spec")
+    reads = {}
+    for name, step in steps():
+        with spec.reading() as reads[name]:
+            step(spec)
+    return spec, reads
+
+
+def errors(texts: dict[str, str]) -> SpecError | None:
+    """What ``oricgen check`` says of the specification with these texts in place of its files: the first error.
+
+    Only the steps that read one of the files are run again.
+    """
+    spec, reads = sound()
+    edited = spec.edited(texts)
+    folders = {f"{Path(name).parent}/" for name in texts if not (ROOT / "spec" / name).exists()}
+    todo: list[tuple[str, Callable[[Spec], Any]]] = [s for s in steps() if reads[s[0]] & {*texts, *folders}]
+    assert todo, f"nothing reads {sorted(texts)}"
+    try:
+        for _, step in todo:
+            step(edited)
+    except SpecError as error:
+        return error
+    return None
