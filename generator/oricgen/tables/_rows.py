@@ -1,0 +1,83 @@
+"""What table modules of plain lists share: rows with their source filled in, keys that are unique, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import SpecError
+from ..rows import Row, plain
+from ..spec import Spec
+
+Sections = Mapping[str, tuple[Row, ...]]
+
+
+def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
+    """The rows of the lists of ``file``, by section.
+
+    ``keys`` maps a section's name to the pattern of its rows' keys, for example ``"input {input}"``. A row without a
+    ``source`` has that of the file's ``sources`` for its section.
+
+    Raises:
+        SpecError: two rows with one key, or a row without a source.
+    """
+    data = spec.load(file)
+    sources = data["sources"]
+    out: dict[str, tuple[Row, ...]] = {}
+    for section, pattern in keys.items():
+        rows: list[Row] = []
+        seen: dict[str, int] = {}
+        for index, raw in enumerate(data[section]):
+            line = data[section].line_of(index)
+            values = plain(raw)
+            key = pattern.format_map(values)
+            if key in seen:
+                raise SpecError(spec.path(file), line, f"{key}: listed twice (first on line {seen[key]})")
+            if "source" not in values:
+                if section not in sources:
+                    raise SpecError(spec.path(file), line, f"{key}: no source, and 'sources' has none for '{section}'")
+                values["source"] = sources[section]
+            seen[key] = line
+            rows.append(Row(key, values, f"spec/{file}", line))
+        out[section] = tuple(rows)
+    return out
+
+
+def flat(sections: Sections) -> list[Row]:
+    """All rows, section after section."""
+    return [row for rows in sections.values() for row in rows]
+
+
+def check_count(spec: Spec, file: str, sections: Sections, counts: Mapping[str, int]) -> None:
+    """A documented table is complete: its section has the documented number of rows.
+
+    Raises:
+        SpecError: a section that has not.
+    """
+    for section, count in counts.items():
+        if len(sections[section]) != count:
+            line = spec.load(file).line_of(section)
+            raise SpecError(spec.path(file), line, f"{section}: there are {len(sections[section])} rows, not {count}")
+
+
+def check_numbers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, first: int = 0) -> None:
+    """``column`` counts up from ``first`` without gaps.
+
+    Raises:
+        SpecError: the first row that is out of order.
+    """
+    for number, row in enumerate(rows, first):
+        if row.values[column] != number:
+            raise SpecError(spec.path(file), row.line, f"{row.key}: {column} is {row.values[column]} where {number} is expected")
+
+
+def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, known: Mapping[object, object], what: str) -> None:
+    """What ``column`` names exists: one name, a list of names, or nothing.
+
+    Raises:
+        SpecError: the first name that does not.
+    """
+    for row in rows:
+        value = row.values.get(column)
+        for name in value if isinstance(value, list) else [] if value is None else [value]:
+            if name not in known:
+                raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{name}' is no {what}")
