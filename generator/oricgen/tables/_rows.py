@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from ..errors import SpecError
 from ..rows import Row, plain
@@ -70,7 +70,7 @@ def check_numbers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, fir
             raise SpecError(spec.path(file), row.line, f"{row.key}: {column} is {row.values[column]} where {number} is expected")
 
 
-def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, known: Mapping[object, object], what: str) -> None:
+def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, known: Container[object], what: str) -> None:
     """What ``column`` names exists: one name, a list of names, or nothing.
 
     Raises:

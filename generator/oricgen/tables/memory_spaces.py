@@ -8,7 +8,7 @@ from ..errors import SpecError
 from ..isa import rows as machine
 from ..rows import Row
 from ..spec import Spec
-from . import _rows
+from . import _rows, opcodes
 
 NAME = "memory_spaces"
 FILES = ("memory_spaces.yaml",)
@@ -111,7 +111,7 @@ def _by_opcode(spec: Spec, rows: tuple[Row, ...]) -> dict[int, int]:
 def _input_of(spec: Spec, sections: _rows.Sections) -> dict[str, int]:
     path = spec.path(_FILE)
     rows = sections["mnemonics"]
-    _rows.check_refers(spec, _FILE, rows, "mnemonics", spec.load("opcodes.yaml")["opcodes"], "opcode of opcodes.yaml")
+    _rows.check_refers(spec, _FILE, rows, "mnemonics", opcodes.load(spec).by_name, "opcode of opcodes.yaml")
     out: dict[str, int] = {}
     for row in rows:
         number = row.values["input"]
