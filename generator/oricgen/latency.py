@@ -60,11 +60,15 @@ class Latency:
 
 
 def load(spec: Spec, machine: Machine) -> Latency:
-    """Read ``spec/latency``.
+    """Read ``spec/latency``, once for a specification.
 
     Raises:
         SpecError: a figure below its evidence, an operation without a class or in two, an unknown name.
     """
+    return spec.memo("latency", lambda: _load(spec, machine))
+
+
+def _load(spec: Spec, machine: Machine) -> Latency:
     data = spec.load(_CLASSES, "latency_classes")
     path = str(spec.path(_CLASSES))
     classes = {

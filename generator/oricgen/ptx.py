@@ -84,11 +84,15 @@ def load_types(spec: Spec) -> Map:
 
 
 def families(spec: Spec) -> list[Family]:
-    """All instruction families, in order of file name.
+    """All instruction families, in order of file name; read once for a specification.
 
     Raises:
         SpecError: notation errors, unknown slots or types, a name given twice.
     """
+    return spec.memo("ptx", lambda: _families(spec))
+
+
+def _families(spec: Spec) -> list[Family]:
     types = load_types(spec)
     out = []
     owner: dict[str, str] = {}

@@ -78,10 +78,7 @@ class Compiler:
 
     def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
         """Compile an entry of ``rules``, once for each row of its `each` (a list of lists: for each combination)."""
-        each = entry.get("each", [{}])
-        groups = each if isinstance(each[0], list) else [each]
-        combined = [{k: v for row in rows for k, v in row.items()} for rows in product(*groups)]
-        return [self.rule(_substitute(entry, row)) for row in combined]
+        return [self.rule(one) for one in instances(entry)]
 
     def rule(self, entry: Any) -> tuple[str, tuple[Any, ...]]:
         """Compile a rule; returns the family and the tuple.
@@ -103,6 +100,7 @@ class Compiler:
 
     def _alternative(self, row: Any, entry: Any, slot_names: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
         state = Alternative()
+        self._copies = 0
         args = tuple(template.ARGS.index(a) for a in row.get("args", entry.get("args", "d a b c e f")).split())
         texts = row.get("emit", entry.get("emit", ()))
         for number, text in enumerate(texts):
@@ -126,6 +124,11 @@ class Compiler:
             state.flags,
             tuple(state.lines),
         )
+
+    def expanded(self, texts: Seq) -> list[str]:
+        """The lines of an alternative with its macros written out."""
+        self._copies = 0
+        return [part for number, text in enumerate(texts) for part in self._expand(text, texts.line_of(number))]
 
     def _expand(self, text: str, at: int) -> list[str]:
         """The lines of a macro ``$NAME ARG, ...``; its temporaries get names of their own."""
@@ -297,6 +300,14 @@ class Compiler:
         view = _VIEWS[operand.view]
         if any(view in (0, v) or v == 0 for _, v in state.written):
             state.flags |= FLAG_HAZARD
+
+
+def instances(entry: Any) -> list[Any]:
+    """A rule once for each row of its `each` (a list of lists: for each combination), with the row's values put in."""
+    each = entry.get("each", [{}])
+    groups = each if isinstance(each[0], list) else [each]
+    combined = [{k: v for row in rows for k, v in row.items()} for rows in product(*groups)]
+    return [_substitute(entry, row) for row in combined]
 
 
 def _literal(text: str) -> Callable[[re.Match[str]], str]:

@@ -89,7 +89,12 @@ def _layouts(data: Map, path: PurePath) -> dict[str, dict[str, Any]]:
     return {name: _layout(data, path, name) for name in data["layouts"]}
 
 
-def _columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...]) -> dict[str, Any]:
+def layout_columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The columns of a layout with those that it inherits.
+
+    Raises:
+        SpecError: an unknown or circular parent, a replaced record that is not there.
+    """
     row = data["layouts"][name]
     line = data["layouts"].line_of(name)
     parent = row.get("inherits")
@@ -97,7 +102,7 @@ def _columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...]) -> dic
     if parent is not None:
         if parent not in data["layouts"] or parent in (*seen, name):
             raise SpecError(path, line, f"layout {name}: cannot inherit '{parent}'")
-        base = _columns(data, path, parent, (*seen, name))
+        base = layout_columns(data, path, parent, (*seen, name))
     merged = {**base, **row}
     replaced = row.get("replace_records", {})
     names = {r["attribute"] for r in merged.get("records", ())}
@@ -109,7 +114,7 @@ def _columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...]) -> dic
 
 
 def _layout(data: Map, path: PurePath, name: str) -> dict[str, Any]:
-    columns = _columns(data, path, name, ())
+    columns = layout_columns(data, path, name)
     line = data["layouts"].line_of(name)
     missing = [c for c in _REQUIRED if c not in columns]
     if missing:

@@ -24,16 +24,12 @@ def render(spec: Spec) -> dict[str, str]:
     files = spec.family("lowering")
     if not files:
         return {}
-    operations = load_operations(spec)
-    special = special_registers(spec)
-    sets = _merged(spec, files, "sets")
-    macros = _merged(spec, files, "macros")
     out: dict[str, str] = {}
     owner: dict[str, tuple[str, ...]] = {}
     templates: dict[str, str] = {}
     for name, data in files.items():
         module = f"lower_{Path(name).stem}"
-        compiler = Compiler(operations, sets, macros, special, str(spec.path(name)))
+        compiler = compiler_of(spec, name)
         families = _families(compiler, data)
         named = _templates(compiler, data)
         for family in families:
@@ -47,8 +43,20 @@ def render(spec: Spec) -> dict[str, str]:
     return out
 
 
-def _merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
-    """The entries of a section of all files."""
+def compiler_of(spec: Spec, name: str) -> Compiler:
+    """The compiler of the rules of ``spec/NAME``."""
+    files = spec.family("lowering")
+    operations = spec.memo("lowering operations", lambda: load_operations(spec))
+    sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
+    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)))
+
+
+def merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
+    """The entries of a section of all files.
+
+    Raises:
+        SpecError: an entry that two files declare.
+    """
     merged: dict[str, Any] = {}
     for name, data in files.items():
         rows = data.get(key, {})

@@ -1,0 +1,96 @@
+"""PTX signatures: the forms of ``spec/ptx`` resolved, and what its qualifiers need."""
+
+from __future__ import annotations
+
+from ..ptx import BIT, FLAGS, Family, Form, Operand, families, without_groups
+from ..rows import Row
+from ..spec import Spec
+from ..strictyaml import Map
+from ._shared import numbered, without_empty
+
+NAME = "ptx"
+FILES = ("ptx",)
+_FEW = 6
+
+
+def load(spec: Spec) -> list[Family]:
+    """The families with their resolved forms."""
+    return families(spec)
+
+
+def rows(spec: Spec) -> list[Row]:
+    """One row a form, called by its mnemonic as the syntax line has it (``add{.rnd}.f32``), and one a gate (``.cluster in atomics``)."""
+    out: list[Row] = []
+    for family in load(spec):
+        path = f"spec/ptx/{family.stem}.yaml"
+        data = spec.load(f"ptx/{family.stem}.yaml")
+        for instruction in family.instructions:
+            row = data["instructions"][instruction.name]
+            texts = list(_syntax(row))
+            for (syntax, line), form in zip(texts, instruction.forms, strict=True):
+                values = {"instruction": instruction.name, "family": family.stem, **_form(form), "section": instruction.section}
+                out.append(Row(_mnemonic(syntax, form), without_empty(values), path, line))
+        for word, (ptx, sm) in family.gates.items():
+            gate = without_empty({"family": family.stem, "ptx": version_text(ptx), "sm": sm})
+            out.append(Row(f".{word} in {family.stem}", gate, path, data["gates"].line_of(word)))
+    return numbered(out)
+
+
+def _syntax(row: Map) -> list[tuple[str, int]]:
+    """The syntax lines of an instruction with their lines in the file, groups written out."""
+    forms = row["forms"]
+    texts = [(form if isinstance(form, str) else form["syntax"], forms.line_of(i)) for i, form in enumerate(forms)]
+    return [(syntax, line) for text, line in texts for syntax in without_groups(text)]
+
+
+def _mnemonic(syntax: str, form: Form) -> str:
+    """The mnemonic of a syntax line with its types put in where they are few: ``add{.rnd}.f16,f16x2``."""
+    types = next((values for name, values, _ in form.slots if name == "type"), ())
+    head = syntax.partition(" ")[0]
+    return head.removesuffix(".type") + "." + ",".join(types) if head.endswith(".type") and len(types) < _FEW else head
+
+
+def _form(form: Form) -> dict[str, object]:
+    return {
+        "qualifiers": {name + ("" if need else "?"): list(values) for name, values, need in form.slots},
+        "operands": [_operand(o) for o in form.operands],
+        "ptx": version_text(form.ptx),
+        "sm": form.sm,
+        "arch": list(form.arch),
+        "special": form.special,
+    }
+
+
+def _operand(operand: Operand) -> str:
+    """``d:$type (dest reg)``; ``?`` marks one that may be left out."""
+    flags = " ".join(flag for flag in FLAGS if operand.mask & BIT[flag])
+    bounds = " {}..{} step {}".format(*operand.bounds) if operand.bounds else ""
+    pair = f"{' ?' if operand.pair_optional else ' '}| {_operand(operand.pair)}" if operand.pair else ""
+    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type} ({flags}){bounds}{pair}"
+
+
+def version_text(number: int) -> str:
+    """78 -> "7.8"; "" for no bound."""
+    return f"{number // 10}.{number % 10}" if number else ""
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """Instructions and their forms."""
+    found = load(spec)
+    return {
+        "instructions": sum(len(f.instructions) for f in found),
+        "signatures": sum(len(i.forms) for f in found for i in f.instructions),
+        "gated qualifiers": sum(len(f.gates) for f in found),
+    }
+
+
+def check(spec: Spec) -> None:
+    """Load the signatures, which check themselves.
+
+    Raises:
+        SpecError: notation errors, unknown slots or types, a name given twice.
+    """
+    load(spec)
+
+
+__all__ = ["FILES", "NAME", "check", "counts", "load", "rows", "version_text"]

@@ -1,0 +1,42 @@
+"""PTX types, state spaces and versions: ``spec/ptx/types.yaml``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ptx import load_types
+from ..rows import Row, plain
+from ..spec import Spec
+from ._shared import entries
+
+NAME = "ptx_types"
+FILES = ("ptx/types.yaml",)
+
+
+def load(spec: Spec) -> Any:
+    """The file as it stands."""
+    return load_types(spec)
+
+
+def rows(spec: Spec) -> list[Row]:
+    """One row a type (``f32``); what is a list in the file is one row with the column ``values`` (``spaces``)."""
+    data, path = load(spec), f"spec/{FILES[0]}"
+    out = entries(data, "types", path)
+    for key, value in data.items():
+        if key != "types":
+            out.append(Row(key, {"values": plain(value)} if isinstance(value, list) else plain(value), path, data.line_of(key)))
+    return out
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """Types, spaces, versions."""
+    data = load(spec)
+    return {
+        "fundamental types": len(data["types"]),
+        "state spaces": len(data["spaces"]),
+        "PTX versions": len(data["versions"]["major_minor"]),
+    }
+
+
+def check(spec: Spec) -> None:
+    """The signatures check what they use of it."""

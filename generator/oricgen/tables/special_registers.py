@@ -1,0 +1,31 @@
+"""PTX special registers: ``spec/ptx/special_registers.yaml``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..rows import Row
+from ..spec import Spec
+from ._shared import entries
+
+NAME = "special_registers"
+FILES = ("ptx/special_registers.yaml",)
+
+
+def load(spec: Spec) -> Any:
+    """The rows as they stand in the file."""
+    return spec.load(FILES[0], "ptx_special_registers")["registers"]
+
+
+def rows(spec: Spec) -> list[Row]:
+    """One row a register, called by its name without the percent sign (``tid``)."""
+    return entries(spec.load(FILES[0], "ptx_special_registers"), "registers", f"spec/{FILES[0]}")
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """How many there are."""
+    return {"special registers": len(load(spec))}
+
+
+def check(spec: Spec) -> None:
+    """JSON Schema says all that there is to say; outputs check the references."""
