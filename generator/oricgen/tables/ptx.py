@@ -19,7 +19,7 @@ def load(spec: Spec) -> list[Family]:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row a form, called by its mnemonic as the syntax line has it (``add{.rnd}.f32``), and one a gate (``.cluster in atomics``)."""
+    """One row a form, called by its mnemonic (``add{.rnd}.f32``), and one a gate (``.cluster in atomics``)."""
     out: list[Row] = []
     for family in load(spec):
         path = f"spec/ptx/{family.stem}.yaml"
