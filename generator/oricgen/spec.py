@@ -88,7 +88,7 @@ class Spec:
         try:
             yield used
         finally:
-            self._readers.remove(used)
+            self._readers.pop()  # `with` blocks end in the reverse order of their beginning
 
     def _note(self, names: set[str] | frozenset[str]) -> None:
         for reader in self._readers:
