@@ -29,7 +29,11 @@ def main(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
     try:
         return int(args.run(args))
-    except (SpecError, UsageError) as error:
+    except SpecError as error:
+        for one in (error, *error.others):
+            print(f"oricgen: error: {one}", file=sys.stderr)
+        return 2
+    except UsageError as error:
         print(f"oricgen: error: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:

@@ -8,7 +8,8 @@ from pathlib import PurePath
 class SpecError(Exception):
     """A mistake in the specification.
 
-    ``str()`` gives ``FILE:LINE: MESSAGE`` (the line is left out when the file as a whole is meant).
+    ``str()`` gives ``FILE:LINE: MESSAGE`` (the line is left out when the file as a whole is meant). ``others`` are further
+    mistakes of the same kind, found at the same time.
     """
 
     def __init__(self, path: PurePath | str, line: int, message: str) -> None:
@@ -16,6 +17,7 @@ class SpecError(Exception):
         self.path = str(path)
         self.line = line
         self.message = message
+        self.others: tuple[SpecError, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line > 0 else self.path

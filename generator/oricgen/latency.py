@@ -17,6 +17,7 @@ SPACES = ("global", "shared", "local")
 FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy")
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
 OTHER = "other"  # reader group of readers that are not known
+MOST_CYCLES = 127  # of a distance
 _CLASSES = "latency/classes.yaml"
 
 
@@ -201,12 +202,18 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]
         cells = {}
         for group, figures in row["readers"].items():
             place = f"'{row_name}' to '{group}'"
+            if not 1 <= figures[0] <= MOST_CYCLES:
+                raise SpecError(path, line, f"{place}: {figures[0]} cycles: the tables of the scheduler hold 1 to {MOST_CYCLES}")
             if figures[0] < figures[1]:
                 raise SpecError(path, line, f"{place}: {figures[0]} cycles is below the smallest distance seen, {figures[1]}")
             if group not in used:
                 raise SpecError(path, line, f"{place}: no class reads as '{group}'")
             cells[group] = figures[0]
         rewrite = row["rewrite"]
+        if not 1 <= rewrite[0] <= MOST_CYCLES:
+            raise SpecError(
+                path, line, f"'{row_name}': rewrite {rewrite[0]}: the tables of the scheduler hold 1 to {MOST_CYCLES}"
+            )
         if len(rewrite) > 1 and rewrite[0] < rewrite[1]:
             raise SpecError(path, line, f"'{row_name}': rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
         if row["other"] < max(cells.values(), default=0):

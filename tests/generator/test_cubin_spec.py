@@ -46,7 +46,7 @@ def test_the_spec_itself_renders() -> None:
             "name: EXIT_INSTR_OFFSETS, format: byte",
             "layout 'offsets' does not go with",
         ),
-        ("name: EXTERNS, format: sized, layout: symbols", "name: EXTERNS, format: sized", "'layout' is a dependency of 'format'"),
+        ("name: EXTERNS, format: sized, layout: symbols", "name: EXTERNS, format: sized", "EXTERNS: column 'layout' is missing"),
         ("{code: 4, name: R_CUDA_G64, size: 8}", "{code: 2, name: R_CUDA_G64, size: 8}", "relocations: code 2 is used twice"),
         ("{name: .nv.compat, type: CUDA_COMPAT,", "{name: .nv.compat, type: COMPAT,", "compat: unknown section type 'COMPAT'"),
         ("entsize: 24, link: strtab}", "entsize: 24, link: strings}", "symtab: linked to the unknown kind 'strings'"),

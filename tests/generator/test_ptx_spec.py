@@ -48,7 +48,7 @@ def named(name: str, syntax: str) -> str:
         (row("add.s32 d, a+big"), "spec/ptx/toy.yaml:7: add: operand 'a+big': unknown flag 'big'"),
         (row("add.s32 d, A"), "spec/ptx/toy.yaml:7: add: cannot read operand 'A'"),
         (row("add.type d, a", ", type: $none"), "spec/ptx/toy.yaml:7: add: type: there is no slot 'none'"),
-        (row("add.type d, a", ", type: [f32, f32]"), "spec/ptx/toy.yaml:7: instructions.add.forms.0: "),
+        (row("add.type d, a", ", type: [f32, f32]"), "spec/ptx/toy.yaml:7: add: column 'forms[0].type': 'f32' is listed twice"),
         (row("add.s32 d, a", ', ptx: "10"'), "spec/ptx/toy.yaml:7: "),
         (row("add.s32 d, a").replace("slots: {}", "slots: {rnd: [rn]}"), "spec/ptx/toy.yaml:1: slot 'rnd' is used by no form"),
         (named("wgmma.fence", "wgmma.fence.sync"), "wgmma.fence: has signatures in toy.yaml; remove it here"),

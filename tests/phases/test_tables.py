@@ -32,7 +32,7 @@ def changed(tmp_path: Path, name: str, old: str, new: str) -> Spec:
         ("{before: sanitize, after: general_optimize_early", "{before: value_numbering, after: sanitize", "must come before"),
         ("function: sanitize, min_level: 0", "function: sanitize, min_level: 1", "required but does not run"),
         ("{index: 158, name: undocumented", "{index: 158, name: SomeName", "needs a source"),
-        ("min_level: 3", "min_level: 9", "9 is greater than the maximum"),
+        ("min_level: 3", "min_level: 9", "9 is above the greatest value, 5"),
     ],
 )
 def test_phases(tmp_path: Path, old: str, new: str, message: str) -> None:
