@@ -203,7 +203,7 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]
         for group, figures in row["readers"].items():
             place = f"'{row_name}' to '{group}'"
             if not 1 <= figures[0] <= MOST_CYCLES:
-                raise SpecError(path, line, f"{place}: {figures[0]} cycles: the tables of the scheduler hold 1 to {MOST_CYCLES}")
+                raise SpecError(path, line, f"{place}: {figures[0]}: tables hold 1 to {MOST_CYCLES} cycles")
             if figures[0] < figures[1]:
                 raise SpecError(path, line, f"{place}: {figures[0]} cycles is below the smallest distance seen, {figures[1]}")
             if group not in used:

@@ -16,11 +16,12 @@ from .errors import SpecError
 from .strictyaml import Map, Seq
 
 # Keywords of both draft-07 and 2020-12, and what editors add: every editor with YAML schemas knows them (tested).
-KEYWORDS = frozenset(
-    "$schema $defs $ref title description default examples type enum const pattern patternErrorMessage minLength maxLength minimum "
-    "maximum multipleOf items minItems maxItems uniqueItems properties required additionalProperties patternProperties propertyNames "
-    "minProperties maxProperties oneOf anyOf allOf if then else".split()
-)
+_KEYWORDS = """
+    $schema $defs $ref title description default examples type enum const pattern patternErrorMessage minLength maxLength
+    minimum maximum multipleOf items minItems maxItems uniqueItems properties required additionalProperties patternProperties
+    propertyNames minProperties maxProperties oneOf anyOf allOf if then else
+"""
+KEYWORDS = frozenset(_KEYWORDS.split())
 _TYPES = {
     "string": "text", "integer": "an integer", "number": "a number", "boolean": "true or false", "array": "a list",
     "object": "a mapping", "null": "null",
@@ -82,8 +83,9 @@ def _place(data: Map, parts: list[str | int]) -> str:
     entries = data.get(section)
     if len(parts) == 1 or not isinstance(entries, (Map, Seq)):
         return f"{section}: "
-    row = entries[parts[1]] if isinstance(entries, Seq) else entries.get(str(parts[1]))
-    name = _item(section, parts[1], row)
+    key = parts[1]
+    row = entries.get(str(key)) if isinstance(entries, Map) else entries[int(key)]
+    name = _item(section, key, row)
     return f"{name}: {_column(parts[2:])}" if len(parts) > 2 else f"{name}: "
 
 

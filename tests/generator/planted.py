@@ -6,7 +6,7 @@ Each file of ``tests/generator/mistakes`` is a list of
 ``file``     the file below ``spec/`` that is edited (``create`` in place of ``find``: a new file with that text)
 ``find``     a text that occurs once in it (one line; a block of several lines is fine)
 ``replace``  what stands there afterwards
-``at``       a text of the line that the error must name; it occurs once after the edit; of several lines the first is meant
+``at``       a text of the line that the error must name; nothing for an error about the file as a whole
 ``message``  a text of the message
 ``in``       the file that the error must name, when it is not ``file``
 """
@@ -50,14 +50,12 @@ class Mistake:
         assert text.count(self.find) == 1, f"{self.find!r} occurs {text.count(self.find)} times in {self.file}"
         return text.replace(self.find, self.replace)
 
-    def line(self) -> int:
-        """The line that the error must name; 0 for the file as a whole."""
+    def lines(self) -> list[int]:
+        """The lines that the error may name; [0] when it is about the file as a whole."""
         text = self.text() if self.place == self.file else (ROOT / "spec" / self.place).read_text(encoding="utf-8")
-        if not self.at:
-            return 0
-        assert text.count(self.at) == 1, f"{self.at!r} occurs {text.count(self.at)} times in {self.place} after the edit"
-        start = text.index(self.at) + len(self.at) - len(self.at.lstrip("\n"))
-        return text[:start].count("\n") + 1
+        found = [number for number, line in enumerate(text.split("\n"), 1) if self.at in line]
+        assert found, f"no line of {self.place} has {self.at!r} after the edit"
+        return found if self.at else [0]
 
 
 def read(path: Path) -> list[Mistake]:
