@@ -155,7 +155,7 @@ class Compiler:
             state.lines.append(state.labels.setdefault(line.label, len(state.labels)))
             state.flags |= FLAG_GUARDED
             return
-        operation, rest = self._operation(line, at)
+        operation, rest = self.operation_of(line, at)
         if operation.isas is not None and not line.if_present:
             state.isas = set(operation.isas) if state.isas is None else state.isas & set(operation.isas)
         base = self._fixed(operation, 0, rest, line, at)
@@ -169,7 +169,7 @@ class Compiler:
             (operation.word, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)
         )
 
-    def _operation(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
+    def operation_of(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
         """The operation with the most structural suffixes that the line has, and the suffixes left over."""
         best: tuple[Operation, list[str]] | None = None
         for operation in self.operations.values():
