@@ -9,6 +9,7 @@ from .errors import SpecError
 from .isa.model import Machine, Operation
 from .spec import Spec
 from .strictyaml import Map
+from .tables import opcodes
 
 FILES = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
 KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
@@ -76,7 +77,7 @@ def _load(spec: Spec, machine: Machine) -> Latency:
         name: {isa: _columns(data, name, row, isa, machine, path) for isa in machine.isas}
         for name, row in data["classes"].items()
     }
-    operations = _operations(data, machine, path)
+    operations = _operations(data, machine, opcodes.load(spec).markers, path)
     used = {g for o in operations for pair in o.readers for g in pair}
     distance: dict[str, dict[str, dict[str, int]]] = {}
     for isa in machine.isas:
@@ -137,12 +138,14 @@ def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: s
     )
 
 
-def _operations(data: Map, machine: Machine, path: str) -> tuple[OperationSchedule, ...]:
+def _operations(data: Map, machine: Machine, markers: frozenset[str], path: str) -> tuple[OperationSchedule, ...]:
     known = {o.name: o for o in machine.operations}
     found: dict[str, OperationSchedule] = {}
     for name, row in data["classes"].items():
         for position, op in enumerate(row["operations"]):
             line = row["operations"].line_of(position)
+            if op in markers:
+                raise SpecError(path, line, f"class '{name}': {op} is a range marker of opcodes.yaml; it cannot be scheduled")
             if op not in known:
                 raise SpecError(path, line, f"class '{name}': no operation '{op}'")
             if op in found:

@@ -11,9 +11,14 @@ from oricgen.isa import rows
 from oricgen.spec import Spec
 
 SPEC = Path(__file__).resolve().parents[2] / "spec"
-OPCODES = """opcodes:
-  FADD: {id: 12, rot13: SNQQ, source: documented}
-  FMUL: {id: 13, rot13: SZHY, source: documented}
+_HEAD = (SPEC / "opcodes.yaml").read_text(encoding="utf-8").split("\nopcodes:\n")[0]
+OPCODES = f"""{_HEAD}
+opcodes:
+  FADD: {{id: 12, rot13: SNQQ, category: float, source: example}}
+  FMUL: {{id: 13, rot13: SZHY, category: float, between: [12, 14]}}
+undocumented: []
+ir_constants: []
+attribute_samples: []
 """
 FADD = """operations:
   FADD:
@@ -101,15 +106,15 @@ def test_duplicate_operation_across_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("SZHY", "SZHZ", "FMUL: rot13 is 'SZHZ', expected 'SZHY'"),
-        ("id: 13", "id: 12", "FMUL: id 12 is that of FADD"),
+        ("SZHY", "SZHZ", "FMUL: column 'rot13': 'SZHZ' must be 'SZHY'"),
+        ("id: 13", "id: 12", "FMUL: column 'id': 12 is that of FADD"),
     ],
 )
 def test_mistakes_in_opcodes(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         load(tmp_path, FADD, OPCODES.replace(old, new))
     assert caught.value.message == message
-    assert caught.value.line == 3
+    assert OPCODES.splitlines()[caught.value.line - 1].startswith("  FMUL:")
 
 
 def test_unknown_key_in_a_row(tmp_path: Path) -> None:

@@ -12,6 +12,12 @@ KINDS = {
     "breg": 9, "sb": 10, "sreg": 11,
 }  # fmt: skip
 
+# What operations do besides writing registers, in the order of the flags of oric_tables.ops.
+EFFECTS = (
+    "load", "store", "atomic", "shared", "local", "constant", "branch", "call", "return", "exit", "barrier", "convergence",
+    "fence", "warp", "side_effect", "special",
+)  # fmt: skip
+
 REGISTER_KINDS = frozenset({"gpr", "ugpr", "pred", "upred"})
 
 

@@ -27,7 +27,7 @@ def load(spec: Spec) -> Machine:
 
 def _load(spec: Spec) -> Machine:
     formats = spec.load("formats.yaml")
-    known = opcodes.load(spec).by_name
+    known, markers = opcodes.load(spec).by_name, opcodes.load(spec).markers
     isas = tuple(formats["isas"])
     aliases: list[tuple[str, tuple[tuple[int, str], ...]]] = []
     operations: list[Operation] = []
@@ -46,6 +46,9 @@ def _load(spec: Spec) -> Machine:
                 row.line_of("opcode") if "opcode" in row else line,
                 f"operation '{name}': no opcode '{opcode}' in opcodes.yaml",
             )
+        if opcode in markers:
+            at = row.line_of("opcode") if "opcode" in row else line
+            raise SpecError(where, at, f"operation '{name}': {opcode} is a range marker of opcodes.yaml; it cannot be encoded")
         operation = _operation(spec, formats, where, line, name, row, len(operations) + 1, aliases)
         key = (operation.opcode, operation.sub)
         if key in words:

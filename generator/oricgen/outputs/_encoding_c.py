@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..isa.bits import Bits
-from ..isa.model import KINDS, Form, FormMod, FormOperand, Machine, Operation
+from ..isa.model import EFFECTS, KINDS, Form, FormMod, FormOperand, Machine, Operation
 from ..isa.text import PRINT_OPS
 from ..render import header, template
-from ._encoding_ops import EFFECTS
 
 FORMATS = (
     "gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg", "cbank", "cbanku", "bank", "rel", "relnum", "hex", "signed", "f32",

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..isa.model import Machine, Modifier, Operand, Operation
+from ..isa.model import EFFECTS, Machine, Modifier, Operand, Operation
 from ..render import header, template
 
-EFFECTS = (
-    "load", "store", "atomic", "shared", "local", "constant", "branch", "call", "return", "exit", "barrier", "convergence",
-    "fence", "warp", "side_effect", "special",
-)  # fmt: skip
 _WIDE = ((re.compile(r"128|F16x8|F32x4"), 4), (re.compile(r"64|F16x4|F32x2"), 2))
 
 
