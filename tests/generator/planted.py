@@ -5,6 +5,7 @@ Each file of ``tests/generator/mistakes`` is a list of
 ``name``     what is wrong, in a few words
 ``file``     the file below ``spec/`` that is edited (``create`` in place of ``find``: a new file with that text)
 ``find``     a text that occurs once in it (one line; a block of several lines is fine)
+``after``    a text that occurs once, where several places have ``find``: the first behind it is meant, ``at`` too
 ``replace``  what stands there afterwards
 ``at``       a text of the line that the error must name; nothing for an error about the file as a whole
 ``message``  a text of the message
@@ -40,6 +41,7 @@ class Mistake:
     at: str
     message: str
     place: str
+    after: str
 
     def text(self) -> str:
         """The edited file."""
@@ -47,13 +49,22 @@ class Mistake:
             assert not (ROOT / "spec" / self.file).exists()
             return self.replace
         text = (ROOT / "spec" / self.file).read_text(encoding="utf-8")
-        assert text.count(self.find) == 1, f"{self.find!r} occurs {text.count(self.find)} times in {self.file}"
-        return text.replace(self.find, self.replace)
+        start = self._start(text)
+        assert self.find in text[start:], f"{self.find!r} is not in {self.file}"
+        assert self.after or text.count(self.find) == 1, f"{self.find!r} occurs {text.count(self.find)} times in {self.file}"
+        return text[:start] + text[start:].replace(self.find, self.replace, 1)
+
+    def _start(self, text: str) -> int:
+        """Where ``after`` stands."""
+        if self.after:
+            assert text.count(self.after) == 1, f"{self.after!r} occurs {text.count(self.after)} times in {self.file}"
+        return text.index(self.after) if self.after else 0
 
     def lines(self) -> list[int]:
         """The lines that the error may name; [0] when it is about the file as a whole."""
         text = self.text() if self.place == self.file else (ROOT / "spec" / self.place).read_text(encoding="utf-8")
-        found = [number for number, line in enumerate(text.split("\n"), 1) if self.at in line]
+        first = text[: self._start(text)].count("\n") + 1 if self.place == self.file and self.after in text else 1
+        found = [number for number, line in enumerate(text.split("\n"), 1) if self.at in line and number >= first]
         assert found, f"no line of {self.place} has {self.at!r} after the edit"
         return found if self.at else [0]
 
@@ -64,8 +75,8 @@ def read(path: Path) -> list[Mistake]:
     for row in yaml.safe_load(path.read_text(encoding="utf-8")):
         new = row.pop("create", None)
         find, replace = ("", new) if new is not None else (row.pop("find"), row.pop("replace"))
-        place = row.pop("in", row["file"])
-        out.append(Mistake(row.pop("name"), row.pop("file"), find, replace, row.pop("at"), row.pop("message"), place))
+        place, after = row.pop("in", row["file"]), row.pop("after", "")
+        out.append(Mistake(row.pop("name"), row.pop("file"), find, replace, row.pop("at"), row.pop("message"), place, after))
         assert not row, f"{path.name}: {out[-1].name}: unknown keys {list(row)}"
     return out
 

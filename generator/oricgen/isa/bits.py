@@ -55,6 +55,8 @@ def parse(text: str) -> Bits:
     positions: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise ValueError(f"'{text}' is no list of bits such as 72,75-76")
         low = int(first)
         high = int(last) if dash else low
         if not 0 <= low <= high < WORD:
@@ -77,8 +79,14 @@ def parse_set(text: object) -> int:
 
 
 def names(mask: int) -> str:
-    """The bits of a mask as text, for messages."""
+    """The bits of a mask as text: ``64-67,71``."""
     return str(Bits(tuple(_ones(mask)))) if mask else "none"
+
+
+def said(mask: int) -> str:
+    """The bits of a mask as messages call them: ``bit 36``, ``bits 64–71, 80``."""
+    runs = [str(lo) if n == 1 else f"{lo}–{lo + n - 1}" for lo, n in Bits(tuple(_ones(mask))).segments()]
+    return f"bit{'s' if mask & (mask - 1) else ''} {', '.join(runs)}"
 
 
 def _ones(mask: int) -> Iterator[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +19,15 @@ _CONTROL = ((1 << 17) - 1) << 105
 _REUSE = 0xF << 122
 _BIT91 = 1 << 91
 _SELECT_SHIFT = 9
+_FRAME = "the bits of every word: opcode, guard, control, reuse"
+
+
+class Wrong(ValueError):
+    """A mistake whose line is known better than that of the form."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 @dataclass
@@ -89,7 +100,7 @@ class FormBuilder:
         return self.context.row.line_of(key)
 
     def _fail(self, line: int, message: object) -> SpecError:
-        return SpecError(self.context.path, line, f"operation '{self.context.name}': {message}")
+        return SpecError(self.context.path, line, f"{self.context.name}: {message}")
 
     def _entry(self, isa: str, entry: Any, line: int) -> list[Draft]:
         try:
@@ -98,7 +109,7 @@ class FormBuilder:
                 self._place(draft)
                 self._account(draft)
         except ValueError as error:
-            raise self._fail(line, error) from error
+            raise self._fail(getattr(error, "line", line), error) from error
         return drafts
 
     def _common(self, draft: Draft, entry: Any) -> None:
@@ -117,18 +128,18 @@ class FormBuilder:
     @staticmethod
     def _match(draft: Draft, condition: str) -> None:
         place, equals, value = condition.partition("=")
-        if not equals:
-            raise ValueError(f"'{condition}' is not BITS=VALUE")
+        if not equals or not value.isdigit():
+            raise ValueError(f"'{condition}' is not BITS=VALUE with a decimal value")
         field_bits = bits.parse(place)
         if int(value) >= 1 << field_bits.width:
-            raise ValueError(f"'{condition}': the value does not fit")
+            raise ValueError(f"'{condition}': {value} does not fit into {bits.said(field_bits.mask)}")
         draft.mask |= field_bits.mask
         draft.value = draft.value & ~field_bits.mask | field_bits.place(int(value))
 
     def _word(self, isa: str, entry: Any, line: int) -> Draft:
         word = entry["word"]
         head, *conditions = (f"0x{word:03x}" if isinstance(word, int) else str(word)).split()
-        value = int(head, 16)
+        value = _opcode_of(head)
         draft = Draft(isa, head, line, _OPCODE | _BIT91, value, 0, 0, "")
         for condition in conditions:
             self._match(draft, condition)
@@ -137,16 +148,18 @@ class FormBuilder:
         return draft
 
     def _shapes(self, isa: str, entry: Any, line: int) -> list[Draft]:
-        table_name, base, *wanted = str(entry["shape"]).split()
+        table_name, base, *wanted = [*str(entry["shape"]).split(), ""]
+        wanted = [w for w in wanted if w]
         tables = self.context.raw["shapes"]
         if table_name not in tables:
-            raise ValueError(f"no shape table '{table_name}' in formats.yaml")
+            raise ValueError(f"there is no shape table '{table_name}' in formats.yaml")
+        opcode = _opcode_of(base)
         table = tables[table_name]
         unknown = [w for w in wanted if w not in table]
         if unknown:
             raise ValueError(f"shape table '{table_name}' has no shape '{unknown[0]}'")
         all_regions = "".join(sorted({letter for shape in table.values() for letter in shape["at"]}))
-        return [self._shape(isa, entry, line, name, table[name], int(base, 16), all_regions) for name in wanted or table]
+        return [self._shape(isa, entry, line, name, table[name], opcode, all_regions) for name in wanted or table]
 
     def _shape(self, isa: str, entry: Any, line: int, name: str, shape: Any, base: int, all_regions: str) -> Draft:
         value = base | shape["select"] << _SELECT_SHIFT | (_BIT91 if shape.get("u") else 0)
@@ -157,7 +170,7 @@ class FormBuilder:
         sources = [o.name for o in self.context.operands if o.name in ("Ra", "Rb", "Rc", "URa", "URb", "URc")]
         sources = [s for s in sources if s in text.names_in(draft.template, {o.name for o in self.context.operands})[0]]
         if len(sources) != len(name):
-            raise ValueError(f"shape {name} has {len(name)} sources, the text names {', '.join(sources) or 'none'}")
+            raise ValueError(f"shape {name} has {len(name)} sources, but the text names {', '.join(sources) or 'none'}")
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
             if base & self.context.raw["frame"]["no_reuse"]:
@@ -191,13 +204,13 @@ class FormBuilder:
         if operand.name in draft.slots:
             slot = draft.slots[operand.name]
             if slot.letter == "I" and not draft.imm:
-                raise ValueError(f"shape {draft.name} has an immediate, the row says no 'imm'")
+                raise ValueError(f"shape {draft.name} has an immediate: the row needs a column 'imm' with its number format")
             return places.by_shape(operand, index, slot, draft.imm), None
         if operand.where:
             return places.explicit(operand, index, operand.where, draft.isa, self.context.formats)
         named = places.by_name(operand, index, self.context.formats)
         if named is None:
-            raise ValueError(f"operand '{operand.name}' has no place")
+            raise ValueError(f"operand '{operand.name}' has no place: neither '@BITS' nor 'at' says it, nor its name")
         return named, operand.default
 
     def _mod(self, draft: Draft, name: str, attached: str) -> ModField:
@@ -212,39 +225,51 @@ class FormBuilder:
                     codes[value.name] = next(c for c in range(1 << 16) if c not in codes.values())
             return found
         if name not in self.context.fields:
-            raise ValueError(f"the text names modifier '{name}', which the row does not have")
+            raise ValueError(f"the text names the modifier '{name}', which is not in 'mods'")
         by_region = self.context.fields[name]
         region = draft.slots[attached].region[""] if attached in draft.slots else ""
         if "" in by_region:
             return by_region[""]
         if region not in by_region:
-            raise ValueError(f"modifier '{name}' has no place in region '{region}'")
+            raise ValueError(f"modifier '{name}' has no bits for region {region or 'of an operand without one'}")
         return by_region[region]
 
     def _account(self, draft: Draft) -> None:
         """Every bit belongs to exactly one of: opcode, guard, operand, modifier, fixed, control."""
         taken = _OPCODE | _GUARD | _CONTROL | _REUSE
-        owner: list[tuple[int, str]] = [(taken, "the frame")]
-        names = [
-            (places.mask_of(o) & ~_REUSE, f"operand {self.context.operands[o.index].name}") for o in draft.operands if not o.same
-        ]
-        names += [(m.bits.mask, f"modifier {n}") for n, m in draft.mods.items()]
-        for mask, what in names:
+        where = f"in form {draft.name} on {draft.isa}"
+        owner: list[tuple[int, str]] = [(taken, "")]
+        for mask, name, line in self._fields(draft):
             for other, whose in owner:
                 if mask & other:
-                    raise ValueError(f"form {draft.name}: {what} overlaps with {whose} in bits {bits.names(mask & other)}")
-            owner.append((mask, what))
+                    both = f"field '{whose}' overlaps '{name}'" if whose else f"field '{name}' overlaps {_FRAME}"
+                    raise Wrong(line or draft.line, f"{both} ({bits.said(mask & other)}) {where}")
+            owner.append((mask, name))
             taken |= mask
         frame = bits.parse_set(self.context.raw["frame"]["zero"]) & ~draft.mask & ~taken
-        explicit = (draft.zero | draft.ones) & taken
-        if explicit:
-            raise ValueError(f"form {draft.name}: bits {bits.names(explicit)} are said to be fixed, but they belong to a field")
+        for mask, name in owner:
+            if (draft.zero | draft.ones) & mask:
+                whose = f"field '{name}'" if name else _FRAME
+                said = bits.said((draft.zero | draft.ones) & mask)
+                raise ValueError(f"'zero' or 'ones' names {said}, which belongs to {whose} {where}")
         if draft.zero & draft.ones:
-            raise ValueError(f"form {draft.name}: bits {bits.names(draft.zero & draft.ones)} are said to be both zero and one")
+            raise ValueError(f"both 'zero' and 'ones' name {bits.said(draft.zero & draft.ones)} {where}")
         taken |= draft.mask | draft.zero | draft.ones | frame | draft.spare
         missing = ((1 << bits.WORD) - 1) & ~taken
         if missing:
-            raise ValueError(f"form {draft.name}: bits {bits.names(missing)} are not accounted for")
+            raise ValueError(f"{bits.said(missing)} {where}: neither a field nor in 'match', 'zero' or 'ones'")
+
+    def _fields(self, draft: Draft) -> Iterator[tuple[int, str, int]]:
+        """Bits, name and line of every field of a form; the line is 0 when the form itself says its place."""
+        row = self.context.row
+        for place in draft.operands:
+            operand = self.context.operands[place.index]
+            if not place.same:
+                said = operand.where and operand.name not in draft.at
+                yield places.mask_of(place) & ~_REUSE, operand.name, row.line_of("ops") if said else 0
+        for name, mod in draft.mods.items():
+            own = name not in draft.overrides and name in row.get("mods", {})
+            yield mod.bits.mask, name, row["mods"].line_of(name) if own else 0
 
     def modifiers(self) -> tuple[Modifier, ...]:
         """The modifiers of the row with their packed layout, after all forms were drafted."""
@@ -302,3 +327,10 @@ def sum_masks(masks: list[int]) -> int:
 def _entry_of(shape: str) -> dict[str, Any]:
     """The entry that a ``forms`` given as a string stands for."""
     return {"shape": shape}
+
+
+def _opcode_of(text: str) -> int:
+    """The opcode that a form names, 0 to 0xfff."""
+    if not re.fullmatch(r"0x[0-9a-f]{3}", text):
+        raise ValueError(f"'{text}' is no opcode: write 0x and three hexadecimal digits")
+    return int(text, 16)

@@ -14,6 +14,7 @@ _KIND_BY_PREFIX = (
     ("URd", "ugpr"), ("UR", "ugpr"), ("UP", "upred"), ("SR", "sreg"), ("R", "gpr"), ("P", "pred"), ("B", "breg"),
     ("desc", "ugpr"), ("sb", "sb"), ("target", "label"), ("cb", "cbank"),
 )  # fmt: skip
+WIDTHS = ("0", "1", "2", "3", "4", "8")  # registers of an operand
 _RESERVED = {"RZ": ("gpr", 255), "URZ": ("ugpr", 255), "PT": ("pred", 7), "UPT": ("upred", 7)}
 _VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P<close>\)?)(?P<star>[*~]?)\Z")
 
@@ -31,7 +32,7 @@ def operands(text: str) -> tuple[Operand, ...]:
             raise ValueError(f"operand '{token}' is not NAME[:width][marks][=default][@place]")
         name = match["name"]
         if any(o.name == name for o in out):
-            raise ValueError(f"duplicate operand '{name}'")
+            raise ValueError(f"operand '{name}' is named twice")
         kind = next((k for prefix, k in _KIND_BY_PREFIX if name.startswith(prefix)), "imm")
         stem = name.removeprefix("U")[1:2] if kind in ("gpr", "ugpr", "pred", "upred", "breg") and name != "desc" else ""
         writes = stem in ("d", "u", "v")
@@ -54,7 +55,9 @@ def _default(name: str, kind: str, writes: bool, text: str | None) -> Default | 
             return Default("imm")
         if word in _RESERVED:
             return Default(*_RESERVED[word], negated)
-        raise ValueError(f"unknown default '{text}' of operand '{name}'")
+        raise ValueError(
+            f"operand '{name}': '{text}' is no default: write NONE, ZERO, {', '.join(_RESERVED)}, with ! for the negation"
+        )
     if kind in ("pred", "upred") and name.removeprefix("U") != "Pd":
         return Default(kind, 7)
     return None
@@ -66,18 +69,24 @@ def modifier(name: str, text: object, sets: dict[str, str]) -> ModField:
     Raises:
         ValueError: malformed, more values than the bits hold, two defaults, a value name twice.
     """
-    words = str(text).split()
-    place = bits.parse(words[0])
+    words = str(text).split() or [""]
+    try:
+        place = bits.parse(words[0])
+    except ValueError as error:
+        raise ValueError(f"modifier '{name}': {error}") from error
     rest = words[1:]
     if not rest:
         return ModField(place, "enum", (Value(0, "false", ""), Value(1, "true", "." + name.upper())), 0)
     if rest[0].startswith("int"):
-        return ModField(place, "int", (), int(rest[0][4:-1]) if "(" in rest[0] else 0)
+        match = re.fullmatch(r"int(?:\((\d+)\))?", " ".join(rest))
+        if match is None:
+            raise ValueError(f"modifier '{name}': '{' '.join(rest)}' is not int or int(DEFAULT)")
+        return ModField(place, "int", (), int(match[1] or 0))
     if rest[0] in ("set", "swizzle"):
         return ModField(place, rest[0], (), 0)
     if rest[0].startswith("$"):
         if rest[0][1:] not in sets:
-            raise ValueError(f"modifier '{name}': no set '{rest[0][1:]}' in formats.yaml")
+            raise ValueError(f"modifier '{name}': there is no set '{rest[0][1:]}' in formats.yaml")
         rest = sets[rest[0][1:]].split()
     return _enumeration(name, place, rest)
 
@@ -92,12 +101,14 @@ def _enumeration(name: str, place: bits.Bits, words: list[str]) -> ModField:
             continue
         match = _VALUE.match(word)
         if match is None or bool(match["open"]) != bool(match["close"]):
-            raise ValueError(f"modifier '{name}': '{word}' is no value")
+            raise ValueError(f"modifier '{name}': '{word}' is no value: write NAME, (NAME), NAME*, NAME~, CODE=NAME or -")
         raw = int(match["raw"]) if match["raw"] else raw
         if raw >= 1 << place.width:
-            raise ValueError(f"modifier '{name}': value {raw} ({match['name']}) does not fit {place.width} bits")
+            raise ValueError(
+                f"modifier '{name}': value {match['name']} has code {raw}, which does not fit {bits.said(place.mask)}"
+            )
         if any(v.name == match["name"] or v.raw == raw for v in values):
-            raise ValueError(f"modifier '{name}': duplicate value '{match['name']}' or code {raw}")
+            raise ValueError(f"modifier '{name}': value '{match['name']}' or its code {raw} stands there twice")
         values.append(Value(raw, match["name"], "" if match["open"] or match["star"] == "~" else "." + match["name"]))
         if match["open"] or match["star"] == "*":
             if default is not None:

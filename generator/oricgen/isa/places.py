@@ -53,7 +53,7 @@ def kind_of(spec: str) -> str:
         return "label"
     if spec in _IMMEDIATES or spec == "relnum" or _NUMBER.match(spec):
         return "imm"
-    raise ValueError(f"unknown operand format '{spec}'")
+    raise ValueError(f"there is no operand format '{spec}'")
 
 
 def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats) -> tuple[FormOperand, Default | None]:
@@ -66,7 +66,9 @@ def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats
         return FormOperand(index, kind, text, place, shift=int(target["shift"]), signed=signed), operand.default
     match = _PLACE.match(text)
     if match is None:
-        raise ValueError(f"operand '{operand.name}': '{text}' is no place")
+        raise ValueError(
+            f"operand '{operand.name}': '{text}' is no place: write [FORMAT@]BITS or a name of 'targets' in formats.yaml"
+        )
     runs = match["bits"].split(",")
     spec = match["spec"] or (f"{match['sign']}{bits.parse(match['bits']).width}" if match["sign"] else operand.kind)
     default = Default("imm", int(match["default"])) if match["default"] else operand.default

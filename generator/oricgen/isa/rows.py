@@ -12,8 +12,7 @@ from . import bits, notation
 from .forms import FormBuilder, RowContext
 from .model import Form, Machine, ModField, Modifier, Operation
 from .places import Formats
-
-_CONDITIONS = {"RZ", "zero", "one", "pow2"}
+from .references import mistakes
 
 
 def load(spec: Spec) -> Machine:
@@ -38,13 +37,13 @@ def _load(spec: Spec) -> Machine:
     for path, name, row, line in rows:
         where = str(spec.path(path))
         if name in seen:
-            raise SpecError(where, line, f"duplicate operation '{name}' (first in {seen[name].path}:{seen[name].line})")
+            raise SpecError(where, line, f"{name}: the operation is also in {seen[name].path}:{seen[name].line}")
         opcode = row.get("opcode", name)
         if opcode not in known:
             raise SpecError(
                 where,
                 row.line_of("opcode") if "opcode" in row else line,
-                f"operation '{name}': no opcode '{opcode}' in opcodes.yaml",
+                f"{name}: there is no opcode '{opcode}' in opcodes.yaml",
             )
         if opcode in markers:
             at = row.line_of("opcode") if "opcode" in row else line
@@ -52,7 +51,7 @@ def _load(spec: Spec) -> Machine:
         operation = _operation(spec, formats, where, line, name, row, len(operations) + 1, aliases)
         key = (operation.opcode, operation.sub)
         if key in words:
-            raise SpecError(where, line, f"operation '{name}' has opcode and sub of '{words[key].name}'")
+            raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
         seen[name] = words[key] = operation
         operations.append(operation)
     machine = Machine(isas, tuple(operations), tuple(aliases))
@@ -64,7 +63,7 @@ def _operation(
     spec: Spec, formats: Map, where: str, line: int, name: str, row: Map, number: int, aliases: list[Any]
 ) -> Operation:
     def fail(key: str, message: object) -> SpecError:
-        return SpecError(where, row.line_of(key) if key in row else line, f"operation '{name}': {message}")
+        return SpecError(where, row.line_of(key) if key in row else line, f"{name}: {message}")
 
     sets = formats["sets"]
     try:
@@ -86,12 +85,15 @@ def _operation(
         Formats(formats["regions"], formats["targets"]), formats,
     )  # fmt: skip
     builder = FormBuilder(context)
-    forms = {isa: builder.forms(isa) for isa in formats["isas"] if isa in row.get("isa", list(formats["isas"]))}
+    isas = list(formats["isas"])
+    forms = {isa: builder.forms(isa) for isa in isas if isa in row.get("isa", isas)}
     if any(len(f) == 0 for f in forms.values()):
-        raise fail("forms", f"no form on {next(i for i, f in forms.items() if not f)}")
+        raise fail("forms", f"there is no form for {next(i for i, f in forms.items() if not f)}")
     mods = builder.modifiers()
     if sum(m.width for m in mods) > 64:
-        raise fail("mods", "the modifiers need more than 64 bits")
+        raise fail("mods", f"the modifiers need {sum(m.width for m in mods)} bits, more than the 64 of the packed word")
+    for wrong, message in mistakes(row, isas, operands, mods, forms):
+        raise SpecError(where, wrong or line, f"{name}: {message}")
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
         tuple(row.get("effects", [])), row["text"], {isa: builder.finish(isa, f, number, mods) for isa, f in forms.items()},
@@ -101,8 +103,8 @@ def _operation(
 def _alias(alias: Map, operands: dict[str, int], fail: Any) -> tuple[str, tuple[tuple[int, str], ...]]:
     conditions = []
     for operand, test in alias["when"].items():
-        if operand not in operands or test not in _CONDITIONS:
-            raise fail("aliases", f"alias '{alias['name']}': no operand '{operand}' or no test '{test}'")
+        if operand not in operands:
+            raise fail("aliases", f"alias {alias['name']}: there is no operand '{operand}'")
         conditions.append((operands[operand], test))
     return "." + alias["name"], tuple(conditions)
 
@@ -124,8 +126,8 @@ def check_overlap(machine: Machine) -> None:
                 if not a.mask & b.mask & (a.value ^ b.value):
                     raise SpecError(
                         two.path, b.line,
-                        f"operation '{two.name}', form {b.name} overlaps with '{one.name}', form {a.name} ({one.path}:{a.line}) "
-                        f"on {isa}: no opcode bit tells them apart (common: {bits.names(a.mask & b.mask)})",
+                        f"{two.name}: form {b.name} and {one.name}'s form {a.name} ({one.path}:{a.line}) fit the same words "
+                        f"on {isa}: they agree in {bits.said(a.mask & b.mask)}",
                     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def parse_address(text: str) -> Address:
             out["offset"] = part.rstrip("~")
             flags |= SIGNED_ALONE if part.endswith("~") else 0
         else:
-            raise ValueError(f"'[{text}]': '{part}' is no part of an address")
+            raise ValueError(f"'[{text}]' in the text: '{part}' is no part of an address")
     if "base" not in out and "uniform" in out:
         out["base"] = out.pop("uniform")
     return Address(**out, flags=flags)
@@ -85,6 +85,8 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
     found: list[str] = []
     mods = dict.fromkeys(re.findall(r"[{<](\w+)[}>]", head), "")
     for item in items:
+        if unread := _TOKEN.sub("", item):
+            raise ValueError(f"cannot read '{unread}' in '{item}' of the text")
         for match in _TOKEN.finditer(item):
             if match["silent"]:
                 found.append(match["silent"])
@@ -104,7 +106,7 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
                 mods[match["mod"]] = ""
     unknown = [n for n in found if n not in operands]
     if unknown:
-        raise ValueError(f"the text names operand '{unknown[0]}', which the row does not have")
+        raise ValueError(f"the text names '{unknown[0]}', which is not in 'ops'")
     return list(dict.fromkeys(found)), mods
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..errors import SpecError
 from ..isa import rows
 from ..spec import Spec
 from . import _encoding_c, _encoding_flat, _encoding_ops
@@ -24,13 +23,6 @@ def render(spec: Spec) -> dict[str, str]:
         for name, row in data["operations"].items()
         if "widths" in row
     }
-    for operation in machine.operations:
-        known = {m.name for m in operation.mods}
-        for operand in operation.operands:
-            if not operand.width.isdigit() and operand.width not in known:
-                raise SpecError(
-                    operation.path, operation.line, f"operation '{operation.name}': no modifier '{operand.width}' for a width"
-                )
     return {
         "oric_tables/ops.py": _encoding_ops.render(machine, words, widths),
         **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
