@@ -31,6 +31,15 @@ def test_help_names_ptxas_spellings(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     assert "--gpu-name <string> (-arch)" in text
     assert "--fmad" not in text  # not done yet, so not offered
+    assert "Code can be made for sm_80, sm_90, sm_90a;" in text
+
+
+def test_list_targets_names_all(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list-targets"]) == 0
+    rows = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert list(rows)[:7] == ["sm_10", "sm_11", "sm_12", "sm_13", "sm_20", "sm_21", "sm_30"]
+    assert [name for name, status in rows.items() if status == "code can be made"] == ["sm_80", "sm_90", "sm_90a"]
+    assert rows["sm_121f"] == rows["sm_104"] == "known, no code yet"
 
 
 def test_unknown_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,8 @@ def spec(tmp_path: Path) -> Path:
     (tmp_path / "spec/ptx").mkdir()
     for name in ("types", "names", "special_registers", "directives"):
         shutil.copy(ROOT / f"spec/ptx/{name}.yaml", tmp_path / "spec/ptx")
-    shutil.copy(ROOT / "spec/sm_targets.yaml", tmp_path / "spec")
+    for name in ("sm_targets", "backends", "phases", "formats"):
+        shutil.copy(ROOT / f"spec/{name}.yaml", tmp_path / "spec")
     return tmp_path / "spec"
 
 

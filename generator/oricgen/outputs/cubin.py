@@ -9,7 +9,7 @@ from ..errors import SpecError
 from ..render import template
 from ..spec import Spec
 from ..strictyaml import Map, Seq
-from ..targets import resolve
+from ..tables import targets
 
 _FORMATS = {"flag": ("none",), "value": ("byte", "half")}
 _SYMBOL_MODES = {"never": 0, "always": 1, "used": 2}
@@ -40,16 +40,29 @@ def render(spec: Spec) -> dict[str, str]:
 
 
 def _check_targets(spec: Spec, data: Map) -> None:
-    """Every target names a layout and a header form of this file."""
+    """Every target names a layout and a header form of this file; the layout writes what the target's row says."""
     forms = {(f["osabi"], f["abiversion"]) for f in data["header_forms"]}
     path = spec.path("sm_targets.yaml")
-    rows = spec.load("sm_targets.yaml")["targets"]
-    for target in resolve(spec):
-        line = rows.line_of(target.name)
-        if target.elf["layout"] not in data["layouts"]:
-            raise SpecError(path, line, f"{target.name}: cubin.yaml has no layout '{target.elf['layout']}'")
-        if (target.elf["osabi"], target.elf["abiversion"]) not in forms:
-            raise SpecError(path, line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
+    for target in targets.load(spec).by_name.values():
+        if not target.elf:
+            continue
+        layout, war = target.elf["layout"], target.elf["sw_war"]
+        if layout != targets.UNKNOWN:
+            if layout not in data["layouts"]:
+                raise SpecError(path, target.line, f"{target.name}: cubin.yaml has no layout '{layout}'")
+            found = _workaround(layout_columns(data, spec.path("cubin.yaml"), str(layout)))
+            if war != found:
+                raise SpecError(
+                    path, target.line, f"{target.name}: elf.sw_war is {war}, layout {layout} of cubin.yaml has {found}"
+                )
+        form = (target.elf["osabi"], target.elf["abiversion"])
+        if targets.UNKNOWN not in form and form not in forms:
+            raise SpecError(path, target.line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
+
+
+def _workaround(layout: dict[str, Any]) -> int:
+    """The value of the record SW_WAR, 0 without one."""
+    return next((int(r["value"]) for r in layout["records"] if r["attribute"] == "SW_WAR"), 0)
 
 
 def _unique(rows: Seq, path: PurePath, where: str) -> None:

@@ -7,7 +7,7 @@ from ..ptx import BIT, FLAGS, Family, Form, Instruction, Operand, families, load
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
-from ..targets import resolve
+from ..tables.targets import load as load_targets
 
 _ME = "generator/oricgen/outputs/ptx.py"
 
@@ -93,8 +93,8 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# bits of a vector, (PTX * 10, SM) that it needs\n"
     limits = tuple((row["bits"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"])
     text += f"VECTOR_LIMITS: Final = {limits!r}\n"
-    text += "# target -> (number, suffix)\n"
-    text += _table("TARGETS", "tuple[int, str]", _targets(spec, types))
+    text += "# target -> (number, suffix, lowest number of its family or 0, least PTX version * 10, whether code can be made)\n"
+    text += _table("TARGETS", "tuple[int, str, int, int, bool]", _targets(spec))
     text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({versions!r})\n"
@@ -128,11 +128,9 @@ def _types(types: Map) -> dict[str, object]:
     }
 
 
-def _targets(spec: Spec, types: Map) -> dict[str, object]:
-    """The names that PTX knows, and those that code can be made for."""
-    out: dict[str, object] = {f"sm_{n}{s}": (n, s) for row in types["targets"] for n in row["numbers"] for s in row["suffixes"]}
-    out.update((t.name, (t.number, t.variant)) for t in resolve(spec))
-    return out
+def _targets(spec: Spec) -> dict[str, object]:
+    """The names that ``.target`` takes."""
+    return {t.name: (t.number, t.variant, t.family, t.ptx, t.code) for t in load_targets(spec).by_name.values() if t.ptx}
 
 
 def _special(spec: Spec) -> dict[str, object]:

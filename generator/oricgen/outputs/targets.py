@@ -1,13 +1,47 @@
-"""``oric_tables/targets.py``: the SM targets."""
+"""``oric_tables/targets.py``, ``oric_tables/backends.py`` and ``build/flat/targets.txt``: the SM targets."""
 
 from __future__ import annotations
 
-from ..render import template
+from ..render import header, template
 from ..spec import Spec
-from ..targets import isa_names, resolve
+from ..tables import backends
+from ..tables.targets import Target, Targets, columns, isa_names, load
+
+_ME = "generator/oricgen/outputs/targets.py"
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Render the target table."""
-    isas = isa_names(spec)
-    return {"oric_tables/targets.py": template("targets.py.j2", targets=resolve(spec), isas=isas)}
+    """Render the target table, the backend table and the resolved rows for reviewers."""
+    table, cases = load(spec), backends.load(spec)
+    return {
+        "oric_tables/targets.py": template(
+            "targets.py.j2", targets=table.with_code, known=table.by_name.values(), isas=isa_names(spec)
+        ),
+        "oric_tables/backends.py": template(
+            "backends.py.j2", backends=cases.by_case.values(), operations=cases.operations.values()
+        ),
+        "flat/targets.txt": _flat(table),
+    }
+
+
+def _flat(table: Targets) -> str:
+    """A resolved target per paragraph, one line per group of columns."""
+    text = header("#", _ME, ["spec/sm_targets.yaml", "spec/backends.yaml"])
+    return text + "".join(_flat_target(target) for target in table.by_name.values())
+
+
+def _flat_target(target: Target) -> str:
+    lines = []
+    single = []
+    for key, value in columns(target).items():
+        if isinstance(value, dict):
+            lines.append(f"{key}: {' '.join(f'{k}={_text(v)}' for k, v in value.items())}" if value else "")
+        elif isinstance(value, list):
+            lines.append(f"{key}: {' '.join(value)}" if value else "")
+        elif key not in ("source", "note"):
+            single.append(f"{key}={_text(value)}")
+    return "\n" + "".join(f"{target.name} {line}\n" for line in (" ".join(single), *filter(None, lines)))
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

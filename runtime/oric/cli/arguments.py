@@ -7,6 +7,7 @@ An option is written with one or two dashes, by its long or short name; a value 
 from __future__ import annotations
 
 from oric_tables.options import OPTIONS, SPELLINGS, Option
+from oric_tables.targets import TARGETS
 
 
 class UsageError(Exception):
@@ -91,4 +92,6 @@ def help_text() -> str:
             short = f" (-{option.short})" if option.short else ""
             default = f" Default: {option.default}." if option.default else ""
             lines.append(f"  --{option.name}{value}{short}\n        {option.help}{default}")
+            if option.name == "gpu-name":
+                lines += [f"        Code can be made for {', '.join(TARGETS)}; --list-targets names all that are known."]
     return "\n".join(lines)

@@ -39,6 +39,9 @@ def _run(args: Arguments, any_words: bool) -> int:
     if args.has("list-phases"):
         _list_phases(args)
         return 0
+    if args.has("list-targets"):
+        _list_targets()
+        return 0
     _compile(args)
     return 0
 
@@ -100,6 +103,13 @@ def _list_phases(args: Arguments) -> None:
 
     for index, name, runs in list_phases(args.integer("opt-level")):
         print(f"{index:4} {name:40} {'runs' if runs else '-'}")
+
+
+def _list_targets() -> None:
+    from oric.support.targets import list_targets
+
+    for name, code in list_targets():
+        print(f"{name:8} {'code can be made' if code else 'known, no code yet'}")
 
 
 def _print_statistics(cubin: Cubin, arch: str, seconds: float) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from oric_tables.targets import TARGETS, Target
+from oric_tables.targets import Target
+
+from oric.support.targets import find_target
 
 MAX_OPT_LEVEL = 3
 
@@ -18,7 +20,7 @@ class CompileOptions:
     the Ori code is given to ``dump_sink``; ``("all",)`` means every phase. ``time_phases`` collects run times.
 
     Raises:
-        ValueError: unknown target, negative level.
+        ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level.
     """
 
     arch: str = "sm_90"
@@ -31,10 +33,7 @@ class CompileOptions:
     target: Target = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.arch not in TARGETS:
-            known = ", ".join(TARGETS)
-            raise ValueError(f"Value '{self.arch}' is not defined for option 'gpu-name' (known: {known})")
+        self.target = find_target(self.arch)
         if self.opt_level < 0:
             raise ValueError(f"Value '{self.opt_level}' is not defined for option 'opt-level'")
         self.opt_level = min(self.opt_level, MAX_OPT_LEVEL)
-        self.target = TARGETS[self.arch]

@@ -94,7 +94,11 @@ class ModuleParser:
             raise lexer.expected("'.target' behind '.version'")
         target_at, target = lexer.at, lexer.identifier("a target such as sm_90")
         if target not in TARGETS:
-            raise PtxError(target_at, f"unknown target '{target}'")
+            raise PtxError(target_at, f"unknown target '{target}'", *_nearest(target))
+        least = TARGETS[target][3]
+        if version[0] * 10 + version[1] < least:
+            wanted = f"{target} needs PTX version {least // 10}.{least % 10} or later"
+            raise PtxError(target_at, f"{wanted}, the module says {version[0]}.{version[1]}")
         options = []
         while lexer.take(","):
             option_at = lexer.at
@@ -135,14 +139,15 @@ class ModuleParser:
         wanted = self.state.compile_target
         if not wanted or wanted not in TARGETS:
             return
-        number, suffix = TARGETS[name]
-        have, have_suffix = TARGETS[wanted]
+        number, suffix, family, _, code = TARGETS[name]
+        have, _, have_family, _, _ = TARGETS[wanted]
+        end = "" if code else f"; {name} is known but code cannot be made for it yet"
         if suffix == "a" and wanted != name:
-            raise PtxError(at, f"a module for {name} can be compiled for {name} only, not for {wanted}")
-        if suffix == "f" and (have // 10 != number // 10 or have < number or not have_suffix):
-            raise PtxError(at, f"a module for {name} can be compiled for its family only, not for {wanted}")
+            raise PtxError(at, f"a module for {name} can be compiled for {name} only, not for {wanted}{end}")
+        if suffix == "f" and (have_family != family or have < number):
+            raise PtxError(at, f"a module for {name} can be compiled for its family only, not for {wanted}{end}")
         if number > have:
-            raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older")
+            raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older{end}")
 
     def statement(self, lexer: Lexer) -> int:
         """One module-level statement; returns the offset behind it."""
@@ -260,3 +265,11 @@ class ModuleParser:
             raise PtxError(lexer.at, f"section '{name}' is not closed")
         self.state.builder.section(name, lexer.text[begin:end], at)
         lexer.move(end + 1)
+
+
+def _nearest(name: str) -> tuple[str, ...]:
+    """A note with the known target whose name is most like ``name``, if any is."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, TARGETS, 1, 0.7)
+    return (f"did you mean '{close[0]}'?",) if close else ()

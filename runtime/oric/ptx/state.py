@@ -70,4 +70,4 @@ class State:
     def set_target(self, name: str) -> None:
         """Remember the module's target."""
         self.target = name
-        self.sm, self.sm_suffix = TARGETS[name]
+        self.sm, self.sm_suffix, *_ = TARGETS[name]

@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from oric_tables.targets import TARGETS
-
 from oric.support.elf import CubinError, Function, read
+from oric.support.targets import TargetError, find_target
 
 from .listing import FunctionListing, Line, Listing, control_code, list_cubin, list_raw
 
@@ -32,7 +31,7 @@ def main(argv: list[str]) -> int:
     try:
         args = _parser().parse_args(argv)
         listing, facts = _load(args)
-    except (_UsageError, CubinError) as error:
+    except (_UsageError, CubinError, TargetError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
     if args.json:
@@ -61,11 +60,9 @@ def _load(args: argparse.Namespace) -> tuple[Listing, dict[str, Any]]:
         raise CubinError(f"{args.file}: {error.strerror}") from error
     if args.raw != (args.arch is not None):
         raise _UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
-    if args.arch is not None and args.arch not in TARGETS:
-        raise _UsageError(f"unknown target '{args.arch}' (known: {', '.join(TARGETS)})")
     try:
         if args.raw:
-            return list_raw(data, TARGETS[args.arch].isa, args.arch), {}
+            return list_raw(data, find_target(args.arch, "arch").isa, args.arch), {}
         cubin = read(data)
         return list_cubin(cubin), {"constants": {bank: len(found) for bank, found in sorted(cubin.constants.items())}}
     except CubinError as error:

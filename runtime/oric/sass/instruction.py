@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from oric_tables import ops
 from oric_tables._native import ffi, lib
-from oric_tables.targets import TARGETS
+
+from oric.support.targets import TargetError, find_target
 
 INSTRUCTION_BYTES: Final = 16
 NO_BARRIER: Final = 7
@@ -181,9 +182,10 @@ def encode(instruction: Instruction, arch: str) -> int:
 
 
 def _isa(arch: str) -> int:
-    if arch not in TARGETS:
-        raise DecodeError(f"unknown target '{arch}'")
-    return int(TARGETS[arch].isa)
+    try:
+        return int(find_target(arch).isa)
+    except TargetError as error:
+        raise DecodeError(str(error)) from error
 
 
 def _decode(data: bytes, isa: int) -> tuple[Any, Any, int]:

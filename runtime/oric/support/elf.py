@@ -15,7 +15,9 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from oric_tables import cubin as tables
-from oric_tables.targets import TARGETS, Target
+from oric_tables.targets import KNOWN, TARGETS, Target
+
+from oric.support.targets import no_code
 
 EM_CUDA: Final = 190
 ET_REL: Final = 1
@@ -450,7 +452,8 @@ def target_of(cubin: Cubin) -> Target:
     for target in TARGETS.values():
         if target.number == cubin.sm and target.variant == cubin.variant:
             return target
-    raise CubinError(f"code for {cubin.target} is not supported")
+    name = cubin.target
+    raise CubinError(no_code(name) if name in KNOWN else f"code for {name} is not supported: there is no such target")
 
 
 def _records(data: bytes, where: str) -> list[Record]:

@@ -1,0 +1,32 @@
+"""Targets by name, with the messages for names that no code can be made for."""
+
+from __future__ import annotations
+
+from oric_tables.targets import KNOWN, TARGETS, Target
+
+
+class TargetError(ValueError):
+    """A target that code cannot be made for, or no target at all; the text says which and what there is."""
+
+
+def find_target(name: str, option: str = "gpu-name") -> Target:
+    """The target that ``-arch`` (or another option) means by ``name``.
+
+    Raises:
+        TargetError: code cannot be made for it yet, or there is no such target.
+    """
+    if name in TARGETS:
+        return TARGETS[name]
+    if name in KNOWN:
+        raise TargetError(no_code(name))
+    raise TargetError(f"Value '{name}' is not defined for option '{option}' (code can be made for {', '.join(TARGETS)})")
+
+
+def no_code(name: str) -> str:
+    """What is said of a target that is known and no more."""
+    return f"{name} is known but code cannot be made for it yet (it can for {', '.join(TARGETS)})"
+
+
+def list_targets() -> list[tuple[str, bool]]:
+    """(name, whether code can be made for it) of every target that is known, in the order of the table."""
+    return [(name, name in TARGETS) for name in KNOWN]
