@@ -83,6 +83,7 @@ class Opcodes:
     attributes: tuple[Attribute, ...]
     ids: int  # how many ids the canonical numbering has
     own: int  # where this project's own begin
+    base_mask: int  # what is kept of an opcode word to get its id
 
     @property
     def markers(self) -> frozenset[str]:
@@ -123,7 +124,7 @@ def _load(spec: Spec) -> Opcodes:
     rows = tuple(sorted(by_id.values(), key=lambda o: o.id))
     return Opcodes(
         rows, MappingProxyType({o.name: o for o in rows if o.name}), MappingProxyType({o.id: o for o in rows}), attributes,
-        data["ids"], data["own"],
+        data["ids"], data["own"], data["base_mask"],
     )  # fmt: skip
 
 
