@@ -109,14 +109,14 @@ def _column(parts: Iterable[str | int]) -> str:
 def _describe(error: Any, where: list[str | int]) -> Iterator[Found]:
     """What people need to know of a violation; several for several unknown or missing columns."""
     value, expected, kind = error.instance, error.validator_value, error.validator
-    if kind == "additionalProperties":
+    if "propertyNames" in error.absolute_schema_path:
+        yield [*where, value], f"'{value}' cannot be a name here: {_expected_text(error)}"
+    elif kind == "additionalProperties":
         known = list(error.schema.get("properties", ()))
         for key in _unknown(error):
             yield [*where, key], f"there is no such column{_nearest(key, known)}"
     elif kind == "required":
         yield from ((where, f"column '{key}' is missing") for key in expected if key not in value)
-    elif kind == "propertyNames":
-        yield [*where, error.instance], f"'{error.instance}' cannot be a name here: {_expected_text(error.context[0])}"
     elif kind in {"oneOf", "anyOf"}:
         yield from _alternatives(error, where)
     elif kind == "enum":
