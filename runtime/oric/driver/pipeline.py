@@ -7,7 +7,7 @@ import gc
 from oric import cubin as cubin_writer
 from oric.encode import encode_function
 from oric.ir.code import CodeObject
-from oric.ir.dump import dump
+from oric.ir.dump import dump_with_notes
 from oric.ir.encoded import EncodedFunction
 from oric.ir.module import Module
 from oric.ir.passes import PassContext
@@ -48,7 +48,7 @@ def _compile(text: str, options: CompileOptions, filename: str) -> Cubin:
         options.opt_level,
         verify=verify if options.verify else None,
         dump=options.dump,
-        dump_text=dump,
+        dump_text=dump_with_notes,
         sink=options.dump_sink,
         timed=options.time_phases,
     )
