@@ -14,8 +14,7 @@ Sections = Mapping[str, tuple[Row, ...]]
 def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
     """The rows of the lists of ``file``, by section.
 
-    ``keys`` maps a section's name to the pattern of its rows' keys, for example ``"input {input}"`` (a list in it is written
-    with blanks). A row without a
+    ``keys`` maps a section's name to the pattern of its rows' keys, for example ``"input {input}"``. A row without a
     ``source`` has that of the file's ``sources`` for its section.
 
     Raises:
@@ -30,7 +29,7 @@ def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
         for index, raw in enumerate(data[section]):
             line = data[section].line_of(index)
             values = plain(raw)
-            key = pattern.format_map({k: " ".join(map(str, v)) if isinstance(v, list) else v for k, v in values.items()})
+            key = pattern.format_map(values)
             if key in seen:
                 raise SpecError(spec.path(file), line, f"{key}: listed twice (first on line {seen[key]})")
             if "source" not in values:

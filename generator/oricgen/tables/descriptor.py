@@ -25,8 +25,8 @@ _FILE = FILES[0]
 _KEYS = {
     "parts": "part {part}",
     "groups": "group {group}",
-    "class_fields": "field {ids}",
-    "operand_fields": "operand field {ids}",
+    "class_fields": "field {ids[0]}",
+    "operand_fields": "operand field {ids[0]}",
     "lookup_tables": "table {table}",
     "gates": "gate {category}",
     "extended": "extended {class_name} {width_name}",
@@ -275,7 +275,7 @@ class _Loader:
                     common[number] = row.values["table"]
                 out.setdefault(number, []).append(row.values["table"])
         if len(self.sections["lookup_tables"]) > self.data["tables"]:
-            raise self._error(self.data.line_of("tables"), f"tables: {self.data['tables']} in all, but more are listed")
+            raise self._error(self.data.line_of("tables"), f"tables: {self.data['tables']} in all, but {len(self.sections['lookup_tables'])} have rows")
         known = {r.values["table"] for r in self.sections["lookup_tables"]}
         for case in regclass.load(self.spec).cases:
             for field in case.fields:

@@ -172,7 +172,7 @@ class _Loader:
         unlisted = numbering["cases"] - sum(len(c.ids) for c in cases)
         if unlisted < 0:
             line = self.data.line_of("numbering")
-            raise self._error(line, f"numbering: there are {numbering['cases']} cases, but {numbering['cases'] - unlisted} rows")
+            raise self._error(line, f"numbering: there are {numbering['cases']} cases, but {numbering['cases'] - unlisted} have rows")
         return RegClass(tuple(cases), of, self._handlers(of), self.addresses, unlisted, numbering["first"], numbering["last"])
 
     def _error(self, line: int, message: str) -> SpecError:
@@ -183,7 +183,7 @@ class _Loader:
         values = row.values
         ids = numbers(values["ids"])
         if not ids:
-            raise self._error(row.line, f"{row.key}: ids '{values['ids']}' is an empty range")
+            raise self._error(row.line, f"{row.key}: ids [{', '.join(map(str, values['ids']))}] is an empty range")
         names = tuple(values.get("names", ()))
         categories = () if values["category"] == UNKNOWN else numbers(values["category"])
         lowest, highest = self.data["categories"]["first"], self.data["categories"]["last"]
