@@ -54,13 +54,13 @@ def _compile(args: Arguments) -> None:
     options = CompileOptions(
         args.get("gpu-name"),
         args.integer("opt-level"),
-        maxrregcount=register_limit(args),
+        maxrregcount=_register_limit(args),
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
         time_phases=args.has("time-phases"),
     )
     name = args.inputs[0]
-    text = read_input(name)
+    text = _read(name)
     start = time.perf_counter()
     cubin = compile_text(text, options, name)
     elapsed = time.perf_counter() - start
@@ -73,12 +73,7 @@ def _compile(args: Arguments) -> None:
         _print_statistics(cubin, options.arch, elapsed)
 
 
-def read_input(name: str) -> str:
-    """The text of a PTX file, ``-`` is standard input.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+def _read(name: str) -> str:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -86,12 +81,7 @@ def read_input(name: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def register_limit(args: Arguments) -> int | None:
-    """What ``-maxrregcount`` says, None when it is not given.
-
-    Raises:
-        UsageError: it is no number.
-    """
+def _register_limit(args: Arguments) -> int | None:
     if not args.has("maxrregcount"):
         return None
     text = args.get("maxrregcount")
