@@ -125,7 +125,10 @@ def test_reorder_renames_everything() -> None:
         (lambda c: c.blocks[0].head.operands.__setitem__(1, opd.reg(999)), "no register 999"),
         (lambda c: c.blocks[0].head.operands.__setitem__(1, opd.reg(9)), "wrong file"),
         (lambda c: c.blocks[0].head.operands.__setitem__(1, opd.reg(1, 1)), "component 1"),
-        (lambda c: c.blocks[0].head.operands.__setitem__(0, c.imm(3)), "does not fit"),
+        (
+            lambda c: c.blocks[0].head.operands.__setitem__(0, c.imm(3)),
+            r"immediate\) does not fit a slot for gpr \(R/UR",
+        ),
         (lambda c: setattr(c.blocks[0].head, "op", 0xFFF), "no operation"),
         (lambda c: setattr(c.blocks[0].tail, "guard", opd.reg(1)), "guard: register 1"),
         (lambda c: c.remove(c.blocks[2].tail), "runs off the end"),

@@ -37,7 +37,7 @@ class Opcode:
     attributes: tuple[str, ...]  # resolved, in the order of their bits
     throughput: Mapping[str, int]  # operand form -> scheduling class
     ir_const: tuple[int, ...]  # numbers in the second numbering
-    since: str  # first target that has ids of its range; "" for this project's own
+    since: str  # first target that has it, or ids of its range
     basis: str  # documented, inferred, assigned, undocumented
     source: str
     between: tuple[int, ...]  # the documented neighbours of an inferred name
@@ -157,7 +157,11 @@ def _opcode(name: str, row: Map, line: int, data: Map, attributes: tuple[Attribu
         limits = f"0 to {data['ids'] - 1}, or {data['own']} and above for this project's own"
         raise SpecError(_PATH, row.line_of("id"), f"{name}: column 'id': {row['id']} is not {limits}")
     kind = row.get("kind", "opcode")
-    since = _since(row["id"], data)
+    if ("since" in row) != (row["id"] >= data["own"]):
+        raise SpecError(
+            _PATH, line, f"{name}: column 'since': ids from {data['own']} on have it, all others have that of their range"
+        )
+    since = row.get("since") or _since(row["id"], data)
     source = data["sources"][row.get("source", INFERRED)]
     has = set(row.get("attributes", ()))
     has |= set(data["categories"][row["category"]].get("attributes", ()))

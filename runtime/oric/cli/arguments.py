@@ -85,7 +85,14 @@ def _split(word: str) -> tuple[Option, str | None]:
 
 def help_text() -> str:
     """The options that work, as ``--help`` prints them."""
-    lines = ["Usage: oric [options] <ptx file>", "       oric disasm <cubin>", "       oric run <launch file>", "", "Options:"]
+    lines = [
+        "Usage: oric [options] <ptx file>",
+        "       oric disasm <cubin>",
+        "       oric dump --descriptors [options] <ptx file>",
+        "       oric run <launch file>",
+        "",
+        "Options:",
+    ]
     for option in OPTIONS:
         if option.done:
             value = f" <{option.value}>" if option.value else ""

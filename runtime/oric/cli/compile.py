@@ -54,13 +54,13 @@ def _compile(args: Arguments) -> None:
     options = CompileOptions(
         args.get("gpu-name"),
         args.integer("opt-level"),
-        maxrregcount=_register_limit(args),
+        maxrregcount=register_limit(args),
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
         time_phases=args.has("time-phases"),
     )
     name = args.inputs[0]
-    text = _read(name)
+    text = read_input(name)
     start = time.perf_counter()
     cubin = compile_text(text, options, name)
     elapsed = time.perf_counter() - start
@@ -73,7 +73,12 @@ def _compile(args: Arguments) -> None:
         _print_statistics(cubin, options.arch, elapsed)
 
 
-def _read(name: str) -> str:
+def read_input(name: str) -> str:
+    """The text of a PTX file, ``-`` is standard input.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
@@ -81,7 +86,12 @@ def _read(name: str) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _register_limit(args: Arguments) -> int | None:
+def register_limit(args: Arguments) -> int | None:
+    """What ``-maxrregcount`` says, None when it is not given.
+
+    Raises:
+        UsageError: it is no number.
+    """
     if not args.has("maxrregcount"):
         return None
     text = args.get("maxrregcount")

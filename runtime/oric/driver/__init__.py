@@ -5,7 +5,7 @@ from __future__ import annotations
 from oric.support.diagnostics import CompileError
 
 from .options import CompileOptions
-from .pipeline import compile_text
+from .pipeline import compile_functions, compile_text
 from .result import Cubin, KernelInfo
 
-__all__ = ["CompileError", "CompileOptions", "Cubin", "KernelInfo", "compile_text"]
+__all__ = ["CompileError", "CompileOptions", "Cubin", "KernelInfo", "compile_functions", "compile_text"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gc
+from typing import NamedTuple
 
 from oric import cubin as cubin_writer
 from oric.encode import encode_function
 from oric.ir.code import CodeObject
-from oric.ir.dump import dump
+from oric.ir.dump import dump_with_notes
 from oric.ir.encoded import EncodedFunction
 from oric.ir.module import Module
 from oric.ir.passes import PassContext
@@ -41,14 +42,43 @@ def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") ->
             gc.enable()
 
 
+def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>") -> list[tuple[CodeObject, EncodedFunction]]:
+    """The functions of a PTX module after all phases, each with its machine code: what dumps look at.
+
+    Raises:
+        CompileError: see :func:`oric.api.compile`.
+        ValueError: ``options.dump`` names no phase.
+    """
+    made = _functions(text, options, filename)
+    return list(zip(made.module.functions, made.encoded, strict=True))
+
+
+class _Made(NamedTuple):
+    """A module whose functions are encoded, and what the container needs besides."""
+
+    module: Module
+    encoded: list[EncodedFunction]
+    limit: int | None
+    diag: Diagnostics
+    manager: PhaseManager
+
+
 def _compile(text: str, options: CompileOptions, filename: str) -> Cubin:
+    made = _functions(text, options, filename)
+    module, encoded = made.module, made.encoded
+    image = cubin_writer.write(module, encoded, options.target, register_default=made.limit or 0)
+    kernels = {code.name: _facts(code, item) for code, item in zip(module.functions, encoded, strict=True)}
+    return Cubin(image, kernels, made.diag.warnings(), _global_bytes(module), made.manager.time_rows())
+
+
+def _functions(text: str, options: CompileOptions, filename: str) -> _Made:
     diag = diagnostics_for(text, filename)
     manager = PhaseManager(
         passes(),
         options.opt_level,
         verify=verify if options.verify else None,
         dump=options.dump,
-        dump_text=dump,
+        dump_text=dump_with_notes,
         sink=options.dump_sink,
         timed=options.time_phases,
     )
@@ -60,9 +90,7 @@ def _compile(text: str, options: CompileOptions, filename: str) -> Cubin:
         manager.run(code, context)
         diag.check()
         encoded.append(encode_function(code, options.target))
-    image = cubin_writer.write(module, encoded, options.target, register_default=limit or 0)
-    kernels = {code.name: _facts(code, item) for code, item in zip(module.functions, encoded, strict=True)}
-    return Cubin(image, kernels, diag.warnings(), _global_bytes(module), manager.time_rows())
+    return _Made(module, encoded, limit, diag, manager)
 
 
 def _build(text: str, filename: str, options: CompileOptions, diag: Diagnostics) -> Module:

@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from oric_tables import registers
 from oric_tables.ops import OPS
 
 from . import operand as opd
 from .attributes import FunctionAttributes
 
 # Register file types (Register Model, "Register File Type Enum").
-R: Final = 1
-UR: Final = 3
-P: Final = 5
-UP: Final = 7  # this project's use of the "alternate predicate" value: uniform predicates
-B: Final = 9
-R2: Final = 10
-R4: Final = 11
+R: Final[int] = registers.R
+UR: Final[int] = registers.UR
+P: Final[int] = registers.P
+UP: Final[int] = registers.UP  # this project's use of the "alternate predicate" value: uniform predicates
+B: Final[int] = registers.B
+R2: Final[int] = registers.R2
+R4: Final[int] = registers.R4
 
 _WITH_LABEL: Final = frozenset(op.word for op in OPS if op is not None and any(o.kind == "label" for o in op.operands))
+_FLAGS: Final = registers.INITIAL_FLAGS
 RESERVED_IDS: Final = frozenset({opd.PT, opd.RZ})
 
 # Instruction.aux of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it:
@@ -42,7 +44,7 @@ class VReg:
         self.id = reg_id
         self.reg_type = reg_type
         self.size = size
-        self.flags = 0x1000 if reg_type in (P, UP) else 0x1018
+        self.flags: int = _FLAGS[reg_type]
         self.physical_reg = -1
         self.alias_parent = -1
         self.spill_cost = 0.0

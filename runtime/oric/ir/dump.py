@@ -10,16 +10,12 @@ One line per instruction: guard, operation, changed modifiers in braces, operand
 
 from __future__ import annotations
 
-from typing import Final
-
 from oric_tables import ops
+from oric_tables.registers import DISPLAY, UNDEFINED_REGISTER
 
 from . import cfg
 from . import operand as opd
-from .code import R2, R4, UP, UR, Block, CodeObject, Instruction, P, R
-from .code import B as BARRIER_FILE
-
-_LETTERS: Final = {R: "R", R2: "R", R4: "R", UR: "UR", P: "P", UP: "UP", BARRIER_FILE: "B"}
+from .code import Block, CodeObject, Instruction
 
 
 def dump(code: CodeObject) -> str:
@@ -30,6 +26,37 @@ def dump(code: CodeObject) -> str:
         lines.append(_heading(block))
         lines.extend("    " + format_instruction(code, node) for node in block)
     return "\n".join(lines) + "\n"
+
+
+def dump_with_notes(code: CodeObject) -> str:
+    """The text, and behind it what is odd about the code, as comments."""
+    return dump(code) + "".join(f"// {message}\n" for message in undefined_registers(code))
+
+
+def undefined_registers(code: CodeObject) -> list[str]:
+    """A message for every register that is read and that nothing writes, in order of first use.
+
+    The register has its physical number once it has one. Source: Register Model, "Register Name Table".
+    """
+    written: set[int] = set()
+    used: dict[int, None] = {}
+    for node in code.instructions():
+        number = ops.NUMBER.get(node.op)
+        slots = ops.OPS[number].operands if number is not None else ()
+        for place, operand in enumerate((*node.operands, node.guard)):
+            if operand >> opd.TYPE_SHIFT & 7 != opd.REG:
+                continue
+            index = operand & opd.INDEX_MASK
+            if place < len(node.operands) and place < len(slots) and slots[place].writes:
+                written.add(index)
+            else:
+                used[index] = None
+    missing = [code.regs[i] for i in used if i not in written and i < len(code.regs)]
+    return [
+        UNDEFINED_REGISTER % (DISPLAY[reg.reg_type], reg.physical_reg if reg.physical_reg >= 0 else reg.id)
+        for reg in missing
+        if reg is not None
+    ]
 
 
 def _heading(block: Block) -> str:
@@ -102,7 +129,7 @@ def _register(code: CodeObject, operand: int, index: int) -> str:
     reg = code.regs[index] if index < len(code.regs) else None
     if reg is None:
         return f"?R{index}"
-    text = f"{_LETTERS.get(reg.reg_type, '?')}{index}"
+    text = f"{DISPLAY[reg.reg_type]}{index}"
     component, width = operand >> opd.COMPONENT_SHIFT & 3, operand >> opd.WIDTH_SHIFT & 3
     if component or (reg.size > 1 and width == 0):
         text += f".{component}"

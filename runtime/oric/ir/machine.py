@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from oric_tables import registers
 from oric_tables._native import ffi, lib
 
 from . import cfg
@@ -17,7 +18,7 @@ from .flatten import Image, flatten
 
 KEY: Final = "machine"
 # Register files in the order of ORIC_FILE_*, as the kernels number them.
-FILES: Final = ("R", "P", "B", "UR", "UP")
+FILES: Final[tuple[str, ...]] = registers.UNITS
 NO_LIMIT: Final = 0x7FFFFFFF
 
 

@@ -1,7 +1,7 @@
 """Packed Ori operands: one Python int per operand, ``word0 | word1 << 32``.
 
 Source: Ori IR, "Packed Operand Encoding" and "Operand Word 1"; the codes that no document gives (2, 3, 4, 7)
-and the sub-fields of the modifier bits are this project's.
+and the sub-fields of the modifier bits are this project's. The numbers are those of ``spec/operand_kinds.yaml``.
 
 ===========  ==========================================================================================
 bits         meaning
@@ -24,32 +24,35 @@ from __future__ import annotations
 
 from typing import Final
 
-# Operand types (bits 28-30).
-REG: Final = 1
-IMM: Final = 2  # unsigned 20-bit immediate in the index
-POOL: Final = 3  # index into CodeObject.immediates (64-bit patterns)
-LABEL: Final = 4  # block index
-SYMBOL: Final = 5  # symbol id, or constant-bank byte offset when CONST_BANK is set (bank in aux)
-SPECIAL: Final = 6  # barrier register, system register, control word: meaning given by the operand slot
-NONE: Final = 7  # operand left out (the form's default is encoded)
+from oric_tables import ori_operands as word
+from oric_tables import registers
 
-TYPE_SHIFT: Final = 28
-INDEX_MASK: Final = 0xFFFFF
-COMPONENT_SHIFT: Final = 20
-WIDTH_SHIFT: Final = 22
-WIDE: Final = 1 << 24
-NEGATE: Final = 1 << 31
-AUX_SHIFT: Final = 32
-AUX_MASK: Final = 0xFFFFFF
-CONST_BANK: Final = 1 << 56
-REUSE: Final = 1 << 57
-ABSOLUTE: Final = 1 << 58
-COMPLEMENT: Final = 1 << 59
-EXTENDED_MASK: Final = 0xFE000000 << 32
+# Operand types (bits 28-30).
+REG: Final[int] = word.REG
+IMM: Final[int] = word.IMM  # unsigned 20-bit immediate in the index
+POOL: Final[int] = word.POOL  # index into CodeObject.immediates (64-bit patterns)
+LABEL: Final[int] = word.LABEL  # block index
+SYMBOL: Final[int] = word.SYMBOL  # symbol id, or constant-bank byte offset when CONST_BANK is set (bank in aux)
+SPECIAL: Final[int] = word.SPECIAL  # barrier register, system register, control word: meaning given by the operand slot
+NONE: Final[int] = word.NONE  # operand left out (the form's default is encoded)
+
+TYPE_SHIFT: Final[int] = word.TYPE_SHIFT
+INDEX_MASK: Final[int] = word.INDEX_MASK
+COMPONENT_SHIFT: Final[int] = word.COMPONENT_SHIFT
+WIDTH_SHIFT: Final[int] = word.WIDTH_SHIFT
+WIDE: Final[int] = word.WIDE
+NEGATE: Final[int] = word.NEGATE
+AUX_SHIFT: Final[int] = word.AUX_SHIFT
+AUX_MASK: Final[int] = word.AUX_MASK
+CONST_BANK: Final[int] = word.CONST_BANK
+REUSE: Final[int] = word.REUSE
+ABSOLUTE: Final[int] = word.ABSOLUTE
+COMPLEMENT: Final[int] = word.COMPLEMENT
+EXTENDED_MASK: Final[int] = word.EXTENDED_MASK
 
 # Sentinel register ids (Register Model, "Zero and True Registers"); never given to a virtual register.
-RZ: Final = 1023
-PT: Final = 31
+RZ: Final[int] = registers.RZ
+PT: Final[int] = registers.PT
 RZ_OPERAND: Final = REG << TYPE_SHIFT | RZ
 PT_OPERAND: Final = REG << TYPE_SHIFT | PT
 NOT_PT_OPERAND: Final = PT_OPERAND | NEGATE

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from oric_tables import ops
+from oric_tables.ori_operands import KIND_TEXTS, SLOT_TYPES, TYPE_TEXTS, kind_of
 
 from . import operand as opd
 from .code import UP, UR, Block, CodeObject, Instruction
@@ -159,8 +160,9 @@ class Checker:
         form = operand >> opd.TYPE_SHIFT & 7
         if form == opd.NONE:
             return "" if slot.default is not None else "it cannot be left out"
-        if form not in (_WRITABLE if slot.writes else _FORMS[slot.kind]):
-            return f"an operand of type {form} does not fit a slot for {slot.kind}"
+        if form not in (_WRITABLE if slot.writes else SLOT_TYPES[slot.kind]):
+            wanted = KIND_TEXTS[kind_of(slot.kind, slot.name)]
+            return f"an operand of type {form} ({TYPE_TEXTS[form]}) does not fit a slot for {slot.kind} ({wanted})"
         if form == opd.POOL and operand & opd.INDEX_MASK >= len(self.code.immediates):
             return "there is no such immediate"
         if form == opd.LABEL and operand & opd.INDEX_MASK >= len(self.code.blocks):
@@ -187,16 +189,7 @@ class Checker:
         return ""
 
 
-# Operand types that a slot of each kind takes; a destination is a register.
-_VALUE: Final = frozenset({opd.REG, opd.IMM, opd.POOL, opd.SYMBOL})
-_FORMS: Final = {
-    "gpr": _VALUE, "ugpr": _VALUE, "pred": frozenset({opd.REG}), "upred": frozenset({opd.REG}),
-    "imm": frozenset({opd.IMM, opd.POOL, opd.SYMBOL, opd.LABEL}),
-    "cbank": frozenset({opd.SYMBOL, opd.SPECIAL, opd.IMM, opd.POOL}),
-    "cbanku": _VALUE, "label": frozenset({opd.LABEL, opd.IMM, opd.POOL}), "breg": frozenset({opd.SPECIAL, opd.REG}),
-    "sb": frozenset({opd.SPECIAL, opd.IMM}), "sreg": frozenset({opd.SPECIAL}), "none": frozenset({opd.NONE}),
-}  # fmt: skip
-_WRITABLE: Final = frozenset({opd.REG, opd.SPECIAL})
+_WRITABLE: Final = frozenset({opd.REG, opd.SPECIAL})  # a destination is a register
 
 
 def _may_go_on(node: Instruction) -> bool:

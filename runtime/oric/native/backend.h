@@ -7,11 +7,9 @@
  */
 #ifndef ORIC_BACKEND_H
 #define ORIC_BACKEND_H
+#include "oric_registers.h"
 #include "oric_structs.h"
 #include <stdint.h>
-
-/* Register files of units. */
-enum { ORIC_FILE_R = 0, ORIC_FILE_P = 1, ORIC_FILE_B = 2, ORIC_FILE_UR = 3, ORIC_FILE_UP = 4, ORIC_FILES = 5 };
 
 /* Physical units: first unit of each file. R goes up to 511, so that an allocation over the limit can be described. */
 enum {

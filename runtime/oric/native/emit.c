@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "oric_latency.h"
+#include "oric_operands.h"
 #include "sass.h"
 
 enum { WORD_BYTES = 16, NO_BARRIERS = 7 << 5 | 7 << 8, PAD_CONTROL = NO_BARRIERS | 15 };
-enum { TYPE_REG = 1, TYPE_IMM = 2, TYPE_POOL = 3, TYPE_LABEL = 4, TYPE_SYMBOL = 5, TYPE_SPECIAL = 6, TYPE_NONE = 7 };
-enum { SENTINEL_RZ = 1023, SENTINEL_PT = 31 };
 
 typedef struct {
     const oric_fn *fn;
@@ -31,21 +30,15 @@ int32_t oric_emit_size(const oric_fn *fn) { return (code_words(fn) + 1 + ORIC_EM
 
 static int put_register(const emitter *em, uint64_t operand, int slot_kind, oric_operand *out) {
     uint32_t index = operand & 0xFFFFF;
-    if (index == SENTINEL_RZ || index == SENTINEL_PT) {
+    if (index == ORIC_SENTINEL_RZ || index == ORIC_SENTINEL_PT) {
         int uniform = slot_kind == ORIC_K_UGPR || slot_kind == ORIC_K_UPRED;
-        if (index == SENTINEL_RZ) out->kind = uniform ? ORIC_K_UGPR : ORIC_K_GPR, out->reg = 255;
-        else out->kind = uniform ? ORIC_K_UPRED : ORIC_K_PRED, out->reg = 7;
+        if (index == ORIC_SENTINEL_RZ) out->kind = uniform ? ORIC_K_UGPR : ORIC_K_GPR, out->reg = ORIC_INSN_RZ;
+        else out->kind = uniform ? ORIC_K_UPRED : ORIC_K_PRED, out->reg = ORIC_INSN_PT;
         return 0;
     }
     if ((int32_t)index >= em->image->register_count) return ORIC_EMIT_BAD_OPERAND;
     const oric_register *reg = &em->image->registers[index];
-    switch (reg->reg_type) {
-    case 3: case 4: out->kind = ORIC_K_UGPR; break;
-    case 5: out->kind = ORIC_K_PRED; break;
-    case 7: out->kind = ORIC_K_UPRED; break;
-    case 9: out->kind = ORIC_K_BREG; break;
-    default: out->kind = ORIC_K_GPR;
-    }
+    out->kind = oric_kind_of_file[oric_file_of_type[reg->reg_type]];
     out->reg = (uint16_t)(reg->physical_reg + (int32_t)(operand >> 20 & 3));
     return reg->physical_reg < 0 ? ORIC_EMIT_BAD_OPERAND : 0;
 }
@@ -64,33 +57,33 @@ static int put_operand(const emitter *em, uint64_t operand, int slot_kind, int64
     memset(out, 0, sizeof *out);
     out->flags = operand_flags(operand);
     switch (operand >> 28 & 7) {
-    case TYPE_REG:
+    case ORIC_TYPE_REG:
         return put_register(em, operand, slot_kind, out);
-    case TYPE_IMM:
+    case ORIC_TYPE_IMM:
         out->kind = ORIC_K_IMM;
         out->value = (int64_t)(operand & 0xFFFFF);
         return 0;
-    case TYPE_POOL:
+    case ORIC_TYPE_POOL:
         out->kind = ORIC_K_IMM;
         out->value = (int64_t)em->image->immediates[operand & 0xFFFFF];
         return 0;
-    case TYPE_LABEL:
+    case ORIC_TYPE_LABEL:
         out->kind = ORIC_K_LABEL;
         if ((int32_t)(operand & 0xFFFFF) >= em->fn->block_count) return ORIC_EMIT_BAD_OPERAND;
         out->value = (int64_t)em->block_words[operand & 0xFFFFF] * WORD_BYTES - next;
         return 0;
-    case TYPE_SYMBOL:
+    case ORIC_TYPE_SYMBOL:
         if (!(operand >> 56 & 1)) return ORIC_EMIT_BAD_OPERAND;
         out->kind = ORIC_K_CBANK;
         out->reg = (uint16_t)(operand >> 32 & 0xFFFF);
         out->value = (int64_t)(operand & 0xFFFFF);
         return 0;
-    case TYPE_SPECIAL:
+    case ORIC_TYPE_SPECIAL:
         out->kind = (uint8_t)slot_kind;
         out->reg = (uint16_t)(operand & 0xFFFFF);
         out->value = (int64_t)(operand & 0xFFFFF);
         return 0;
-    case TYPE_NONE:
+    case ORIC_TYPE_NONE:
         out->flags = 0;
         return 0;
     default:
@@ -105,7 +98,7 @@ static int build(const emitter *em, const oric_node *node, int64_t next, oric_in
     out->op = insn->number;
     out->mods = insn->mods;
     out->control = node->control;
-    out->guard = 7;
+    out->guard = ORIC_INSN_PT;
     if (insn->operand_count > op->operands) return ORIC_EMIT_BAD_OPERAND;
     if (insn->guard) {
         oric_operand guard;

@@ -5,24 +5,14 @@
 
 #include "oric_insn.h"
 #include "oric_latency.h"
-
-/* Packed operands: see oric.ir.operand. */
-enum { TYPE_REG = 1, TYPE_IMM = 2, TYPE_POOL = 3, TYPE_LABEL = 4, TYPE_SPECIAL = 6, SENTINEL_RZ = 1023, SENTINEL_PT = 31 };
+#include "oric_operands.h"
 
 static uint64_t operand_at(const oric_image *image, const oric_instruction *insn, uint32_t slot) {
     if (slot < 9) return (uint64_t)insn->operands[2 * slot] | (uint64_t)insn->operands[2 * slot + 1] << 32;
     return image->overflow[(uint32_t)insn->overflow + slot - 9];
 }
 
-static int file_of(int32_t reg_type) {
-    switch (reg_type) {
-    case 3: case 4: return ORIC_FILE_UR;
-    case 5: return ORIC_FILE_P;
-    case 7: return ORIC_FILE_UP;
-    case 9: return ORIC_FILE_B;
-    default: return ORIC_FILE_R;
-    }
-}
+static int file_of(int32_t reg_type) { return oric_file_of_type[reg_type]; }
 
 static int32_t registers_of(const oric_register *reg) { return reg->size ? reg->size : 1; }
 
@@ -85,7 +75,7 @@ static void add_access(loader *ld, oric_node *node, uint32_t unit, uint32_t coun
 static void add_register(loader *ld, oric_node *node, uint64_t operand, uint32_t slot, const oric_op_schedule *op,
                          const oric_class *klass) {
     uint32_t index = operand & 0xFFFFF;
-    if (index == SENTINEL_RZ || index == SENTINEL_PT) return;
+    if (index == ORIC_SENTINEL_RZ || index == ORIC_SENTINEL_PT) return;
     if ((int32_t)index >= ld->image->register_count || ld->image->registers[index].id < 0)
         return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index);
     const oric_register *reg = &ld->image->registers[index];
@@ -119,7 +109,7 @@ static void add_barrier(loader *ld, oric_node *node, uint64_t operand, uint32_t 
 }
 
 static int64_t immediate(const oric_image *image, uint64_t operand) {
-    if ((operand >> 28 & 7) == TYPE_POOL) return (int64_t)image->immediates[operand & 0xFFFFF];
+    if ((operand >> 28 & 7) == ORIC_TYPE_POOL) return (int64_t)image->immediates[operand & 0xFFFFF];
     return (int64_t)(operand & 0xFFFFF);
 }
 
@@ -145,7 +135,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_instruction 
     for (uint32_t s = 0; s < insn->operand_count && s < 12; s++) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
-        if (op->kind[s] == ORIC_K_IMM && (type == TYPE_IMM || type == TYPE_POOL)) {
+        if (op->kind[s] == ORIC_K_IMM && (type == ORIC_TYPE_IMM || type == ORIC_TYPE_POOL)) {
             int64_t offset = immediate(ld->image, operand);
             node->offset = (int32_t)offset;
             if (offset != node->offset) node->bytes = 0;
@@ -188,12 +178,12 @@ static void load_instruction(loader *ld, uint32_t position, uint32_t at) {
     for (uint32_t s = 0; s < insn->operand_count && s < 12; s++) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
-        if (type == TYPE_REG) add_register(ld, node, operand, s, op, klass);
-        if (type == TYPE_SPECIAL && op->kind[s] == ORIC_K_BREG && ld->physical) add_barrier(ld, node, operand, s, op, klass);
-        if (type == TYPE_LABEL && klass->flags & ORIC_C_FENCE) node->flags |= ORIC_I_JUMP;
+        if (type == ORIC_TYPE_REG) add_register(ld, node, operand, s, op, klass);
+        if (type == ORIC_TYPE_SPECIAL && op->kind[s] == ORIC_K_BREG && ld->physical) add_barrier(ld, node, operand, s, op, klass);
+        if (type == ORIC_TYPE_LABEL && klass->flags & ORIC_C_FENCE) node->flags |= ORIC_I_JUMP;
     }
     if (insn->guard) add_register(ld, node, insn->guard, 255, op, klass);
-    if (insn->guard && ((insn->guard & 0xFFFFF) != SENTINEL_PT || insn->guard >> 31 & 1)) node->flags |= ORIC_I_GUARDED;
+    if (insn->guard && ((insn->guard & 0xFFFFF) != ORIC_SENTINEL_PT || insn->guard >> 31 & 1)) node->flags |= ORIC_I_GUARDED;
     if (klass->spaces) describe_memory(ld, node, insn, op, klass);
     if (klass->flags & ORIC_C_COPY && is_plain_copy(ld->fn, ld->image, insn, node)) node->flags |= ORIC_I_COPY;
 }

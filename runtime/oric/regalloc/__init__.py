@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from oric_tables._native import ffi, lib
+from oric_tables.registers import TITLES
 
 from oric.ir import machine
 from oric.ir.code import CodeObject
@@ -24,13 +25,6 @@ _ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
 _SPARE: Final = (3, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart
 # (largest numbers of live units, limits) -> live units that an order may reach, by file
 _Order = Callable[[list[int], list[int]], list[int]]
-_FILE_NAMES: Final = {
-    "R": "general-purpose",
-    "P": "predicate",
-    "B": "convergence barrier",
-    "UR": "uniform",
-    "UP": "uniform predicate",
-}
 
 
 class OutOfRegisters(Exception):
@@ -140,7 +134,7 @@ def _report(code: CodeObject, ctx: PassContext, tried: _Allocation, limits: list
     file = tried.result.failed_file
     needed = max(tried.result.used[file], tried.result.peak[file])
     text = (
-        f"'{code.name}' needs {needed} {_FILE_NAMES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available; "
+        f"'{code.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available; "
         "spilling is not supported yet"
     )
     if ctx.diag is None:

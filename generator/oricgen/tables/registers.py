@@ -1,0 +1,179 @@
+"""The register model: ``spec/registers.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import SpecError
+from ..rows import Row
+from ..spec import Spec
+from ..targets import resolve
+from . import _rows
+
+NAME = "registers"
+FILES = ("registers.yaml",)
+_FILE = FILES[0]
+_KEYS = {
+    "files": "file {file}",
+    "fixed": "{register}",
+    "types": "type {type}",
+    "classes": "class {class}",
+    "flags": "flag {name}",
+    "pair_modes": "pair mode {mode}",
+    "widths": "{bits} bits",
+    "architectural": "index {index}",
+    "pressure": "counter +{offset}",
+    "subclasses": "sub-class {name}",
+    "liveness": "liveness {name}",
+    "system": "%{ptx[0]}",
+    "setmaxnreg": "{state}",
+    "messages": "message {name}",
+}
+# Rows of each documented table.
+_DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
+               "architectural": 5, "pressure": 10, "liveness": 2, "system": 8, "setmaxnreg": 3}  # fmt: skip
+# Limits of a target and the file that bounds them.
+_LIMITS = {"max_regs": "R", "uniform_regs": "UR", "predicates": "P", "barrier_regs": "B"}
+
+
+def load(spec: Spec) -> _rows.Sections:
+    """The rows by section, checked."""
+    return spec.memo(NAME, lambda: _load(spec))
+
+
+def rows(spec: Spec) -> list[Row]:
+    """All rows of all sections."""
+    return _rows.flat(load(spec))
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """The rows of each section."""
+    found = load(spec)
+    names = {"files": "register files", "types": "register types", "classes": "allocator classes", "flags": "flag bits",
+             "pressure": "pressure counters", "subclasses": "sub-classes named of about 25", "messages": "texts about registers",
+             "system": "groups of system registers", "architectural": "architectural indices"}  # fmt: skip
+    return {title: len(found[section]) for section, title in names.items()}
+
+
+def check(spec: Spec) -> None:
+    """Counts, numbering, references, masks, limits.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
+    load(spec)
+
+
+def index_on(row: Row, number: int) -> int | None:
+    """The number of a fixed register in the instruction words of target ``number``; None when the target lacks its file."""
+    since = {int(name.removeprefix("sm_")): index for name, index in row.values["index"].items()}
+    known = [n for n in since if n <= number]
+    return since[max(known)] if known else None
+
+
+def _load(spec: Spec) -> _rows.Sections:
+    found = _rows.read(spec, _FILE, _KEYS)
+    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+    for section, column in (("types", "type"), ("classes", "class")):
+        _rows.check_numbers(spec, _FILE, found[section], column)
+    files = {row.values["file"]: row for row in found["files"]}
+    for section, column in (("fixed", "file"), ("types", "file"), ("classes", "file"), ("liveness", "files")):
+        _rows.check_refers(spec, _FILE, found[section], column, files.keys() | {"none"}, "register file")
+    _rows.check_refers(spec, _FILE, found["types"], "class", {*range(len(found["classes"])), "none"}, "allocator class")
+    _check_files(spec, found["files"])
+    _check_unique(spec, found["types"], "name")
+    _check_flags(spec, found)
+    _check_fixed(spec, found["fixed"], files)
+    _check_classes(spec, found["classes"], files)
+    _check_pressure(spec, found["pressure"])
+    _check_targets(spec, found["fixed"], files)
+    special = spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"]
+    _rows.check_refers(spec, _FILE, found["system"], "ptx", special, "special register of ptx/special_registers.yaml")
+    names = {name for part in spec.load("formats.yaml")["names"]["sreg"].values() for name in part.values()}
+    _rows.check_refers(spec, _FILE, found["system"], "hardware", names, "system register of formats.yaml")
+    return found
+
+
+def _error(spec: Spec, row: Row, message: str) -> SpecError:
+    return SpecError(spec.path(_FILE), row.line, f"{row.key}: {message}")
+
+
+def _check_unique(spec: Spec, rows: Iterable[Row], column: str) -> None:
+    seen: dict[object, Row] = {}
+    for row in rows:
+        value = row.values[column]
+        if value in seen and value != "none":
+            raise _error(spec, row, f"{column} {value} is that of {seen[value].key}")
+        seen[value] = row
+
+
+def _check_files(spec: Spec, rows: tuple[Row, ...]) -> None:
+    for column in ("abi_type", "kind", "unit"):
+        _check_unique(spec, rows, column)
+    for row in rows:
+        if (row.values["unit"] == "none") != (row.values["kind"] == "none"):
+            message = f"a file that the encoder knows has a unit: kind is {row.values['kind']}, unit is {row.values['unit']}"
+            raise _error(spec, row, message)
+    count = sum(row.values["unit"] != "none" for row in rows)
+    for row in rows:
+        unit = row.values["unit"]
+        if unit != "none" and unit >= count:
+            raise _error(spec, row, f"unit is {unit}; the units of {count} files count from 0 to {count - 1}")
+
+
+def _check_flags(spec: Spec, found: _rows.Sections) -> None:
+    taken: dict[int, Row] = {}
+    for row in found["flags"]:
+        first, _, last = row.values["bits"].partition("-")
+        bits = range(int(first), int(last or first) + 1)
+        mask = sum(1 << bit for bit in bits)
+        if row.values["mask"] != mask:
+            raise _error(spec, row, f"mask is {row.values['mask']:#x}, bits {row.values['bits']} are {mask:#x}")
+        for bit in bits:
+            if bit in taken:
+                raise _error(spec, row, f"bit {bit} is that of {taken[bit].key}")
+            taken[bit] = row
+    base = next((row.values["mask"] for row in found["flags"] if row.values["name"] == "BASE"), 0)
+    for row in found["types"]:
+        if row.values["flags"] & base != base:
+            raise _error(spec, row, f"flags {row.values['flags']:#x} lack the bit BASE ({base:#x}), which every type has")
+
+
+def _check_fixed(spec: Spec, rows: tuple[Row, ...], files: dict[str, Row]) -> None:
+    for row in rows:
+        file = files[row.values["file"]]
+        since, limit = file.values["since"], file.values["limit"]
+        if since not in row.values["index"]:
+            raise _error(spec, row, f"index has no entry for {since}, the first target with {file.key}")
+        if row.values["index"][since] != limit:
+            raise _error(
+                spec, row, f"index is {row.values['index'][since]} on {since}; it follows the {limit} registers of {file.key}"
+            )
+
+
+def _check_classes(spec: Spec, rows: tuple[Row, ...], files: dict[str, Row]) -> None:
+    for row in rows:
+        file = row.values["file"]
+        if file != "none" and row.values["limit"] != files[file].values["limit"]:
+            raise _error(spec, row, f"limit is {row.values['limit']}, that of {files[file].key} is {files[file].values['limit']}")
+
+
+def _check_pressure(spec: Spec, rows: tuple[Row, ...]) -> None:
+    for number, row in enumerate(rows):
+        expected = {"offset": 4 + 4 * number, "context": 48 + 4 * number, "index": 12 + number}
+        for column, value in expected.items():
+            if row.values[column] != value:
+                raise _error(spec, row, f"{column} is {row.values[column]} where {value} is expected")
+
+
+def _check_targets(spec: Spec, fixed: tuple[Row, ...], files: dict[str, Row]) -> None:
+    """No target has more registers than the number of its constant register leaves."""
+    zero = {row.values["file"]: row for row in fixed}
+    for target in resolve(spec):
+        for column, file in _LIMITS.items():
+            most = index_on(zero[file], target.number) if file in zero else files[file].values["limit"]
+            value = target.limits.get(column, 0)
+            if value > (most or 0):
+                line = spec.load("sm_targets.yaml")["targets"].line_of(target.name)
+                message = f"{target.name}: {column} is {value}, {files[file].key} has {most or 'no'} registers there"
+                raise SpecError(spec.path("sm_targets.yaml"), line, message)
