@@ -190,4 +190,4 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "EXIT", "--sm", "sm_8O"]) == 2
     out = capsys.readouterr()
     assert out.out == ""
-    assert "there is no target 'sm_8O' that code can be made for; did you mean sm_80" in out.err
+    assert "there is no target 'sm_8O'; did you mean sm_8" in out.err

@@ -11,7 +11,8 @@ from ..isa import rows as machine_rows
 from ..names import did_you_mean, nearest
 from ..rows import Row
 from ..spec import Spec
-from ..targets import Target, resolve
+from ..tables import targets as targets_table
+from ..tables.targets import Target
 from .index import Found, Index
 from .instruction import forms_of, instruction_page, split
 from .machine import opcode_page
@@ -41,11 +42,13 @@ def explain(spec: Spec, name: str, sm: str | None = None) -> str:
 
 
 def _target(spec: Spec, sm: str) -> Target:
-    targets = {target.name: target for target in resolve(spec)}
-    if sm not in targets:
-        hint = did_you_mean(sm, targets) or f"; there are {', '.join(targets)}"
-        raise UsageError(f"there is no target '{sm}' that code can be made for{hint}")
-    return targets[sm]
+    known = targets_table.load(spec).by_name
+    able = ", ".join(target.name for target in known.values() if target.code)
+    if sm not in known:
+        raise UsageError(f"there is no target '{sm}'{did_you_mean(sm, known) or f'; code can be made for {able}'}")
+    if not known[sm].code:
+        raise UsageError(f"no machine code can be made for {sm} yet: its forms and timings are not known; they are for {able}")
+    return known[sm]
 
 
 def _pages(index: Index, name: str, isas: list[str], target: Target | None) -> list[Page]:

@@ -8,7 +8,7 @@ from ..lowering import patterns
 from ..lowering.patterns import Pattern
 from ..rows import Row
 from ..tables import lowering as lowering_table
-from ..targets import Target
+from ..tables.targets import Target
 from . import uses
 from .index import Index
 from .page import Page

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from .. import targets
 from ..errors import SpecError
 from ..isa import rows as machine_rows
 from ..isa.model import EFFECTS, KINDS, Machine, Operation
 from ..names import did_you_mean
 from ..spec import Spec
-from . import opcodes
+from . import opcodes, targets
 from .opcodes import ASSIGNED, INFERRED, MARKER, Attribute, Opcode, Opcodes
 
 _FILE = opcodes.FILES[0]
@@ -203,7 +202,7 @@ def _kinds(operations: list[Operation]) -> Iterator[str]:
 def _isas(spec: Spec, machine: Machine, table: Opcodes) -> None:
     """No operation has a form on a target that is older than its opcode."""
     oldest: dict[str, int] = {}
-    for target in targets.resolve(spec):
+    for target in targets.load(spec).with_code:
         oldest[target.isa] = min(target.number, oldest.get(target.isa, target.number))
     for operation in machine.operations:
         o = table.by_name[operation.opcode]
