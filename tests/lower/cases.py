@@ -197,6 +197,12 @@ def _int_result(value: int, t: str, n: int) -> int:
     return u(s(value, n), 32) if n == 8 and t == "s" else value
 
 
+def _packed(a: int, b: int, bits: int, kind: str) -> int:
+    """The first source above the second, both saturated."""
+    high, low = (u(m.saturate(s(x, 32), bits, kind == "s"), bits) for x in (a, b))
+    return high << bits | low
+
+
 def conversions() -> Iterator[Case]:
     for td, nd in INT_TYPES:
         for ts, ns in INT_TYPES:
@@ -211,6 +217,10 @@ def conversions() -> Iterator[Case]:
             if nd < ns or (td, ts) == ("u", "s") or (td != ts and nd == ns):
                 yield Case(f"cvt.sat.{dst}.{src} D, A", _INT_CLASS[nd], _INT_CLASS[ns],
                            lambda a, v=value, t=td, n=nd: _int_result(m.saturate(v(a), n, t == "s"), t, n))  # fmt: skip
+    for t in ("u", "s"):
+        yield Case(f"cvt.pack.sat.{t}16.s32 D, A, B", "r", "rr", lambda a, b, t=t: _packed(a, b, 16, t))
+        yield Case(f"cvt.pack.sat.{t}8.s32.b32 D, A, B, C", "r", "rrr",
+                   lambda a, b, c, t=t: _packed(a, b, 8, t) | (c & 0xFFFF) << 16)  # fmt: skip
     floats = [("f16", F16, "h", "H"), ("f32", F32, "f", "f"), ("f64", F64, "g", "g")]
     for name, fmt, c, kind in floats:
         for t, n in INT_TYPES:
@@ -352,6 +362,9 @@ def half() -> Iterator[Case]:
     yield Case(
         "set.ne.f16x2.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0x3C00 * F16.compare("ne", x, y), a, b)
     )
+    yield Case("set.lt.and.f16.f16 D, A, B, C", "h", "hhp", lambda a, b, p: 0x3C00 * (F16.compare("lt", a, b) and p), kinds="HHp")
+    yield Case("set.ge.or.f16x2.f16x2 D, A, B, C", "r", "rrp",
+               lambda a, b, p: m.halves(lambda x, y: 0x3C00 * (F16.compare("ge", x, y) or p), a, b))  # fmt: skip
     yield Case("set.eq.u32.f16x2 D, A, B", "r", "rr", lambda a, b: m.halves(lambda x, y: 0xFFFF * F16.compare("eq", x, y), a, b))
     yield Case("add.sat.f16 D, A, B", "h", "hh", lambda a, b: _sat16(F16.add(a, b)), kinds="HH")
     yield Case("fma.rn.relu.f16 D, A, B, C", "h", "hhh", lambda a, b, c: _relu(F16, F16.fma(a, b, c)), kinds="HHH")

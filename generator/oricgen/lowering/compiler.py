@@ -22,7 +22,8 @@ indices are literals (below).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -50,6 +51,7 @@ class Alternative:
 
     temps: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
+    labels_at: dict[str, int] = field(default_factory=dict)  # line of the first use
     placed: set[str] = field(default_factory=set)
     used_sets: set[str] = field(default_factory=set)
     lines: list[Any] = field(default_factory=list)
@@ -68,7 +70,9 @@ class Compiler:
         macros: Mapping[str, Any],
         special: Mapping[str, int],
         path: str,
+        columns: Collection[str] = (),
     ) -> None:
+        self.columns = columns
         self.operations = operations
         self.sets = sets
         self.macros = macros
@@ -87,21 +91,30 @@ class Compiler:
             SpecError: anything wrong in it, with its line.
         """
         line = entry.line_of("ptx")
-        pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
-        slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
-        slot_names = {s.name: s.tokens for s in pattern.slots if s.name}
-        rows = entry.get("cases") or [entry]
-        alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
+        with _called(entry["ptx"]):
+            pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
+            slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
+            slot_names = {s.name: s.tokens for s in pattern.slots if s.name}
+            rows = entry.get("cases") or [entry]
+            alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
         return pattern.family, (slots, entry.get("operands", -1), alternatives)
 
-    def named(self, row: Any) -> tuple[Any, ...]:
+    def named(self, name: str, row: Any) -> tuple[Any, ...]:
         """Compile an entry of ``templates``: an alternative that expansions run by name."""
-        return self._alternative(row, row, {})
+        with _called(name):
+            return self._alternative(row, row, {})
 
     def _alternative(self, row: Any, entry: Any, slot_names: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
         state = Alternative()
         self._copies = 0
-        args = tuple(template.ARGS.index(a) for a in row.get("args", entry.get("args", "d a b c e f")).split())
+        names = row.get("args", entry.get("args", "d a b c e f")).split()
+        for name in names:
+            if name not in template.ARGS:
+                said = row if "args" in row else entry
+                raise SpecError(
+                    self.path, said.line_of("args"), f"column 'args': '{name}' is not one of {', '.join(template.ARGS)}"
+                )
+        args = tuple(template.ARGS.index(a) for a in names)
         texts = row.get("emit", entry.get("emit", ()))
         for number, text in enumerate(texts):
             at = texts.line_of(number)
@@ -109,7 +122,7 @@ class Compiler:
                 self._line(template.parse(part, self.path, at), state, slot_names, at)
         for label in state.labels:
             if label not in state.placed:
-                raise SpecError(self.path, row.line, f"label '{label}' is never placed")
+                raise SpecError(self.path, state.labels_at[label], f"label '{label}' is never placed")
         temps = tuple(_TEMPS[name[1]] for name in state.temps)
         return (
             None if state.isas is None else tuple(sorted(state.isas)),
@@ -137,8 +150,10 @@ class Compiler:
         name, _, rest = text[1:].partition(" ")
         macro = self.macros.get(name)
         values = [v.strip() for v in rest.split(",") if v.strip()]
-        if macro is None or len(values) != len(macro["params"]):
-            raise SpecError(self.path, at, f"'{text}': no macro '{name}', or not of that many arguments")
+        if macro is None:
+            raise SpecError(self.path, at, f"'{text}': there is no macro '{name}'")
+        if len(values) != len(macro["params"]):
+            raise SpecError(self.path, at, f"'{text}': macro '{name}' takes {len(macro['params'])} arguments, not {len(values)}")
         self._copies += 1
         mark = f"_{self._copies}"
         lines = []
@@ -183,7 +198,7 @@ class Compiler:
                 if best is None or len(parts) > len(best[0].name.split(".")):
                     best = operation, rest
         if best is None:
-            raise SpecError(self.path, at, f"'{line.text}': no operation {'.'.join([line.mnemonic, *line.suffixes])}")
+            raise SpecError(self.path, at, f"'{line.text}': there is no operation {'.'.join([line.mnemonic, *line.suffixes])}")
         return best
 
     def _fixed(self, operation: Operation, base: int, suffixes: list[str], line: template.Line, at: int) -> int:
@@ -195,7 +210,9 @@ class Compiler:
                     break
             else:
                 raise SpecError(
-                    self.path, at, f"'{line.text}': {operation.name} has no modifier '{suffixes[0]}', or several that do"
+                    self.path,
+                    at,
+                    f"'{line.text}': {operation.name} has no modifier '{suffixes[0]}', or several",
                 )
             base = base & ~found[0] | found[1]
             suffixes = suffixes[count:]
@@ -208,7 +225,7 @@ class Compiler:
         table, _, slot = name.partition("_of_")
         slot = slot or table
         if table not in self.sets:
-            raise SpecError(self.path, at, f"'{line.text}': no set '{table}'")
+            raise SpecError(self.path, at, f"'{line.text}': there is no set '{table}'")
         if slot not in slots:
             raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
         values = {}
@@ -234,7 +251,9 @@ class Compiler:
             elif value.base == "int":
                 field_ = op.field(key, value.value)
                 if field_ is None:
-                    raise SpecError(self.path, at, f"'{line.text}': {op.name} has no modifier or operand '{key}' for that value")
+                    raise SpecError(
+                        self.path, at, f"'{line.text}': {op.name} has no modifier or operand '{key}' for {value.value}"
+                    )
                 mods = mods & ~field_[0] | field_[1]
             elif key in op.mods and value.base in template.ARGS:
                 mods &= ~op.mods[key].place(0)[0]
@@ -257,7 +276,7 @@ class Compiler:
             if operand.half:
                 half = op.modifier(f"swz{column.name[-1]}={operand.half}") or op.modifier(f"part={operand.half}")
                 if half is None:
-                    raise SpecError(self.path, at, f"'{line.text}': no half selection for {column.name}")
+                    raise SpecError(self.path, at, f"'{line.text}': {op.name} cannot select halves of {column.name}")
                 mods = mods & ~half[0] | half[1]
             out.append(self._operand(operand, column.slot, state, line, at))
         _one_immediate(op, out)
@@ -274,17 +293,20 @@ class Compiler:
         if base == "int":
             value = operand.value
             if not slot & SLOT_ANY_IMM:
-                raise SpecError(self.path, at, f"'{line.text}': no immediate is possible in place of {value}")
+                raise SpecError(self.path, at, f"'{line.text}': an immediate cannot stand in place of {value}")
             return _IMM | value if 0 <= value <= 0xFFFFF else (LITERAL, value & 0xFFFFFFFF, 0, 0)
         if base == "cbank":
+            self._column(f"bank0_{operand.name}", line, at)
             return (CBANK, operand.name, flags, operand.value)
         if base == "column":
+            self._column(operand.name, line, at)
             return (COLUMN, operand.name, 0, 0)
         if base == "sreg":
             if operand.name not in self.special:
-                raise SpecError(self.path, at, f"'{line.text}': no system register {operand.name}")
+                raise SpecError(self.path, at, f"'{line.text}': there is no system register {operand.name} on every ISA")
             return _SPECIAL | self.special[operand.name]
         if base == "label":
+            state.labels_at.setdefault(operand.name, at)
             return (LABEL, state.labels.setdefault(operand.name, len(state.labels)), 0, 0)
         if base.startswith("%"):
             index = len(template.ARGS) + state.temps.setdefault(base, len(state.temps))
@@ -292,6 +314,12 @@ class Compiler:
             index = template.ARGS.index(base)
             self._note_hazard(operand, slot, state)
         return (index, _VIEWS[operand.view], flags, slot)
+
+    def _column(self, name: str, line: template.Line, at: int) -> None:
+        """A column of the targets."""
+        if name not in self.columns:
+            where = "bank0" if name.startswith("bank0_") else "target"
+            raise SpecError(self.path, at, f"'{line.text}': there is no {where} column '{name.removeprefix('bank0_')}'")
 
     def _note_hazard(self, operand: template.Operand, slot: int, state: Alternative) -> None:
         """A source read after a part of a destination that may share its register was written."""
@@ -308,6 +336,15 @@ def instances(entry: Any) -> list[Any]:
     groups = each if isinstance(each[0], list) else [each]
     combined = [{k: v for row in rows for k, v in row.items()} for rows in product(*groups)]
     return [_substitute(entry, row) for row in combined]
+
+
+@contextmanager
+def _called(name: str) -> Iterator[None]:
+    """Puts the row's name in front of the message of a mistake."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(error.path, error.line, f"{name}: {error.message}") from error
 
 
 def _literal(text: str) -> Callable[[re.Match[str]], str]:

@@ -83,7 +83,7 @@ def parse(text: str, path: str, line: int) -> Line:
         return Line(text, label=label[1])
     match = _LINE.match(text.removeprefix("?"))
     if not match:
-        raise SpecError(path, line, f"cannot read the line '{text}'")
+        raise SpecError(path, line, f"'{text}' is no line: write [@[!]PREDICATE] MNEMONIC[.MODIFIER]... OPERAND, ...")
     out = Line(text, mnemonic=match[3], if_present=text.startswith("?"))
     if match[2]:
         out.guard = _operand(("!" if match[1] else "") + match[2], text, path, line)
@@ -108,7 +108,7 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
         return Operand("int", value=_float_bits(text, path, line))
     match = _OPERAND.match(text)
     if not match or (match[2] != match[5]):
-        raise SpecError(path, line, f"cannot read the operand '{text}' of '{line_text}'")
+        raise SpecError(path, line, f"'{line_text}': '{text}' is no operand")
     signs = match[1] + match[3]
     flags: dict[str, Any] = {
         "neg": "-" in signs or "!" in signs,
@@ -120,7 +120,7 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
     arg = _ARG.match(body)
     if arg:
         if arg[1].startswith("%") and arg[1][1] not in TEMP_KINDS:
-            raise SpecError(path, line, f"temporary '{arg[1]}' of '{line_text}': its first letter must be one of {TEMP_KINDS}")
+            raise SpecError(path, line, f"'{line_text}': temporary '{arg[1]}' must begin with one of {', '.join(TEMP_KINDS)}")
         return Operand(arg[1], view=arg[2] or "", **flags)
     if body in ("RZ", "PT", "URZ", "UPT"):
         return Operand(body, **flags)
@@ -128,16 +128,21 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
         return Operand("sreg", name=body)
     if body.startswith("c:"):
         name, _, add = body[2:].partition("+")
+        if not _INT.match(add or "0"):
+            raise SpecError(path, line, f"'{line_text}': '{add}' is no offset in bytes")
         return Operand("cbank", name=name, value=int(add or "0", 0), **flags)
     if body.startswith("t:"):
         return Operand("column", name=body[2:], **flags)
     if re.fullmatch(r"[A-Z]\w*", body):
         return Operand("label", name=body)
-    raise SpecError(path, line, f"unknown operand '{text}' in '{line_text}'")
+    raise SpecError(path, line, f"'{line_text}': there is no operand '{text}'")
 
 
 def _float_bits(body: str, path: str, line: int) -> int:
-    value = float(body[2:])
+    try:
+        value = float(body[2:])
+    except ValueError as error:
+        raise SpecError(path, line, f"'{body}' is no number") from error
     if body[0] == "f":
         bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
         return bits

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from pprint import pformat
 from typing import Any
 
 from ..errors import SpecError
-from ..lowering.compiler import Compiler
+from ..lowering.compiler import Compiler, instances
 from ..lowering.operations import load as load_operations
 from ..lowering.operations import special_registers
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
+from ..targets import resolve
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -22,25 +24,47 @@ def render(spec: Spec) -> dict[str, str]:
         SpecError: a mistake in a rule; a set or macro declared twice.
     """
     files = spec.family("lowering")
-    if not files:
-        return {}
     out: dict[str, str] = {}
     owner: dict[str, tuple[str, ...]] = {}
     templates: dict[str, str] = {}
-    for name, data in files.items():
+    for name, found in compiled(spec).items():
         module = f"lower_{Path(name).stem}"
-        compiler = compiler_of(spec, name)
-        families = _families(compiler, data)
-        named = _templates(compiler, data)
+        families: dict[str, list[Any]] = {}
+        for _, family, rule in found.rules:
+            families.setdefault(family, []).append(rule)
         for family in families:
             owner[family] = (*owner.get(family, ()), module)
-        templates.update(dict.fromkeys(named, module))
+        templates.update(dict.fromkeys(found.named, module))
+        rules = {family: tuple(rows) for family, rows in families.items()}
         out[f"oric_tables/{module}.py"] = (
             header("#", "oricgen.outputs.lowering", [f"spec/{name}", "spec/encoding"])
-            + f"RULES = {families!r}\nTEMPLATES = {named!r}\n"
+            + f"RULES = {rules!r}\nTEMPLATES = {found.named!r}\n"
         )
     out["oric_tables/lower_index.py"] = _index(spec, files, owner, templates)
     return out
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The rules of one file: (entry with its columns, instruction, compiled rule), and the named templates."""
+
+    rules: tuple[tuple[Map, str, tuple[Any, ...]], ...]
+    named: dict[str, Any]
+
+
+def compiled(spec: Spec) -> dict[str, Compiled]:
+    """The content of ``spec/lowering`` compiled, by file, made once.
+
+    Raises:
+        SpecError: a mistake in a rule; a set or macro declared twice.
+    """
+    return spec.memo("lowering", lambda: {name: _compiled(spec, name, data) for name, data in spec.family("lowering").items()})
+
+
+def _compiled(spec: Spec, name: str, data: Map) -> Compiled:
+    compiler = compiler_of(spec, name)
+    rules = tuple((one, *compiler.rule(one)) for entry in data.get("rules", ()) for one in instances(entry))
+    return Compiled(rules, _templates(compiler, data))
 
 
 def compiler_of(spec: Spec, name: str) -> Compiler:
@@ -48,7 +72,17 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     files = spec.family("lowering")
     operations = spec.memo("lowering operations", lambda: load_operations(spec))
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
-    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)))
+    columns = spec.memo("target columns", lambda: _columns(spec))
+    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)), columns)
+
+
+def _columns(spec: Spec) -> frozenset[str]:
+    """Numbers of a target that lines may name."""
+    return frozenset(
+        name
+        for target in resolve(spec)
+        for name in (*(f"bank0_{key}" for key in target.bank0), *target.limits, "shared_base", "number", "encoded_arch")
+    )
 
 
 def merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
@@ -62,22 +96,18 @@ def merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
         rows = data.get(key, {})
         for entry, value in rows.items():
             if entry in merged:
-                raise SpecError(spec.path(name), rows.line_of(entry), f"{entry} is declared twice in {key}")
+                raise SpecError(
+                    spec.path(name),
+                    rows.line_of(entry),
+                    f"{entry}: another file has an entry of '{key}' of that name",
+                )
             merged[entry] = value
     return merged
 
 
-def _families(compiler: Compiler, data: Map) -> dict[str, Any]:
-    families: dict[str, list[Any]] = {}
-    for entry in data.get("rules", ()):
-        for family, rule in compiler.rules(entry):
-            families.setdefault(family, []).append(rule)
-    return {family: tuple(rules) for family, rules in families.items()}
-
-
 def _templates(compiler: Compiler, data: Map) -> dict[str, Any]:
-    named = {key: compiler.named(row) for key, row in data.get("templates", {}).items()}
-    named.update({f"%{key}": compiler.named(row) for key, row in data.get("special_registers", {}).items()})
+    named = {key: compiler.named(f"template {key}", row) for key, row in data.get("templates", {}).items()}
+    named.update({f"%{key}": compiler.named(f"%{key}", row) for key, row in data.get("special_registers", {}).items()})
     return named
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..lowering import patterns, template
+from ..lowering import checks, patterns, template
 from ..lowering.compiler import Compiler, instances
-from ..outputs.lowering import compiler_of, merged
+from ..outputs.lowering import compiled, compiler_of, merged
 from ..rows import Row, plain
 from ..spec import Spec
 from ..strictyaml import Map
@@ -96,4 +96,9 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """The output that compiles the rules checks them."""
+    """Every rule compiles, calls what exists, and can be chosen.
+
+    Raises:
+        SpecError: the first rule that does not.
+    """
+    checks.check(spec, compiled(spec))

@@ -1,0 +1,114 @@
+"""What the rules of ``spec/lowering`` name must exist, and every rule must be chosen somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import handlers
+from ..errors import SpecError
+from ..ptx import families
+from ..spec import Spec
+from ..strictyaml import Map
+from ..targets import resolve
+from . import reach
+
+if TYPE_CHECKING:
+    from ..outputs.lowering import Compiled
+
+FOLDER = "lowering"
+
+
+def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
+    """All of them.
+
+    Raises:
+        SpecError: the first mistake.
+    """
+    features = {name for target in resolve(spec) for name in target.features}
+    for name, data in spec.family(FOLDER).items():
+        for entry in data.get("rules", ()):
+            for row in (entry, *entry.get("cases", ())):
+                for column, message in _references(row, features):
+                    raise SpecError(spec.path(name), row.line_of(column), f"{entry['ptx']}: column '{column}': {message}")
+        _special_registers(spec, name, data)
+    _unused(spec, compiled)
+    for rule, case, why in reach.dead(_rules(spec, compiled), _signatures(spec), _contexts(spec)):
+        which = f"case {case + 1}" if len(rule.alternatives) > 1 else "the rule"
+        raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
+
+
+def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
+    """Columns of a rule or case that name what does not exist, and what is wrong."""
+    for name in row.get("when", "").split():
+        if name.removeprefix("!") not in features:
+            yield "when", f"no target has the feature '{name.removeprefix('!')}'"
+    if "if" in row and row["if"] not in handlers.functions("lower/predicates"):
+        yield "if", f"there is no function '{row['if']}' in oric/lower/predicates.py"
+    if "expand" in row and row["expand"] not in handlers.registered("lower/expansions"):
+        yield "expand", f"there is no function '{row['expand']}' in oric/lower/expansions.py"
+
+
+def _special_registers(spec: Spec, name: str, data: Map) -> None:
+    known = spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"]
+    rows = data.get("special_registers", {})
+    for key in rows:
+        register, _, component = key.partition(".")
+        row = known.get(register) or known.get(register.rstrip("0123456789"), {})
+        if not row or (component and component not in row.get("components", ())):
+            raise SpecError(spec.path(name), rows.line_of(key), f"%{key}: ptx/special_registers.yaml does not have it")
+
+
+def _unused(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
+    """Sets and macros that nothing names."""
+    files = spec.family(FOLDER)
+    rules = [one for found in compiled.values() for one, _, _ in found.rules]
+    others = [data.get(key, {}) for data in files.values() for key in ("macros", "templates", "special_registers")]
+    text = "\n".join(_texts([*rules, *others]))
+    for name, data in files.items():
+        for key in data.get("sets", ()):
+            if not re.search(rf"\{{{key}(_of_\w+)?\}}|\.{key}\b", text):
+                raise SpecError(spec.path(name), data["sets"].line_of(key), f"{key}: no rule names this set")
+        for key in data.get("macros", ()):
+            if not re.search(rf"\${key}\b", text):
+                raise SpecError(spec.path(name), data["macros"].line_of(key), f"{key}: no line uses this macro")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts below a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+
+
+def _rules(spec: Spec, compiled: Mapping[str, Compiled]) -> dict[str, list[reach.Rule]]:
+    """The rules by instruction, in the order in which the compiler tries them."""
+    out: dict[str, list[reach.Rule]] = {}
+    for name, found in compiled.items():
+        for entry, family, (slots, count, alternatives) in found.rules:
+            lines = tuple(entry["cases"].lines) if "cases" in entry else (entry.line_of("ptx"),)
+            rule = reach.Rule(entry["ptx"], str(spec.path(name)), entry.line_of("ptx"), lines, slots, count, alternatives)
+            out.setdefault(family, []).append(rule)
+    return out
+
+
+def _signatures(spec: Spec) -> dict[str, list[reach.Slots]]:
+    """Slots of the PTX signatures by the first word of the instruction."""
+    out: dict[str, list[reach.Slots]] = {}
+    for family in families(spec):
+        for instruction in family.instructions:
+            first = instruction.name.partition(".")[0]
+            for form in instruction.forms:
+                out.setdefault(first, []).append([(name, values, not needed) for name, values, needed in form.slots])
+    return out
+
+
+def _contexts(spec: Spec) -> list[reach.Context]:
+    """The targets as far as rules can tell them apart."""
+    return sorted({(t.isa, frozenset(t.features)) for t in resolve(spec)}, key=lambda c: (c[0], sorted(c[1])))
