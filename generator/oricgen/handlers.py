@@ -10,6 +10,8 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
+PREDICATES, EXPANSIONS = "lower/predicates", "lower/expansions"
+_REGISTRIES = ("phases/registry", "driver/registry")
 _CHECKOUT = Path(__file__).resolve().parents[2] / "runtime" / "oric"
 
 
@@ -41,9 +43,14 @@ def registered(module: str) -> frozenset[str]:
     )
 
 
+def sources() -> list[Path]:
+    """The files that this module reads."""
+    return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, *_REGISTRIES)]
+
+
 def passes() -> frozenset[str]:
     """Names that ``function`` of a phase may have."""
-    return registered("phases/registry") | registered("driver/registry")
+    return frozenset().union(*map(registered, _REGISTRIES))
 
 
 def _tree(module: str) -> ast.Module:

@@ -1,11 +1,14 @@
 """The generator as a whole: same bytes on every run, and the part kept in the repository is up to date."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from oricgen import stamp
+from oricgen.commands.build import build
 from oricgen.outputs import render_all
 from oricgen.spec import Spec
 
@@ -19,20 +22,67 @@ files = render_all(Spec(Path(sys.argv[1])))
 print(hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest())
 """
 
+QUICK = """
+import sys
+from oricgen.cli import main
+main(sys.argv[1:])
+print([name for name in ("yaml", "jinja2", "jsonschema") if name in sys.modules])
+"""
+
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
     return render_all(Spec(ROOT / "spec"))
 
 
-def test_same_bytes_whatever_the_hash_seed() -> None:
+def test_same_bytes_whatever_the_hash_seed_and_the_folder(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "elsewhere" / "spec")
     seen = set()
-    for seed in ("1", "77"):
+    for seed, folder in (("1", ROOT), ("77", tmp_path / "elsewhere")):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "generator")}
-        command = [sys.executable, "-c", HASH_ALL, str(ROOT / "spec")]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", HASH_ALL, str(folder / "spec")]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd=tmp_path)
         seen.add(done.stdout)
     assert len(seen) == 1
+
+
+def test_an_unchanged_build_does_nothing_and_any_change_is_seen(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    written = build(tmp_path)
+    assert {"oric_tables/ops.py", "c/oric_forms.c", "flat/sm_90.txt"} <= set(written)
+    assert build(tmp_path) == []
+    command = [sys.executable, "-c", QUICK, "--root", str(tmp_path), "build"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n", "the quick path reads no YAML and renders nothing"
+
+    out = tmp_path / "build"
+    before = {name: (out / name).read_bytes() for name in written}
+    changes: list[tuple[Path, bytes | None]] = [
+        (out / "oric_tables/ops.py", b"edited"),
+        (out / "c/oric_forms.h", None),
+        (out / "c/left_over.c", b"of an older specification"),
+        (tmp_path / "spec/options.yaml", (ROOT / "spec/options.yaml").read_bytes() + b"# a comment\n"),
+    ]
+    for path, data in changes:
+        old = path.read_bytes() if path.exists() else None
+        _put(path, data)
+        assert not stamp.current(tmp_path), path
+        _put(path, old)
+        assert stamp.current(tmp_path), path
+    for path, data in changes:
+        _put(path, data)
+    assert sorted(build(tmp_path)) == ["c/oric_forms.h", "oric_tables/ops.py"]
+    assert {name: (out / name).read_bytes() for name in written} == before
+    assert not (out / "c/left_over.c").exists()
+    assert stamp.current(tmp_path)
+
+
+def _put(path: Path, data: bytes | None) -> None:
+    if data is None:
+        path.unlink()
+    else:
+        path.write_bytes(data)
 
 
 def test_flat_files_in_the_repository_are_current(files: dict[str, str]) -> None:

@@ -21,11 +21,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def build(root: Path) -> list[str]:
-    """Render everything below ``root/build``; returns the files that changed.
+    """Render everything below ``root/build``, unless it is there already; returns the files that changed.
 
     Raises:
         SpecError: a mistake in the specification.
     """
+    from .. import stamp
+
+    if stamp.current(root):
+        return []
+
     from ..outputs import render_all
     from ..render import write_tree
     from ..spec import Spec
@@ -34,10 +39,8 @@ def build(root: Path) -> list[str]:
     spec = Spec(root / "spec")
     check_all(spec)
     files = render_all(spec)
-    out = root / "build"
-    for folder in ("oric_tables", "c", "flat"):
-        for old in (out / folder).glob("*.*"):
-            name = f"{folder}/{old.name}"
-            if name not in files and old.suffix in (".py", ".c", ".h", ".txt"):
-                old.unlink()
-    return write_tree(out, files)
+    for old in stamp.stale(root, files):
+        old.unlink()
+    changed = write_tree(root / "build", files)
+    stamp.write(root, files)
+    return changed

@@ -44,10 +44,10 @@ def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
     for name in row.get("when", "").split():
         if name.removeprefix("!") not in features:
             yield "when", f"no target has the feature '{name.removeprefix('!')}'"
-    if "if" in row and row["if"] not in handlers.functions("lower/predicates"):
-        yield "if", f"there is no function '{row['if']}' in oric/lower/predicates.py"
-    if "expand" in row and row["expand"] not in handlers.registered("lower/expansions"):
-        yield "expand", f"there is no function '{row['expand']}' in oric/lower/expansions.py"
+    if "if" in row and row["if"] not in handlers.functions(handlers.PREDICATES):
+        yield "if", f"there is no function '{row['if']}' in oric/{handlers.PREDICATES}.py"
+    if "expand" in row and row["expand"] not in handlers.registered(handlers.EXPANSIONS):
+        yield "expand", f"there is no function '{row['expand']}' in oric/{handlers.EXPANSIONS}.py"
 
 
 def _special_registers(spec: Spec, name: str, data: Map) -> None:

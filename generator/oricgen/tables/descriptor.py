@@ -275,7 +275,10 @@ class _Loader:
                     common[number] = row.values["table"]
                 out.setdefault(number, []).append(row.values["table"])
         if len(self.sections["lookup_tables"]) > self.data["tables"]:
-            raise self._error(self.data.line_of("tables"), f"tables: {self.data['tables']} in all, but {len(self.sections['lookup_tables'])} have rows")
+            raise self._error(
+                self.data.line_of("tables"),
+                f"tables: {self.data['tables']} in all, but {len(self.sections['lookup_tables'])} have rows",
+            )
         known = {r.values["table"] for r in self.sections["lookup_tables"]}
         for case in regclass.load(self.spec).cases:
             for field in case.fields:

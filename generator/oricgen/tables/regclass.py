@@ -172,7 +172,9 @@ class _Loader:
         unlisted = numbering["cases"] - sum(len(c.ids) for c in cases)
         if unlisted < 0:
             line = self.data.line_of("numbering")
-            raise self._error(line, f"numbering: there are {numbering['cases']} cases, but {numbering['cases'] - unlisted} have rows")
+            raise self._error(
+                line, f"numbering: there are {numbering['cases']} cases, but {numbering['cases'] - unlisted} have rows"
+            )
         return RegClass(tuple(cases), of, self._handlers(of), self.addresses, unlisted, numbering["first"], numbering["last"])
 
     def _error(self, line: int, message: str) -> SpecError:

@@ -1,0 +1,67 @@
+"""Whether ``build/`` is what the inputs give: hashes of everything that goes in and comes out, without reading any YAML.
+
+``build/stamp`` has the hash of the inputs on its first line and one line for each generated file behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from . import handlers
+
+_GENERATOR = Path(__file__).resolve().parent
+
+
+def current(root: Path) -> bool:
+    """Whether the inputs are those of the last build, and every generated file below ``root/build`` is as it left it."""
+    try:
+        inputs, *outputs = (root / "build" / "stamp").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    if inputs != _inputs(root) or len(outputs) != len(list(_generated(root))):
+        return False
+    lines = (line.partition(" ") for line in outputs)
+    return all(_hash(root / "build" / name) == digest for digest, _, name in lines)
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    """Note that ``files`` (path below ``root/build`` -> text) were made from the inputs as they are now."""
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()} {name}" for name, text in sorted(files.items())]
+    (root / "build" / "stamp").write_text("\n".join([_inputs(root), *lines]) + "\n", encoding="utf-8")
+
+
+def stale(root: Path, names: Iterable[str]) -> list[Path]:
+    """Generated files below ``root/build`` that are none of ``names``: left over from an older specification."""
+    keep = {root / "build" / name for name in names}
+    return [path for path in _generated(root) if path not in keep]
+
+
+def _generated(root: Path) -> Iterable[Path]:
+    """Files in the folders of ``build`` that belong to the generator."""
+    for folder, suffixes in (("oric_tables", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt"})):
+        yield from (path for path in (root / "build" / folder).glob("*.*") if path.suffix in suffixes)
+
+
+def _inputs(root: Path) -> str:
+    """Hash over names and contents of the specification, the generator, and the compiler's sources that it looks at."""
+    hasher = hashlib.sha256(repr(sys.version_info[:2]).encode())
+    groups: tuple[tuple[Path, Iterable[Path]], ...] = (
+        (root / "spec", (p for p in (root / "spec").rglob("*") if p.suffix in {".yaml", ".json"})),
+        (_GENERATOR, (p for p in _GENERATOR.rglob("*") if p.suffix in {".py", ".j2"})),
+        (handlers.folder(), handlers.sources()),
+    )
+    for base, paths in groups:
+        for path in sorted(paths):
+            hasher.update(f"\0{path.relative_to(base).as_posix()}\0".encode())
+            hasher.update(path.read_bytes())
+    return hasher.hexdigest()
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
