@@ -81,3 +81,22 @@ def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, know
         for name in value if isinstance(value, list) else [] if value is None else [value]:
             if name not in known:
                 raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{name}' is no {what}")
+
+
+TYPE_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i32": 4, "i64": 8, "f32": 4, "ptr": 8}
+
+
+def check_layout(spec: Spec, file: str, rows: tuple[Row, ...], size: int) -> None:
+    """Fields (``offset``, ``type``) come in order, do not overlap and end within ``size`` bytes.
+
+    Raises:
+        SpecError: the first field that breaks this.
+    """
+    end = 0
+    for row in rows:
+        offset = row.values["offset"]
+        if offset < end:
+            raise SpecError(spec.path(file), row.line, f"{row.key}: it is at {offset}, the field before it ends at {end}")
+        end = offset + TYPE_BYTES.get(row.values["type"], 0)
+        if end > size:
+            raise SpecError(spec.path(file), row.line, f"{row.key}: it ends at {end}, beyond the size {size}")

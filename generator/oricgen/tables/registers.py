@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from ..errors import SpecError
 from ..rows import Row
 from ..spec import Spec
-from ..targets import resolve
-from . import _rows
+from . import _rows, targets
 
 NAME = "registers"
 FILES = ("registers.yaml",)
@@ -33,7 +32,8 @@ _KEYS = {
 _DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
                "architectural": 5, "pressure": 10, "liveness": 2, "system": 8, "setmaxnreg": 3}  # fmt: skip
 # Limits of a target and the file that bounds them.
-_LIMITS = {"max_regs": "R", "uniform_regs": "UR", "predicates": "P", "barrier_regs": "B"}
+_LIMITS = {"max_regs": "R", "uniform_regs": "UR", "predicates": "P", "uniform_predicates": "UP",
+           "barrier_regs": "B", "uniform_barriers": "UB"}  # fmt: skip
 
 
 def load(spec: Spec) -> _rows.Sections:
@@ -169,11 +169,11 @@ def _check_pressure(spec: Spec, rows: tuple[Row, ...]) -> None:
 def _check_targets(spec: Spec, fixed: tuple[Row, ...], files: dict[str, Row]) -> None:
     """No target has more registers than the number of its constant register leaves."""
     zero = {row.values["file"]: row for row in fixed}
-    for target in resolve(spec):
+    for target in targets.load(spec).by_name.values():
         for column, file in _LIMITS.items():
             most = index_on(zero[file], target.number) if file in zero else files[file].values["limit"]
             value = target.limits.get(column, 0)
-            if value > (most or 0):
+            if isinstance(value, int) and value > (most or 0):
                 line = spec.load("sm_targets.yaml")["targets"].line_of(target.name)
                 message = f"{target.name}: {column} is {value}, {files[file].key} has {most or 'no'} registers there"
                 raise SpecError(spec.path("sm_targets.yaml"), line, message)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from oric_tables._native import ffi, lib
+from oric_tables.knobs import DEFAULTS
 from oric_tables.registers import TITLES
 
 from oric.ir import machine
@@ -19,7 +20,7 @@ from oric.ir.passes import PassContext
 
 from .predicates import spill_predicates
 
-CONGESTED: Final = 50  # threshold of the primary cost (knob 684, default)
+CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 ROUNDS: Final = 3  # allocation orders that are tried
 _ROOMY: Final = (30, 6, 16, 16, 6)  # registers per file that cost no occupancy
 _SPARE: Final = (3, 3, 3, 3, 3)  # registers beyond the peak that may keep values apart

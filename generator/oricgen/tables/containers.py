@@ -1,0 +1,73 @@
+"""Containers of the described system: ``spec/containers.yaml``."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..rows import Row
+from ..spec import Spec
+from . import _rows
+
+NAME = "containers"
+FILES = ("containers.yaml",)
+_FILE = FILES[0]
+_KEYS = {
+    "hash_modes": "hash mode {mode}",
+    "constants": "constant {name}",
+    "sizes": "size of {record}",
+    "growth": "growth of {container}",
+    "pool": "pool {name}",
+    "analyses": "analysis pair {pair}",
+}
+_DOCUMENTED = {"hash_modes": 3, "constants": 6, "growth": 4, "analyses": 17}
+_FLAG_SHIFT = 4  # of the hash mode
+_BIN_BYTES = 8  # head of a free list
+
+
+def load(spec: Spec) -> _rows.Sections:
+    """The rows by section, checked."""
+    return spec.memo(NAME, lambda: _load(spec))
+
+
+def rows(spec: Spec) -> list[Row]:
+    """All rows of all sections."""
+    return _rows.flat(load(spec))
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """The rows of each section."""
+    found = load(spec)
+    names = {
+        "hash_modes": "hash modes",
+        "constants": "hash constants",
+        "growth": "growth formulas",
+        "pool": "numbers of the pool",
+        "sizes": "sized records",
+        "analyses": "analysis pairs",
+    }
+    return {title: len(found[section]) for section, title in names.items()}
+
+
+def check(spec: Spec) -> None:
+    """Numbering, flags of the modes, bins that end where the mutex begins.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
+    load(spec)
+
+
+def _load(spec: Spec) -> _rows.Sections:
+    found = _rows.read(spec, _FILE, _KEYS)
+    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+    _rows.check_numbers(spec, _FILE, found["hash_modes"], "mode")
+    _rows.check_numbers(spec, _FILE, found["analyses"], "pair")
+    for row in found["hash_modes"]:
+        expected = row.values["mode"] << _FLAG_SHIFT
+        if row.values["flags"] != expected:
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: flags are {row.values['flags']:#x}, expected {expected:#x}")
+    pool = {row.values["name"]: row for row in found["pool"]}
+    align, mutex = pool["small_align"].values["value"], pool["mutex_offset"]
+    end = pool["bins_offset"].values["value"] + pool["small_limit"].values["value"] // align * _BIN_BYTES + _BIN_BYTES
+    if end != mutex.values["value"]:
+        raise SpecError(spec.path(_FILE), mutex.line, f"{mutex.key}: value is {mutex.values['value']}, the bins end at {end}")
+    return found

@@ -1,0 +1,83 @@
+"""Knobs: ``spec/knobs.yaml``."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..rows import Row
+from ..spec import Spec
+from . import _rows
+
+NAME = "knobs"
+FILES = ("knobs.yaml",)
+_FILE = FILES[0]
+_KEYS = {
+    "knobs": "knob {knob}",
+    "types": "knob type {name}",
+    "slot": "slot +{offset}",
+    "descriptor": "descriptor +{offset}",
+    "state": "state +{offset}",
+    "context": "context {name}",
+    "curves": "curve {name}",
+    "nvopt": "NvOpt level {level}",
+    "recipe": "recipe +{offset}",
+}
+_DOCUMENTED = {"knobs": 5, "types": 13, "slot": 5, "descriptor": 6, "nvopt": 6, "recipe": 10}
+_BYTES = {"slot": 72, "descriptor": 64, "state": 80, "recipe": 440}
+_UNDOCUMENTED = "undocumented"
+_PYTHON = {"int": int, "float": float, "double": float}
+
+
+def load(spec: Spec) -> _rows.Sections:
+    """The rows by section, checked."""
+    return spec.memo(NAME, lambda: _load(spec))
+
+
+def rows(spec: Spec) -> list[Row]:
+    """All rows of all sections."""
+    return _rows.flat(load(spec))
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """The rows of each section."""
+    found = load(spec)
+    return {
+        "knobs named by number": len(found["knobs"]),
+        "knobs with a default": len(defaults(spec)),
+        "knob types": len(found["types"]),
+        "NvOpt levels": len(found["nvopt"]),
+    }
+
+
+def check(spec: Spec) -> None:
+    """Numbering, references, defaults of the right type, layouts.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
+    load(spec)
+
+
+def defaults(spec: Spec) -> dict[int, int | float]:
+    """Documented defaults by number."""
+    return {r.values["knob"]: r.values["default"] for r in load(spec)["knobs"] if r.values["default"] != _UNDOCUMENTED}
+
+
+def _load(spec: Spec) -> _rows.Sections:
+    found = _rows.read(spec, _FILE, _KEYS)
+    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+    _rows.check_numbers(spec, _FILE, found["types"], "tag")
+    _rows.check_numbers(spec, _FILE, found["nvopt"], "level")
+    types = {row.values["name"] for row in found["types"]}
+    _rows.check_refers(spec, _FILE, found["knobs"], "type", types | {_UNDOCUMENTED}, "knob type")
+    numbers = {row.values["knob"] for row in found["knobs"]}
+    _rows.check_refers(spec, _FILE, found["curves"], "knob", numbers, "knob of this file")
+    for row in found["knobs"]:
+        default, kind = row.values["default"], row.values["type"]
+        known = default != _UNDOCUMENTED
+        if known and not isinstance(default, _PYTHON.get(kind, ())):
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: default {default} is no value of type {kind}")
+        if "used" in row.values and not known:
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: {row.values['used']} reads a default that is not documented")
+    for section, size in _BYTES.items():
+        _rows.check_layout(spec, _FILE, found[section], size)
+    return found

@@ -1,0 +1,75 @@
+"""Sections of the serialized Code Object: ``spec/section_tags.yaml``."""
+
+from __future__ import annotations
+
+from ..errors import SpecError
+from ..rows import Row
+from ..spec import Spec
+from . import _rows
+
+NAME = "section_tags"
+FILES = ("section_tags.yaml",)
+_FILE = FILES[0]
+_KEYS = {
+    "tags": "tag {tag}",
+    "wrappers": "tag {tag}",
+    "entry": "entry +{offset}",
+    "writer": "writer +{offset}",
+    "rules": "rule {name}",
+}
+_DOCUMENTED = {"tags": 46, "wrappers": 2, "entry": 6, "writer": 8}
+_WRITER_BYTES = 1136  # of a Code Object
+_GROUPS = {"base": range(0x01, 0x59), "extended": range(0x1208, 0x1222)}
+
+
+def load(spec: Spec) -> _rows.Sections:
+    """The rows by section, checked."""
+    return spec.memo(NAME, lambda: _load(spec))
+
+
+def rows(spec: Spec) -> list[Row]:
+    """All rows of all sections."""
+    return _rows.flat(load(spec))
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """Tags by group."""
+    found = load(spec)
+    base = sum(row.values["group"] == "base" for row in found["tags"])
+    return {
+        "base tags": base,
+        "extended tags": len(found["tags"]) - base,
+        "tags around the sections": len(found["wrappers"]),
+        "tags in all": len(found["tags"]) + len(found["wrappers"]),
+    }
+
+
+def check(spec: Spec) -> None:
+    """Order and range of the tags, layouts.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
+    load(spec)
+
+
+def _load(spec: Spec) -> _rows.Sections:
+    found = _rows.read(spec, _FILE, _KEYS)
+    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+    before = 0
+    for row in found["tags"]:
+        tag, group = row.values["tag"], row.values["group"]
+        if tag not in _GROUPS[group]:
+            bounds = f"{_GROUPS[group][0]:#x} to {_GROUPS[group][-1]:#x}"
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: {tag:#x} is not in the range of {group} tags, {bounds}")
+        if tag < before:
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: tags come in order, {before} stands before it")
+        before = tag
+    known = {row.values["tag"]: row for row in found["tags"]}
+    for row in found["wrappers"]:
+        if row.values["tag"] in known:
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: it is in 'tags' too")
+    entry_bytes = next(row.values["value"] for row in found["rules"] if row.values["name"] == "entry_bytes")
+    _rows.check_layout(spec, _FILE, found["entry"], entry_bytes)
+    _rows.check_layout(spec, _FILE, found["writer"], _WRITER_BYTES)
+    return found
