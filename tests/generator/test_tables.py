@@ -56,7 +56,7 @@ def test_counts_agree_with_the_rows() -> None:
 def test_a_form_shows_what_it_takes_from_the_shared_formats() -> None:
     form = row("forms", "FADD/sm_90/RI").values
     assert form["operands"]["Rb"] == "f32 32-63"
-    assert form["modifiers"]["rnd"] == "78-79 RN RM RP RZ"
+    assert form["modifiers"]["rnd"] == "78-79 RN* RM RP RZ"
     assert int(form["mask"], 16) == 0xFFF | 1 << 91
     assert int(form["value"], 16) == int(form["opcode"], 16) == 0x421
     line = (

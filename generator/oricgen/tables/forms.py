@@ -62,7 +62,7 @@ def _operand(place: FormOperand) -> str:
 
 
 def _modifier(operation: Operation, form: Form, index: int) -> str:
-    """``78-79 RN RM RP RZ``: bits, then the values in hardware order (``-`` is refused)."""
+    """``78-79 RN* RM RP RZ``: bits, then the values in hardware order (``*`` is the default, ``-`` is refused)."""
     field = form.mods[index]
     mod = operation.mods[field.mod]
     names = {code: name for name, code in mod.codes.items()}
@@ -72,7 +72,7 @@ def _modifier(operation: Operation, form: Form, index: int) -> str:
 
 
 def _values(decode: tuple[int, ...], names: dict[int, str]) -> str:
-    return " ".join(names.get(code, str(code)) if code >= 0 else "-" for code in decode)
+    return " ".join(names.get(code, str(code)) + "*" * (code == 0) if code >= 0 else "-" for code in decode)
 
 
 def counts(spec: Spec) -> dict[str, int]:

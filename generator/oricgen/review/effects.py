@@ -1,0 +1,219 @@
+"""What the two sides make of the same things: machine words, instructions, sample kernels."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .compare import TableChange
+from .side import Side
+from .words import examples
+
+VECTORS = "tests/data/vectors"
+KERNELS = ("examples", "tests/kernels")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A machine word that one side reads differently; texts, or why there is none in brackets."""
+
+    operation: str
+    isa: str
+    word: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """An instruction that gets another word; words, or why there is none in brackets."""
+
+    operation: str
+    isa: str
+    text: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function of a sample file on targets that agree. ``old`` and ``new`` are (bytes, registers) or an error."""
+
+    name: str
+    path: str
+    targets: tuple[str, ...]
+    old: tuple[int, int] | str
+    new: tuple[int, int] | str
+    instructions: int  # of the new version
+    changed: int
+    listing: tuple[str, ...]  # lines with "-", "+" or " " in front
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Everything that a change does to code; ``known`` words and ``compiled`` functions were compared."""
+
+    words: tuple[Word, ...] = ()
+    encodings: tuple[Encoding, ...] = ()
+    kernels: tuple[Kernel, ...] = ()
+    known: int = 0
+    compiled: int = 0
+
+
+def effects(old: Side, new: Side, changes: Sequence[TableChange], root: Path, kernels: Sequence[Path]) -> Effects:
+    """Compare what both sides, which are started, decode, encode and compile."""
+    words, encodings, known = _words(old, new, changes, root)
+    found, compiled = _kernels(old, new, kernels, root)
+    return Effects(tuple(words), tuple(encodings), tuple(found), known, compiled)
+
+
+# --- words
+
+
+def _words(old: Side, new: Side, changes: Sequence[TableChange], root: Path) -> tuple[list[Word], list[Encoding], int]:
+    before, after = _isas(old), _isas(new)
+    words: list[Word] = []
+    encodings: list[Encoding] = []
+    known = 0
+    for isa in dict.fromkeys([*before, *after]):
+        made = examples(changes, isa)
+        items = list(dict.fromkeys([*_vectors(root, isa), *made]))
+        known += len(items)
+        nothing = [{"error": f"no encoding model {isa}"}] * len(items)
+        reads = old.ask("decode", [[before[isa], w] for w in items]) if isa in before else nothing
+        now = new.ask("decode", [[after[isa], w] for w in items]) if isa in after else nothing
+        different = [(w, a, b) for w, a, b in zip(items, reads, now, strict=True) if _text(a) != _text(b)]
+        words += [Word((b if "op" in b else a).get("op", ""), isa, w, _text(a), _text(b)) for w, a, b in different]
+        if isa in before and isa in after:
+            touched = _touched(changes, isa) | {x["op"] for _, a, b in different for x in (a, b) if "op" in x}
+            pairs = [(w, a, b) for w, a, b in zip(items, reads, now, strict=True) if {a.get("op"), b.get("op")} & touched]
+            encodings += _encodings(old, new, isa, (before[isa], after[isa]), pairs)
+    return words, encodings, known
+
+
+def _text(answer: dict[str, Any]) -> str:
+    return str(answer["text"]) if "text" in answer else f"({answer['error']})"
+
+
+def _encodings(old: Side, new: Side, isa: str, targets: tuple[str, str], pairs: list[tuple[str, Any, Any]]) -> list[Encoding]:
+    """Instructions that one side reads from its words, encoded by the other."""
+    out: dict[tuple[str, str], Encoding] = {}
+    mine = [(w, a) for w, a, _ in pairs if "op" in a]
+    for (word, a), answer in zip(mine, new.ask("encode", [[targets[1], a] for _, a in mine]), strict=True):
+        if answer.get("word") != word:
+            out[a["op"], a["text"]] = Encoding(a["op"], isa, a["text"], word, answer.get("word") or f"({answer['error']})")
+    theirs = [(w, b) for w, _, b in pairs if "op" in b]
+    for (word, b), answer in zip(theirs, old.ask("encode", [[targets[0], b] for _, b in theirs]), strict=True):
+        if answer.get("word") != word:
+            found = Encoding(b["op"], isa, b["text"], answer.get("word") or f"({answer['error']})", word)
+            out.setdefault((b["op"], b["text"]), found)
+    return list(out.values())
+
+
+def _isas(side: Side) -> dict[str, str]:
+    """Encoding model -> a target that has it."""
+    out: dict[str, str] = {}
+    for name, (isa, *_) in side.ask("targets").items():
+        out.setdefault(isa, name)
+    return out
+
+
+def _vectors(root: Path, isa: str) -> list[str]:
+    """The known words of an encoding model."""
+    path = root / VECTORS / f"{isa}.txt"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [line[:32] for line in lines if not line.startswith("#")]
+
+
+def _touched(changes: Sequence[TableChange], isa: str) -> set[str]:
+    """Operations with a changed form."""
+    rows = [r for change in changes if change.name == "forms" for r in change.rows]
+    return {row.values["operation"] for r in rows for row in (r.old, r.new) if row and row.values["isa"] == isa}
+
+
+# --- kernels
+
+
+def samples(root: Path, patterns: Sequence[str] = ()) -> list[Path]:
+    """The sample kernels, or those that ``patterns`` (below ``root``) name."""
+    globs = patterns or [f"{folder}/*.ptx" for folder in KERNELS]
+    return sorted({path for pattern in globs for path in root.glob(pattern)})
+
+
+def _kernels(old: Side, new: Side, paths: Sequence[Path], root: Path) -> tuple[list[Kernel], int]:
+    groups = _alike(old, new)
+    jobs = [(group, path, text) for group in groups for path, text in _chosen(paths, groups[group])]
+    before = old.ask("compile", [[group[0], text] for group, _, text in jobs])
+    after = new.ask("compile", [[group[0], text] for group, _, text in jobs])
+    out: list[Kernel] = []
+    compiled = 0
+    for (group, path, _), a, b in zip(jobs, before, after, strict=True):
+        was, now = (side.get("functions", {}) for side in (a, b))
+        place = path.relative_to(root).as_posix()
+        if not was and not now:
+            continue
+        for name in dict.fromkeys([*was, *now]):
+            compiled += 1
+            one = was.get(name, a.get("error", "not there"))
+            two = now.get(name, b.get("error", "not there"))
+            if one != two:
+                out.append(_kernel(name, place, group, one, two))
+    return out, compiled
+
+
+def _alike(old: Side, new: Side) -> dict[tuple[str, ...], tuple[int, set[str]]]:
+    """Targets that both sides have, joined where neither side can make different code for them -> number and variants."""
+    before, after = old.ask("targets"), new.ask("targets")
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for name, (_, number, variant, columns) in after.items():
+        if name in before:
+            groups.setdefault((before[name][3], columns, number, variant), []).append(name)
+    merged: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
+    for (one, two, number, variant), names in groups.items():
+        merged.setdefault((one, two), []).extend((name, number, variant) for name in names)
+    return {tuple(n for n, _, _ in found): (found[0][1], {found[0][2]}) for found in merged.values()}
+
+
+def _chosen(paths: Sequence[Path], target: tuple[int, set[str]]) -> list[tuple[Path, str]]:
+    """The files that the target takes; of files for several targets (``saxpy.sm_80.ptx``) the newest."""
+    best: dict[str, tuple[int, Path, str]] = {}
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        match = re.search(r"^\s*\.target\s+sm_(\d+)([a-z]?)", text, re.MULTILINE)
+        number = int(match[1]) if match else 0
+        if number > target[0] or (match and match[2] and not (number == target[0] and match[2] in target[1])):
+            continue
+        key = re.sub(r"\.sm_\d+\w?\.ptx$", ".ptx", path.as_posix())
+        if key not in best or best[key][0] < number:
+            best[key] = (number, path, text)
+    return [(path, text) for _, path, text in best.values()]
+
+
+def _kernel(name: str, path: str, targets: tuple[str, ...], old: Any, new: Any) -> Kernel:
+    lines: list[str] = []
+    changed = 0
+    if isinstance(old, dict) and isinstance(new, dict):
+        lines, changed = _align(old["lines"], new["lines"])
+    facts = [(side["bytes"], side["registers"]) if isinstance(side, dict) else side for side in (old, new)]
+    count = sum(not line.endswith(":") for line in new["lines"]) if isinstance(new, dict) else 0
+    return Kernel(name, path, targets, facts[0], facts[1], count, changed, tuple(lines))
+
+
+def _align(old: list[str], new: list[str]) -> tuple[list[str], int]:
+    """The lines of both, with ``-``, ``+`` and blanks in front, and the number of instructions that differ."""
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    lines: list[str] = []
+    changed = 0
+    for what, a, b, c, d in matcher.get_opcodes():
+        if what == "equal":
+            lines += [f" {line}" for line in old[a:b]]
+            continue
+        gone = [line for line in old[a:b] if not line.endswith(":")]
+        come = [line for line in new[c:d] if not line.endswith(":")]
+        changed += max(len(gone), len(come))
+        lines += [f"-{line}" for line in old[a:b]] + [f"+{line}" for line in new[c:d]]
+    return lines, changed

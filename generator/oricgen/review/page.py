@@ -1,0 +1,308 @@
+"""The page: what differs, in Markdown that reads well in a terminal too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..rows import Row
+from .compare import ADDED, CHANGED, KINDS, REMOVED, RENAMED, Change, RowChange, TableChange, leaves
+from .effects import Effects, Encoding, Kernel, Word
+from .places import Targets
+
+FIRST = ("targets", "opcodes", "operations", "forms", "lowering", "phases")
+EXAMPLES = 4  # words of an operation that are shown
+LISTINGS = 3  # kernels whose instructions are shown
+LISTED = 24  # lines of a listing
+LINE = 110  # a row on one line is not longer
+_DERIVED = {"forms": ("mask", "value", "operation", "isa")}  # columns that repeat others
+
+
+def write(
+    labels: tuple[str, str],
+    notes: Sequence[str],
+    changes: Sequence[TableChange],
+    targets: Targets,
+    effects: Effects | None,
+    limit: int,
+) -> str:
+    """The page as text that ends with a line feed. ``limit`` is the most entries of a section (0: all)."""
+    blocks = [f"# Specification: {labels[0]} → {labels[1]}", *notes, _summary(changes, targets), _verdict(effects)]
+    for change in changes:
+        blocks.append(f"## {change.name.replace('_', ' ').capitalize()}")
+        blocks += _limited(list(_rows(change, targets)), limit, "entries")
+    if effects:
+        blocks += _words(effects, limit)
+        blocks += _kernels(effects.kernels, limit)
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _limited(blocks: list[str], limit: int, what: str) -> list[str]:
+    if not limit or len(blocks) <= limit:
+        return blocks
+    return [*blocks[:limit], f"... and {len(blocks) - limit} more {what} (`--limit 0` shows all)"]
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[int] = ()) -> str:
+    """A Markdown table with its cells padded, so that it is one in a terminal too."""
+    cells = [[cell.replace("|", "\\|") for cell in line] for line in [head, *lines]]
+    widths = [max(3, *(len(line[i]) for line in cells)) for i in range(len(head))]
+
+    def put(line: Sequence[str]) -> str:
+        return (
+            "| "
+            + " | ".join(c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True)))
+            + " |"
+        )
+
+    rule = "|" + "|".join("-" * (w + 1) + (":" if i in right else "-") for i, w in enumerate(widths)) + "|"
+    return "\n".join([put(cells[0]), rule, *map(put, cells[1:])])
+
+
+def _summary(changes: Sequence[TableChange], targets: Targets) -> str:
+    if not changes:
+        return ""
+    lines = [
+        [c.name, *(str(c.count(kind) or "") for kind in KINDS), targets.text({t for r in c.rows for t in targets.of(c.name, r)})]
+        for c in changes
+    ]
+    return table(["table", *KINDS, "matters on"], lines, (1, 2, 3, 4))
+
+
+def _verdict(effects: Effects | None) -> str:
+    if effects is None:
+        return "No machine word and no sample kernel can change: the compiler's tables are the same."
+    words = _count(len(effects.words), "word reads differently", "words read differently")
+    encodings = _count(len(effects.encodings), "instruction is encoded differently", "instructions are encoded differently")
+    said = [
+        f"Of {effects.known} known machine words {words} and {encodings}." if effects.known else "No machine words were compared."
+    ]
+    if effects.compiled:
+        differ = [k for k in effects.kernels if isinstance(k.new, tuple)]
+        broken = [k for k in effects.kernels if isinstance(k.new, str)]
+        kernels = _count(len(differ), "changes", "change")
+        said.append(
+            f"Of {effects.compiled} compiled sample kernels {kernels}"
+            + (f", {len(broken)} no longer compile." if broken else ".")
+        )
+    return " ".join(said)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"
+
+
+# --- rows
+
+
+def _rows(change: TableChange, targets: Targets) -> Iterator[str]:
+    """One block for all rows that differ in the same way."""
+    groups: dict[Any, list[RowChange]] = {}
+    for row in change.rows:
+        key = (row.kind, row.changes, row.like.key if row.like else "") if row.kind == CHANGED else (row.kind, id(row))
+        groups.setdefault(key, []).append(row)
+    for rows in groups.values():
+        yield _block(change.name, rows, targets)
+
+
+def _block(name: str, rows: list[RowChange], targets: Targets) -> str:
+    first = rows[0]
+    keys = braces([r.row.key for r in rows])
+    what = f"**{first.kind}** {', '.join(f'`{key}`' for key in keys)}"
+    if first.kind == RENAMED and first.old:
+        what = f"**renamed** `{first.old.key}` to `{first.row.key}`"
+    count = f" ({len(rows)} rows)" if len(rows) > len(keys) else ""
+    where = f" at {first.row.path}:{first.row.line}" if first.kind != REMOVED else f", was at {first.row.path}:{first.row.line}"
+    matters = targets.text({t for r in rows for t in targets.of(name, r)})
+    lines = [f"- {what}{count}{where}" + (f", matters on {matters}" if matters and name != "targets" else "")]
+    if first.kind == ADDED and first.like:
+        lines[0] += f"; as `{first.like.key}`, but"
+    elif first.kind in (ADDED, REMOVED):
+        return "\n".join(lines + _whole(name, first.row))
+    derived = _DERIVED.get(name, ())
+    shown = [c for c in first.changes if c.column not in derived] or list(first.changes)
+    return "\n".join(lines + [line for c in shown for line in _change(c)])
+
+
+def _whole(name: str, row: Row) -> list[str]:
+    """All columns of a row: on one line when they fit."""
+    found = [(key, value) for key, value in leaves(row.values) if key not in _DERIVED.get(name, ())]
+    line = "; ".join(f"{key} {text(value)}" for key, value in found)
+    if len(line) <= LINE or name == "forms":
+        return [f"  {line}"]
+    return [line for key, value in found for line in _change(Change(key, None, value))]
+
+
+def _change(change: Change) -> list[str]:
+    if change.was:
+        return [f"  - `{change.was}` is now called `{change.column}`"]
+    old, new = change.old, change.new
+    if _is_long(old) or _is_long(new):
+        before, after = _listed(old), _listed(new)
+        return [f"  - `{change.column}`:", "    ```diff", *(f"    {line}" for line in _merged(before, after)), "    ```"]
+    if new is None:
+        return [f"  - `{change.column}`: {text(old)} → nothing"]
+    return [f"  - `{change.column}`: {text(new)}" if old is None else f"  - `{change.column}`: {text(old)} → {text(new)}"]
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, tuple) and ((len(value) > 1 and any(" " in str(v) for v in value)) or len(text(value)) > LINE)
+
+
+def _listed(value: Any) -> list[str]:
+    if value is None:
+        return []
+    return [plain(item) for item in value] if isinstance(value, tuple) else [plain(value)]
+
+
+def _merged(old: list[str], new: list[str]) -> list[str]:
+    """Both lists as one, with ``-``, ``+`` and a blank in front."""
+    import difflib
+
+    lines = [line for line in difflib.ndiff(old, new) if not line.startswith("?")]
+    return [line[0] + " " + line[2:] for line in lines]
+
+
+def plain(value: Any) -> str:
+    """A value as YAML has it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(plain, value)) + "]"
+    if isinstance(value, Mapping):
+        return "{}"
+    return str(value)
+
+
+def text(value: Any) -> str:
+    """A value as code; an empty text needs words."""
+    if value == "":
+        return "(empty)"
+    return f"`{plain(value)}`"
+
+
+def braces(keys: Sequence[str]) -> list[str]:
+    """Keys with slashes joined as a shell would expand them: ``FADD/{sm_80,sm_90}/{RR,RI}``."""
+    groups: dict[tuple[str, int], list[list[str]]] = {}
+    for key in keys:
+        parts = key.split("/")
+        groups.setdefault((parts[0], len(parts)), []).append(parts)
+    out: list[str] = []
+    for (head, count), found in groups.items():
+        if count == 1:
+            out.append(head)
+        elif count == 2:
+            out.append(f"{head}/{_one_of([parts[1] for parts in found])}")
+        else:
+            tails: dict[tuple[str, ...], list[str]] = {}
+            for parts in found:
+                tails.setdefault(tuple(parts[2:]), []).append(parts[1])
+            middles: dict[tuple[str, ...], list[str]] = {}
+            for tail, middle in tails.items():
+                middles.setdefault(tuple(middle), []).append("/".join(tail))
+            out += [f"{head}/{_one_of(list(middle))}/{_one_of(tail)}" for middle, tail in middles.items()]
+    return out
+
+
+def _one_of(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else "{" + ",".join(names) + "}"
+
+
+# --- effects
+
+
+def _words(effects: Effects, limit: int) -> list[str]:
+    """By operation: words that read differently, instructions that are encoded differently."""
+    if not effects.words and not effects.encodings:
+        return []
+    names = dict.fromkeys([w.operation for w in effects.words] + [e.operation for e in effects.encodings])
+    blocks = []
+    for name in names:
+        words = [w for w in effects.words if w.operation == name]
+        encodings = [e for e in effects.encodings if e.operation == name]
+        isas = ", ".join(dict.fromkeys([w.isa for w in words] + [e.isa for e in encodings]))
+        blocks.append("\n\n".join([f"### {name} ({isas})", *_word_table(words), *_encoding_table(encodings)]))
+    return ["## Machine words", *_limited(blocks, limit, "operations")]
+
+
+def _word_table(words: list[Word]) -> list[str]:
+    if not words:
+        return []
+    shown = _spread(words)
+    more = f" ({len(shown)} of {len(words)})" if len(shown) < len(words) else ""
+    lines = [[w.isa, f"`{w.word}`", _code(w.old), _code(w.new)] for w in shown]
+    return [table(["reads" + more, "word", "before", "after"], lines)]
+
+
+def _encoding_table(encodings: list[Encoding]) -> list[str]:
+    if not encodings:
+        return []
+    shown = _spread(encodings)
+    more = f" ({len(shown)} of {len(encodings)})" if len(shown) < len(encodings) else ""
+    lines = [[e.isa, f"`{e.text}`", _code(e.old), _code(e.new)] for e in shown]
+    return [table(["is encoded" + more, "instruction", "before", "after"], lines)]
+
+
+def _spread(found: Sequence[Any]) -> list[Any]:
+    """A few of them, each encoding model in turn."""
+    by_isa: dict[str, list[Any]] = {}
+    for item in found:
+        by_isa.setdefault(item.isa, []).append(item)
+    turns = [items[i] for i in range(EXAMPLES) for items in by_isa.values() if i < len(items)][:EXAMPLES]
+    return [item for item in found if item in turns]
+
+
+def _code(value: str) -> str:
+    return value if value.startswith("(") else f"`{value}`"
+
+
+def _kernels(kernels: Sequence[Kernel], limit: int) -> list[str]:
+    if not kernels:
+        return []
+    lines = [
+        [k.name, k.path, ", ".join(k.targets), _size(k), _registers(k), f"{k.changed} of {k.instructions}" if k.changed else ""]
+        for k in (kernels[:limit] if limit else kernels)
+    ]
+    head = ["kernel", "file", "target", "bytes", "registers", "instructions changed"]
+    blocks = ["## Sample kernels", table(head, lines)]
+    if limit and len(kernels) > limit:
+        blocks.append(f"... and {len(kernels) - limit} more kernels (`--limit 0` shows all)")
+    listed = sorted((k for k in kernels if k.changed), key=lambda k: (k.changed, k.path, k.name, k.targets))
+    names: set[str] = set()
+    for kernel in listed:
+        if len(names) < LISTINGS and kernel.name not in names:
+            names.add(kernel.name)
+            blocks += [
+                f"`{kernel.name}` on {', '.join(kernel.targets)}:",
+                "\n".join(["```diff", *_excerpt(kernel.listing), "```"]),
+            ]
+    return blocks
+
+
+def _size(k: Kernel) -> str:
+    return _both(*(x if isinstance(x, str) else str(x[0]) for x in (k.old, k.new)))
+
+
+def _registers(k: Kernel) -> str:
+    return _both(*("" if isinstance(x, str) or x[1] is None else str(x[1]) for x in (k.old, k.new)))
+
+
+def _both(old: str, new: str) -> str:
+    return old if old == new else f"{old} → {new}"
+
+
+def _excerpt(listing: Iterable[str]) -> list[str]:
+    """The lines that differ with one line around them, at most so many."""
+    lines = list(listing)
+    near = {i + d for i, line in enumerate(lines) if line[0] in "-+" for d in (-1, 0, 1)}
+    out: list[str] = []
+    for i, line in enumerate(lines):
+        if i in near:
+            out.append(line)
+        elif out and out[-1] != " ...":
+            out.append(" ...")
+    if out and out[-1] == " ...":
+        out.pop()
+    return out if len(out) <= LISTED else [*out[:LISTED], f" ... and {len(out) - LISTED} more lines"]

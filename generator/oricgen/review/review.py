@@ -1,0 +1,56 @@
+"""A review from beginning to end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from . import compare
+from .effects import Effects, effects
+from .page import FIRST, write
+from .places import Targets
+from .revisions import Version
+from .side import Side, read
+
+WORKSHOP = "build/review"
+
+
+def page(old: Version, new: Version, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:
+    """The page of a change; "" when nothing differs that means anything.
+
+    Raises:
+        UsageError: one of the specifications is invalid.
+    """
+    sides = read(old, root), read(new, root)
+    try:
+        return page_of(*sides, root, kernels, limit)
+    finally:
+        for side in sides:
+            side.stop()
+
+
+def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:
+    """As :func:`page`, for sides that were read; their processes stay."""
+    changes = compare.tables(old.tables, new.tables, FIRST)
+    found: Effects | None = None
+    if not old.runs_like(new):
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            list(pool.map(lambda side: side.start(root / WORKSHOP, root / "build/obj"), (old, new)))
+        found = effects(old, new, changes, root, kernels)
+    notes = _notes(old, new)
+    if not changes and not notes and not (found and (found.words or found.encodings or found.kernels)):
+        return ""
+    return write((old.label, new.label), notes, changes, Targets.of_sides(old, new), found, limit)
+
+
+def _notes(old: Side, new: Side) -> list[str]:
+    """What a reader must know of the comparison itself."""
+    notes = [f"{side.label} is read by its own generator: this one refuses it." for side in (old, new) if side.own]
+    for name, rows in new.tables.items():
+        if name not in old.tables:
+            notes.append(f"The table {name} is new: {len(rows)} rows.")
+    for name, rows in old.tables.items():
+        if name not in new.tables:
+            notes.append(f"The table {name} is gone: it had {len(rows)} rows.")
+    return notes

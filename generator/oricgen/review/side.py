@@ -1,0 +1,177 @@
+"""One side of a review: its tables and outputs, and a process that runs them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import SpecError, UsageError
+from ..outputs import render_all
+from ..render import write_tree
+from ..rows import Row
+from ..spec import Spec
+from ..tables import all_tables, check_all
+from .revisions import Version
+
+HERE = Path(__file__).resolve()
+GENERATOR = HERE.parents[2]  # the folder of the running oricgen
+_KEEP = 12  # built sides that are kept
+
+
+@dataclass
+class Side:
+    """A version with its rows and outputs. ``home`` is the project whose generator read it and whose runtime runs it."""
+
+    label: str
+    home: Path
+    tables: Mapping[str, list[Row]]
+    outputs: Mapping[str, str]
+    own: bool = False  # read by the generator of its own revision
+    answers: dict[str, Any] = field(default_factory=dict)  # what its process has said, by request
+    _process: subprocess.Popen[str] | None = None
+
+    def runs_like(self, other: Side) -> bool:
+        """Whether what is built from both is the same."""
+        return self.home == other.home and _built(self.outputs) == _built(other.outputs)
+
+    def start(self, workshop: Path, seed: Path) -> None:
+        """Build its tables below ``workshop`` and start the process; objects that ``seed`` has are not compiled again.
+
+        Raises:
+            UsageError: the C compiler refuses its code.
+        """
+        if self._process is None:
+            folder = _build(self, workshop, seed)
+            path = os.pathsep.join([str(self.home / "runtime"), str(folder / "build")])
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(HERE.with_name("probe.py"))],
+                env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            )  # fmt: skip
+
+    def ask(self, what: str, items: list[Any] | None = None) -> Any:
+        """What the process says to a request; asked twice, it is asked once."""
+        request = json.dumps({"what": what, "items": items})
+        key = hashlib.sha256(request.encode()).hexdigest()
+        if key not in self.answers:
+            self.answers[key] = self._say(request)
+        return self.answers[key]
+
+    def _say(self, request: str) -> Any:
+        assert self._process is not None, "not started"
+        sender: IO[str] | None = self._process.stdin
+        reader: IO[str] | None = self._process.stdout
+        assert sender is not None
+        assert reader is not None
+        answer = ""
+        with contextlib.suppress(BrokenPipeError):
+            sender.write(request + "\n")
+            sender.flush()
+            answer = reader.readline()
+        if not answer:
+            raise UsageError(f"{self.label}: the process that runs its tables ended with status {self._process.wait()}")
+        return json.loads(answer)
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+
+def read(version: Version, root: Path) -> Side:
+    """Read a version: with the running generator, or, where that refuses it and it has another one, with its own.
+
+    Raises:
+        UsageError: its specification is invalid; the message begins with the version, file and line.
+    """
+    try:
+        spec = Spec(version.folder / "spec")
+        check_all(spec)
+        outputs = render_all(spec)
+        return Side(version.label, root, {t.NAME: t.rows(spec) for t in all_tables()}, outputs)
+    except SpecError as error:
+        own = version.folder / "generator"
+        if version.folder == root or not own.is_dir() or _same(own, GENERATOR):
+            raise UsageError(f"{version.label}: {error}") from error
+        return _by_itself(version, error)
+
+
+def _by_itself(version: Version, error: SpecError) -> Side:
+    """Read a revision with the generator that it was written for."""
+    done = subprocess.run(
+        [sys.executable, "-P", str(HERE.with_name("collect.py")), str(version.folder)],
+        env={**os.environ, "PYTHONPATH": str(version.folder / "generator")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise UsageError(f"{version.label}: this generator refuses it ({error}), and its own fails: {said}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise UsageError(f"{version.label}: {answer['error']}; this generator says: {error}")
+    tables = {name: [Row(*row) for row in rows] for name, rows in answer["tables"].items()}
+    return Side(version.label, version.folder, tables, answer["outputs"], own=True)
+
+
+def _same(one: Path, two: Path) -> bool:
+    """Whether two generators have the same files."""
+
+    def texts(folder: Path) -> dict[str, bytes]:
+        files = [p for p in sorted((folder / "oricgen").rglob("*")) if p.suffix in (".py", ".j2")]
+        return {p.relative_to(folder).as_posix(): p.read_bytes() for p in files}
+
+    return texts(one) == texts(two)
+
+
+def _built(outputs: Mapping[str, str]) -> dict[str, str]:
+    """The outputs that the compiler is made of."""
+    return {name: text for name, text in outputs.items() if not name.startswith("flat/")}
+
+
+def _build(side: Side, workshop: Path, seed: Path) -> Path:
+    """The folder with the side's tables and C module; made once for the same content."""
+    digest = hashlib.sha256(f"{sys.version}\0{json.dumps(sorted(_built(side.outputs).items()))}".encode())
+    for source in sorted((side.home / "runtime/oric/native").iterdir()):
+        digest.update(source.name.encode() + source.read_bytes())
+    folder = workshop / digest.hexdigest()[:20]
+    if (folder / "ready").exists():
+        (folder / "ready").touch()
+        return folder
+    _prune(workshop)
+    write_tree(folder / "build", dict(_built(side.outputs)))
+    objects = folder / "build/obj"
+    objects.mkdir(parents=True, exist_ok=True)
+    for known in (seed, *(p / "build/obj" for p in workshop.iterdir() if p != folder)):
+        for made in known.glob("*.o") if known.is_dir() else ():
+            if not (objects / made.name).exists():
+                os.link(made, objects / made.name)
+    link = folder / "runtime"
+    if not link.exists():
+        link.symlink_to((side.home / "runtime").resolve(), target_is_directory=True)
+    home = side.home / "generator" if side.own else GENERATOR
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "oricgen", "--root", str(folder), "native"],
+        env={**os.environ, "PYTHONPATH": str(home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if "error" in line]
+        raise UsageError(f"{side.label}: the C compiler refuses what is generated: {(errors or ['it says nothing'])[0]}")
+    link.unlink()
+    (folder / "ready").touch()
+    return folder
+
+
+def _prune(workshop: Path) -> None:
+    """Forget the sides that were not used for the longest time."""
+    workshop.mkdir(parents=True, exist_ok=True)
+    known = sorted((p for p in workshop.iterdir() if (p / "ready").exists()), key=lambda p: (p / "ready").stat().st_mtime)
+    for old in known[: max(0, len(known) - _KEEP)]:
+        shutil.rmtree(old, ignore_errors=True)
