@@ -72,10 +72,10 @@ def _summary(changes: Sequence[TableChange], targets: Targets) -> str:
 def _verdict(effects: Effects | None) -> str:
     if effects is None:
         return "No machine word and no sample kernel can change: the compiler's tables are the same."
-    words = _count(len(effects.words), "word reads differently", "words read differently")
+    words = _count(len(effects.words), "reads differently", "read differently")
     encodings = _count(len(effects.encodings), "instruction is encoded differently", "instructions are encoded differently")
     said = [
-        f"Of {effects.known} known machine words {words} and {encodings}." if effects.known else "No machine words were compared."
+        f"Of {effects.known} known machine words {words}, and {encodings}." if effects.known else "No machine words were compared."
     ]
     if effects.compiled:
         differ = [k for k in effects.kernels if isinstance(k.new, tuple)]

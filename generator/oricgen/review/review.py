@@ -22,12 +22,13 @@ def page(old: Version, new: Version, root: Path, kernels: Sequence[Path], limit:
     Raises:
         UsageError: one of the specifications is invalid.
     """
-    sides = read(old, root), read(new, root)
+    before = read(old, root)
+    after = read(new, root, before)
     try:
-        return page_of(*sides, root, kernels, limit)
+        return page_of(before, after, root, kernels, limit)
     finally:
-        for side in sides:
-            side.stop()
+        before.stop()
+        after.stop()
 
 
 def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:

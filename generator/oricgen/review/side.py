@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import SpecError, UsageError
-from ..outputs import render_all
 from ..render import write_tree
 from ..rows import Row
-from ..spec import Spec
-from ..tables import all_tables, check_all
+from . import reading
+from .reading import Reading
 from .revisions import Version
 
 HERE = Path(__file__).resolve()
@@ -36,6 +35,7 @@ class Side:
     tables: Mapping[str, list[Row]]
     outputs: Mapping[str, str]
     own: bool = False  # read by the generator of its own revision
+    reading: Reading | None = None
     answers: dict[str, Any] = field(default_factory=dict)  # what its process has said, by request
     _process: subprocess.Popen[str] | None = None
 
@@ -87,17 +87,17 @@ class Side:
             self._process = None
 
 
-def read(version: Version, root: Path) -> Side:
+def read(version: Version, root: Path, base: Side | None = None) -> Side:
     """Read a version: with the running generator, or, where that refuses it and it has another one, with its own.
+
+    What ``base``, another version, knows of files that are the same is not read again.
 
     Raises:
         UsageError: its specification is invalid; the message begins with the version, file and line.
     """
     try:
-        spec = Spec(version.folder / "spec")
-        check_all(spec)
-        outputs = render_all(spec)
-        return Side(version.label, root, {t.NAME: t.rows(spec) for t in all_tables()}, outputs)
+        found = reading.read(version.folder, base.reading if base else None)
+        return Side(version.label, root, found.tables, found.outputs, reading=found)
     except SpecError as error:
         own = version.folder / "generator"
         if version.folder == root or not own.is_dir() or _same(own, GENERATOR):
