@@ -76,6 +76,17 @@ def tables(old: Mapping[str, Sequence[Row]], new: Mapping[str, Sequence[Row]], o
     return out
 
 
+def joined(changes: Sequence[TableChange], more: TableChange, order: Sequence[str]) -> list[TableChange]:
+    """``changes`` with further rows of one table; tables of ``order`` stay first."""
+    if not more.rows:
+        return list(changes)
+    by_name = {change.name: change for change in changes}
+    mine = by_name.get(more.name, TableChange(more.name, ()))
+    by_name[more.name] = TableChange(more.name, mine.rows + more.rows)
+    names = [name for name in order if name in by_name]
+    return [by_name[name] for name in [*names, *(n for n in by_name if n not in names)]]
+
+
 def _renamed(row: Row, renames: Mapping[str, str]) -> Row:
     if not renames:
         return row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,11 @@ class Encoding:
     old: str
     new: str
 
+    @property
+    def word(self) -> str:
+        """The word of the side that has one, of the new side when both have."""
+        return self.old if self.new.startswith("(") else self.new
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -50,6 +55,7 @@ class Kernel:
     new: tuple[int, int] | str
     instructions: int  # of the new version
     changed: int
+    deeply: int  # of those, the ones that differ in more than register numbers and control codes
     listing: tuple[str, ...]  # lines with "-", "+" or " " in front
 
 
@@ -91,7 +97,9 @@ def _words(old: Side, new: Side, changes: Sequence[TableChange], root: Path) -> 
         if isa in before and isa in after:
             touched = _touched(changes, isa) | {x["op"] for _, a, b in different for x in (a, b) if "op" in x}
             pairs = [(w, a, b) for w, a, b in zip(items, reads, now, strict=True) if {a.get("op"), b.get("op")} & touched]
-            encodings += _encodings(old, new, isa, (before[isa], after[isa]), pairs)
+            read = {(w, _text(a)) for w, a, _ in different} | {(w, _text(b)) for w, _, b in different}
+            found = _encodings(old, new, isa, (before[isa], after[isa]), pairs)
+            encodings += [e for e in found if not (_one_sided(e) and (e.word, e.text) in read)]
     return words, encodings, known
 
 
@@ -112,6 +120,11 @@ def _encodings(old: Side, new: Side, isa: str, targets: tuple[str, str], pairs: 
             found = Encoding(b["op"], isa, b["text"], answer.get("word") or f"({answer['error']})", word)
             out.setdefault((b["op"], b["text"]), found)
     return list(out.values())
+
+
+def _one_sided(encoding: Encoding) -> bool:
+    """Whether only one side has the instruction: then the words that read differently say it already."""
+    return encoding.old.startswith("(") or encoding.new.startswith("(")
 
 
 def _isas(side: Side) -> dict[str, str]:
@@ -162,7 +175,15 @@ def _kernels(old: Side, new: Side, paths: Sequence[Path], root: Path) -> tuple[l
             two = now.get(name, b.get("error", "not there"))
             if one != two:
                 out.append(_kernel(name, place, group, one, two))
-    return out, compiled
+    return _joined(out), compiled
+
+
+def _joined(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Targets for which the same is made of the same file in one entry."""
+    groups: dict[Kernel, list[str]] = {}
+    for kernel in kernels:
+        groups.setdefault(replace(kernel, targets=()), []).extend(kernel.targets)
+    return [replace(kernel, targets=tuple(names)) for kernel, names in groups.items()]
 
 
 def _alike(old: Side, new: Side) -> dict[tuple[str, ...], tuple[int, set[str]]]:
@@ -194,26 +215,36 @@ def _chosen(paths: Sequence[Path], target: tuple[int, set[str]]) -> list[tuple[P
 
 
 def _kernel(name: str, path: str, targets: tuple[str, ...], old: Any, new: Any) -> Kernel:
-    lines: list[str] = []
-    changed = 0
-    if isinstance(old, dict) and isinstance(new, dict):
-        lines, changed = _align(old["lines"], new["lines"])
+    alignment = _align(old["lines"], new["lines"]) if isinstance(old, dict) and isinstance(new, dict) else ((), 0, 0)
     facts = [(side["bytes"], side["registers"]) if isinstance(side, dict) else side for side in (old, new)]
     count = sum(not line.endswith(":") for line in new["lines"]) if isinstance(new, dict) else 0
-    return Kernel(name, path, targets, facts[0], facts[1], count, changed, tuple(lines))
+    return Kernel(name, path, targets, facts[0], facts[1], count, alignment[1], alignment[2], alignment[0])
 
 
-def _align(old: list[str], new: list[str]) -> tuple[list[str], int]:
-    """The lines of both, with ``-``, ``+`` and blanks in front, and the number of instructions that differ."""
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+def _align(old: list[str], new: list[str]) -> tuple[tuple[str, ...], int, int]:
+    """The lines of both with ``-``, ``+`` and blanks in front; how many instructions differ, and how many in more than detail.
+
+    A detail is the number of a register, or a control code: one more instruction somewhere changes them everywhere. Lines that
+    differ in details only are shown as differences when no others are.
+    """
+    matcher = difflib.SequenceMatcher(None, [_shape(x) for x in old], [_shape(x) for x in new], autojunk=False)
+    blocks = matcher.get_opcodes()
+    whole = any(what != "equal" for what, *_ in blocks)
     lines: list[str] = []
-    changed = 0
-    for what, a, b, c, d in matcher.get_opcodes():
+    details = more = 0
+    for what, a, b, c, d in blocks:
         if what == "equal":
-            lines += [f" {line}" for line in old[a:b]]
+            for one, two in zip(old[a:b], new[c:d], strict=True):
+                details += one != two
+                lines += [f" {two}"] if whole or one == two else [f"-{one}", f"+{two}"]
             continue
         gone = [line for line in old[a:b] if not line.endswith(":")]
         come = [line for line in new[c:d] if not line.endswith(":")]
-        changed += max(len(gone), len(come))
+        more += max(len(gone), len(come))
         lines += [f"-{line}" for line in old[a:b]] + [f"+{line}" for line in new[c:d]]
-    return lines, changed
+    return tuple(lines), details + more, more
+
+
+def _shape(line: str) -> str:
+    """A line without control code and register numbers."""
+    return re.sub(r"\b(U?[RP])\d+\b", r"\1", line.partition("] ")[2] or line)

@@ -73,9 +73,11 @@ def _verdict(effects: Effects | None) -> str:
     if effects is None:
         return "No machine word and no sample kernel can change: the compiler's tables are the same."
     words = _count(len(effects.words), "reads differently", "read differently")
-    encodings = _count(len(effects.encodings), "instruction is encoded differently", "instructions are encoded differently")
+    encodings = _count(len(effects.encodings), "is encoded differently", "are encoded differently")
     said = [
-        f"Of {effects.known} known machine words {words}, and {encodings}." if effects.known else "No machine words were compared."
+        f"Of {effects.known} known machine words {words}; of their instructions {encodings}."
+        if effects.known
+        else "No machine words were compared."
     ]
     if effects.compiled:
         differ = [k for k in effects.kernels if isinstance(k.new, tuple)]
@@ -89,7 +91,7 @@ def _verdict(effects: Effects | None) -> str:
 
 
 def _count(number: int, one: str, many: str) -> str:
-    return f"{number or 'no'} {one if number == 1 else many}"
+    return f"{number or 'none'} {many if number > 1 else one}"
 
 
 # --- rows
@@ -262,7 +264,7 @@ def _kernels(kernels: Sequence[Kernel], limit: int) -> list[str]:
     if not kernels:
         return []
     lines = [
-        [k.name, k.path, ", ".join(k.targets), _size(k), _registers(k), f"{k.changed} of {k.instructions}" if k.changed else ""]
+        [k.name, k.path, ", ".join(k.targets), _size(k), _registers(k), _changed(k)]
         for k in (kernels[:limit] if limit else kernels)
     ]
     head = ["kernel", "file", "target", "bytes", "registers", "instructions changed"]
@@ -279,6 +281,13 @@ def _kernels(kernels: Sequence[Kernel], limit: int) -> list[str]:
                 "\n".join(["```diff", *_excerpt(kernel.listing), "```"]),
             ]
     return blocks
+
+
+def _changed(k: Kernel) -> str:
+    if not k.changed:
+        return ""
+    detail = k.changed - k.deeply
+    return f"{k.changed} of {k.instructions}" + (f", {detail} of them in registers or control only" if detail else "")
 
 
 def _size(k: Kernel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +24,12 @@ class Targets:
     def of_sides(cls, old: Side, new: Side) -> Targets:
         """The targets of both; where a column differs, that of the new one."""
         rows = [row for side in (old, new) for row in side.tables.get(TABLE, ())]
-        return cls({row.key: row.values for row in rows if row.values.get("isa")})
+        return cls({row.key: row.values for row in rows if row.values.get("isa") and row.values.get("code", True)})
 
     def of(self, table: str, change: RowChange) -> set[str]:
         """The targets on which a row that differs matters, in its old or its new version."""
+        if table == TABLE and change.row.key not in self.columns:
+            return set()  # nothing is compiled for it
         if table == TABLE:
             return {change.row.key}
         return {name for row in (change.old, change.new) if row for name in self.columns if self._meets(name, row.values)}
@@ -37,7 +40,7 @@ class Targets:
         isas = values.get("isa")
         if isas and columns["isa"] not in ([isas] if isinstance(isas, str) else isas):
             return False
-        if isinstance(values.get("sm"), int) and columns["number"] < values["sm"]:
+        if isinstance(values.get("sm"), int) and int(re.sub(r"\D", "", name)) < values["sm"]:
             return False
         if values.get("arch") and name not in values["arch"]:
             return False

@@ -56,8 +56,8 @@ def _all(reading: Reading, known: dict[str, tuple[Any, frozenset[str]]], touched
 
 
 def _edits(old: Path, new: Path) -> dict[str, str] | None:
-    """Name -> text of the files that differ; None when that is not all: a file is gone, a schema differs, a text cannot be read."""
-    before, after = _files(old), _files(new)
+    """Name -> text of the files that differ; None when that is not all: a file is gone, a schema or an encoding differs."""
+    before, after = files(old), files(new)
     schemas = {name for name in {*before, *after} if name.endswith(".json") and before.get(name) != after.get(name)}
     if schemas or not before.keys() <= after.keys():
         return None
@@ -67,6 +67,7 @@ def _edits(old: Path, new: Path) -> dict[str, str] | None:
         return None
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def files(folder: Path) -> dict[str, bytes]:
+    """Name below ``folder`` -> content of the specification's files."""
     found = sorted([*folder.rglob("*.yaml"), *folder.rglob("*.json")])
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import compare
+from ..tables import lowering
+from . import compare, remainder
 from .effects import Effects, effects
 from .page import FIRST, write
 from .places import Targets
@@ -33,7 +34,7 @@ def page(old: Version, new: Version, root: Path, kernels: Sequence[Path], limit:
 
 def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:
     """As :func:`page`, for sides that were read; their processes stay."""
-    changes = compare.tables(old.tables, new.tables, FIRST)
+    changes = _changes(old, new)
     found: Effects | None = None
     if not old.runs_like(new):
         with ThreadPoolExecutor(max_workers=2) as pool:
@@ -43,6 +44,16 @@ def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: in
     if not changes and not notes and not (found and (found.words or found.encodings or found.kernels)):
         return ""
     return write((old.label, new.label), notes, changes, Targets.of_sides(old, new), found, limit)
+
+
+def _changes(old: Side, new: Side) -> list[compare.TableChange]:
+    """Everything that differs in what the specifications say."""
+    changes = compare.tables(old.tables, new.tables, FIRST)
+    if new.reading and lowering.NAME in old.tables:
+        moved = remainder.reordered(old.tables[lowering.NAME], new.tables[lowering.NAME], new.reading.spec)
+        changes = compare.joined(changes, compare.TableChange(lowering.NAME, tuple(moved)), FIRST)
+    rest = remainder.unlisted(old.folder, new.folder, changes)
+    return [*changes, rest] if rest.rows else changes
 
 
 def _notes(old: Side, new: Side) -> list[str]:

@@ -28,9 +28,10 @@ _KEEP = 12  # built sides that are kept
 
 @dataclass
 class Side:
-    """A version with its rows and outputs. ``home`` is the project whose generator read it and whose runtime runs it."""
+    """A version in ``folder``: rows and outputs. ``home`` is the project whose generator read it and whose runtime runs it."""
 
     label: str
+    folder: Path
     home: Path
     tables: Mapping[str, list[Row]]
     outputs: Mapping[str, str]
@@ -97,7 +98,7 @@ def read(version: Version, root: Path, base: Side | None = None) -> Side:
     """
     try:
         found = reading.read(version.folder, base.reading if base else None)
-        return Side(version.label, root, found.tables, found.outputs, reading=found)
+        return Side(version.label, version.folder, root, found.tables, found.outputs, reading=found)
     except SpecError as error:
         own = version.folder / "generator"
         if version.folder == root or not own.is_dir() or _same(own, GENERATOR):
@@ -118,7 +119,7 @@ def _by_itself(version: Version, error: SpecError) -> Side:
     if "error" in answer:
         raise UsageError(f"{version.label}: {answer['error']}; this generator says: {error}")
     tables = {name: [Row(*row) for row in rows] for name, rows in answer["tables"].items()}
-    return Side(version.label, version.folder, tables, answer["outputs"], own=True)
+    return Side(version.label, version.folder, version.folder, tables, answer["outputs"], own=True)
 
 
 def _same(one: Path, two: Path) -> bool:
