@@ -16,6 +16,7 @@ KINDS = (ADDED, REMOVED, RENAMED, CHANGED)
 UNORDERED = frozenset({"operations", "features", "effects", "flags", "memory", "does", "isa", "capabilities", "fields"})
 SAME = 0.5  # rows that agree in this share of their content are one row under two names
 NAMES = ("name", "attribute", "code", "field")  # what tells the items of a list of mappings apart
+LONG, ALIKE = 16, 0.75  # an added row of so many columns is told by one that has this share of them
 _MOST_PAIRS = 50_000
 
 
@@ -69,10 +70,15 @@ def tables(old: Mapping[str, Sequence[Row]], new: Mapping[str, Sequence[Row]], o
     renames: dict[str, str] = {}
     out = []
     for name in names:
-        found = table(name, [_renamed(row, renames) for row in old[name]], new[name])
+        rows = (
+            [replace(r, key=renamed(r.key, renames), values=renamed(r.values, renames)) for r in old[name]]
+            if renames
+            else old[name]
+        )
+        found = table(name, rows, new[name])
         if found.rows:
             out.append(found)
-        renames |= {r.old.key: r.new.key for r in found.rows if r.kind == RENAMED and r.old and r.new}
+        renames |= renames_of([found])
     return out
 
 
@@ -87,19 +93,25 @@ def joined(changes: Sequence[TableChange], more: TableChange, order: Sequence[st
     return [by_name[name] for name in [*names, *(n for n in by_name if n not in names)]]
 
 
-def _renamed(row: Row, renames: Mapping[str, str]) -> Row:
+def renames_of(changes: Iterable[TableChange]) -> dict[str, str]:
+    """Old name -> new name of the rows that were renamed."""
+    return {r.old.key: r.new.key for c in changes for r in c.rows if r.kind == RENAMED and r.old and r.new}
+
+
+def renamed(value: Any, renames: Mapping[str, str]) -> Any:
+    """A value with old names replaced wherever they stand as words, in keys too."""
     if not renames:
-        return row
+        return value
     pattern = re.compile(r"(?<![\w.])(" + "|".join(re.escape(name) for name in renames) + r")(?![\w.])")
 
     def put(value: Any) -> Any:
         if isinstance(value, str):
             return pattern.sub(lambda m: renames[m[1]], value)
         if isinstance(value, Mapping):
-            return {key: put(item) for key, item in value.items()}
+            return {put(key): put(item) for key, item in value.items()}
         return [put(item) for item in value] if isinstance(value, list | tuple) else value
 
-    return replace(row, key=put(row.key), values=put(row.values))
+    return put(value)
 
 
 def table(name: str, old: Sequence[Row], new: Sequence[Row]) -> TableChange:
@@ -168,7 +180,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         loose = isinstance(value, set | frozenset) or path.rpartition(".")[2] in UNORDERED
         yield path, tuple(sorted(items, key=str) if loose else items)
     else:
-        yield path, value
+        yield path, "{}" if isinstance(value, Mapping) else value
 
 
 def _labels(items: Sequence[Any]) -> list[str]:
@@ -188,16 +200,7 @@ def _own_name(row: Row, other: Row) -> dict[str, Any]:
     """The columns of ``row`` with its name, in every spelling that rows derive from it, replaced by that of ``other``."""
     spellings = [(row.key, other.key), (_rot13(row.key), _rot13(other.key)), (row.key.lower(), other.key.lower())]
 
-    def put(value: Any) -> Any:
-        if isinstance(value, str):
-            for mine, theirs in spellings:
-                value = re.sub(rf"(?<![\w.]){re.escape(mine)}(?![\w.])", theirs.replace("\\", r"\\"), value)
-            return value
-        if isinstance(value, Mapping):
-            return {key: put(item) for key, item in value.items()}
-        return [put(item) for item in value] if isinstance(value, list | tuple) else value
-
-    return {key: put(value) for key, value in row.values.items()}
+    return dict(renamed(row.values, {mine: theirs for mine, theirs in spellings if mine}))
 
 
 def _rot13(name: str) -> str:
@@ -233,13 +236,16 @@ def likeness(one: Mapping[str, Any], two: Mapping[str, Any], common: Mapping[Any
 
 
 def _added(row: Row, known: Sequence[Row]) -> RowChange:
-    """An added row, told by the row that it resembles most, when it has more in common with it than not."""
+    """An added row; a long one is told by the row that it inherits from, or resembles most, when they have most in common."""
     mine = set(leaves(row.values))
+    if len(mine) < LONG:
+        return RowChange(ADDED, None, row)
+    parents = [other for other in known if other.key == row.values.get("inherits")]
     best, most = None, 0
-    for other in known:
+    for other in parents or known:
         shared = len(mine & set(leaves(other.values)))
         if shared > most:
             best, most = other, shared
-    if best is None or most < 4 or 2 * most <= len(mine):
+    if best is None or most < ALIKE * len(mine):
         return RowChange(ADDED, None, row)
     return RowChange(ADDED, None, row, differences(best.values, row.values), best)

@@ -158,24 +158,26 @@ def samples(root: Path, patterns: Sequence[str] = ()) -> list[Path]:
 
 
 def _kernels(old: Side, new: Side, paths: Sequence[Path], root: Path) -> tuple[list[Kernel], int]:
-    groups = _alike(old, new)
-    jobs = [(group, path, text) for group in groups for path, text in _chosen(paths, groups[group])]
-    before = old.ask("compile", [[group[0], text] for group, _, text in jobs])
-    after = new.ask("compile", [[group[0], text] for group, _, text in jobs])
     out: list[Kernel] = []
     compiled = 0
-    for (group, path, _), a, b in zip(jobs, before, after, strict=True):
-        was, now = (side.get("functions", {}) for side in (a, b))
-        place = path.relative_to(root).as_posix()
-        if not was and not now:
-            continue
-        for name in dict.fromkeys([*was, *now]):
-            compiled += 1
-            one = was.get(name, a.get("error", "not there"))
-            two = now.get(name, b.get("error", "not there"))
-            if one != two:
-                out.append(_kernel(name, place, group, one, two))
+    for group, columns in _alike(old, new).items():
+        chosen = _chosen(paths, columns)
+        before, after = (_compile(side, group[0], [text for _, text in chosen]) for side in (old, new))
+        for (path, _), a, b in zip(chosen, before, after, strict=True):
+            was, now = (side.get("functions", {}) for side in (a, b))
+            for name in dict.fromkeys([*was, *now]):
+                compiled += 1
+                one, two = was.get(name, a.get("error", "not there")), now.get(name, b.get("error", "not there"))
+                if one != two:
+                    out.append(_kernel(name, path.relative_to(root).as_posix(), group, one, two))
     return _joined(out), compiled
+
+
+def _compile(side: Side, target: str, texts: list[str]) -> list[Any]:
+    """What a side makes of the texts for a target, which it may not have."""
+    if target not in side.ask("targets"):
+        return [{"error": f"no target {target}"}] * len(texts)
+    return list(side.ask("compile", [[target, text] for text in texts]))
 
 
 def _joined(kernels: Sequence[Kernel]) -> list[Kernel]:
@@ -186,27 +188,25 @@ def _joined(kernels: Sequence[Kernel]) -> list[Kernel]:
     return [replace(kernel, targets=tuple(names)) for kernel, names in groups.items()]
 
 
-def _alike(old: Side, new: Side) -> dict[tuple[str, ...], tuple[int, set[str]]]:
-    """Targets that both sides have, joined where neither side can make different code for them -> number and variants."""
+def _alike(old: Side, new: Side) -> dict[tuple[str, ...], tuple[int, str]]:
+    """Targets of both sides -> number and variant; those for which no side can make other code than for one another are one."""
     before, after = old.ask("targets"), new.ask("targets")
     groups: dict[tuple[Any, ...], list[str]] = {}
-    for name, (_, number, variant, columns) in after.items():
-        if name in before:
-            groups.setdefault((before[name][3], columns, number, variant), []).append(name)
-    merged: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
-    for (one, two, number, variant), names in groups.items():
-        merged.setdefault((one, two), []).extend((name, number, variant) for name in names)
-    return {tuple(n for n, _, _ in found): (found[0][1], {found[0][2]}) for found in merged.values()}
+    for name in dict.fromkeys([*after, *before]):
+        _, number, variant, _ = after.get(name) or before[name]
+        columns = [side[name][3] if name in side else name for side in (before, after)]
+        groups.setdefault((number, variant, *columns), []).append(name)
+    return {tuple(names): (key[0], key[1]) for key, names in groups.items()}
 
 
-def _chosen(paths: Sequence[Path], target: tuple[int, set[str]]) -> list[tuple[Path, str]]:
+def _chosen(paths: Sequence[Path], target: tuple[int, str]) -> list[tuple[Path, str]]:
     """The files that the target takes; of files for several targets (``saxpy.sm_80.ptx``) the newest."""
     best: dict[str, tuple[int, Path, str]] = {}
     for path in paths:
         text = path.read_text(encoding="utf-8")
         match = re.search(r"^\s*\.target\s+sm_(\d+)([a-z]?)", text, re.MULTILINE)
         number = int(match[1]) if match else 0
-        if number > target[0] or (match and match[2] and not (number == target[0] and match[2] in target[1])):
+        if number > target[0] or (match and match[2] and not (number == target[0] and match[2] == target[1])):
             continue
         key = re.sub(r"\.sm_\d+\w?\.ptx$", ".ptx", path.as_posix())
         if key not in best or best[key][0] < number:

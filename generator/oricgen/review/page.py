@@ -29,7 +29,7 @@ def write(
     """The page as text that ends with a line feed. ``limit`` is the most entries of a section (0: all)."""
     blocks = [f"# Specification: {labels[0]} → {labels[1]}", *notes, _summary(changes, targets), _verdict(effects)]
     for change in changes:
-        blocks.append(f"## {change.name.replace('_', ' ').capitalize()}")
+        blocks.append(f"## {change.name}")
         blocks += _limited(list(_rows(change, targets)), limit, "entries")
     if effects:
         blocks += _words(effects, limit)
@@ -132,19 +132,20 @@ def _whole(name: str, row: Row) -> list[str]:
     line = "; ".join(f"{key} {text(value)}" for key, value in found)
     if len(line) <= LINE or name == "forms":
         return [f"  {line}"]
-    return [line for key, value in found for line in _change(Change(key, None, value))]
+    return [line for key, value in found for line in _change(Change(key, None, value), alone=True)]
 
 
-def _change(change: Change) -> list[str]:
+def _change(change: Change, alone: bool = False) -> list[str]:
+    """The lines of a column; ``alone``: there is no old row that could have had another value."""
     if change.was:
         return [f"  - `{change.was}` is now called `{change.column}`"]
     old, new = change.old, change.new
     if _is_long(old) or _is_long(new):
         before, after = _listed(old), _listed(new)
         return [f"  - `{change.column}`:", "    ```diff", *(f"    {line}" for line in _merged(before, after)), "    ```"]
-    if new is None:
-        return [f"  - `{change.column}`: {text(old)} → nothing"]
-    return [f"  - `{change.column}`: {text(new)}" if old is None else f"  - `{change.column}`: {text(old)} → {text(new)}"]
+    if alone:
+        return [f"  - `{change.column}`: {text(new)}"]
+    return [f"  - `{change.column}`: {text(old)} → {text(new)}"]
 
 
 def _is_long(value: Any) -> bool:
@@ -179,7 +180,9 @@ def plain(value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """A value as code; an empty text needs words."""
+    """A value as code; that there is none needs words."""
+    if value is None:
+        return "nothing"
     if value == "":
         return "(empty)"
     return f"`{plain(value)}`"
@@ -295,7 +298,7 @@ def _size(k: Kernel) -> str:
 
 
 def _registers(k: Kernel) -> str:
-    return _both(*("" if isinstance(x, str) or x[1] is None else str(x[1]) for x in (k.old, k.new)))
+    return _both(*("" if isinstance(x, str) or x[1] is None else str(x[1]) for x in (k.old, k.new))).removeprefix(" → ")
 
 
 def _both(old: str, new: str) -> str:

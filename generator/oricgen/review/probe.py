@@ -43,7 +43,9 @@ def decoded(request: Any) -> list[dict[str, Any]]:
             out.append({"error": _reason(error)})
             continue
         guard = [i.guard, i.guard_negated, i.control.pack()]
-        out.append({"text": i.text, "op": i.op.name, "guard": guard, "mods": i.modifiers, "operands": i.operands})
+        plain = i.op.unpack(0)
+        mods = {name: value for name, value in i.modifiers.items() if value != plain[name]}
+        out.append({"text": i.text, "op": i.op.name, "guard": guard, "mods": mods, "operands": i.operands})
     return out
 
 

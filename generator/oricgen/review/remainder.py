@@ -11,7 +11,7 @@ from ..lowering import patterns
 from ..rows import Row, plain
 from ..spec import Spec
 from ..tables import lowering
-from .compare import CHANGED, Change, RowChange, TableChange, differences
+from .compare import CHANGED, Change, RowChange, TableChange, differences, renamed, renames_of
 from .reading import files
 
 FILES = "other content of files"
@@ -21,10 +21,12 @@ def unlisted(old: Path, new: Path, changes: Sequence[TableChange]) -> TableChang
     """Files of two folders with other content, order aside, of which no row differs."""
     listed = {row.path for change in changes for r in change.rows for row in (r.old, r.new) if row}
     before, after = files(old / "spec"), files(new / "spec")
+    names = renames_of(changes)
     out = []
     for name, data in after.items():
         if name.endswith(".yaml") and f"spec/{name}" not in listed and before.get(name, data) != data:
             one, two = (plain(strictyaml.loads(text.decode(), name)) for text in (before[name], data))
+            one = renamed(one, names)
             if _canonical(one) != _canonical(two):
                 rows = [Row(name, values, f"spec/{name}", 1) for values in (one, two)]
                 out.append(RowChange(CHANGED, rows[0], rows[1], differences(one, two)))
