@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from .side import Side
 from .words import examples
 
 VECTORS = "tests/data/vectors"
+CODEC = ("c/oric_forms.c", "c/oric_forms.h", "oric_tables/ops.py", "oric_tables/targets.py")  # what words depend on
 KERNELS = ("examples", "tests/kernels")
 
 
@@ -61,7 +62,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Effects:
-    """Everything that a change does to code; ``known`` words and ``compiled`` functions were compared."""
+    """Everything that a change does to code; ``known`` words and ``compiled`` functions were compared, 0 when none had to be."""
 
     words: tuple[Word, ...] = ()
     encodings: tuple[Encoding, ...] = ()
@@ -69,10 +70,21 @@ class Effects:
     known: int = 0
     compiled: int = 0
 
+    def __bool__(self) -> bool:
+        return bool(self.words or self.encodings or self.kernels)
 
-def effects(old: Side, new: Side, changes: Sequence[TableChange], root: Path, kernels: Sequence[Path]) -> Effects:
-    """Compare what both sides, which are started, decode, encode and compile."""
-    words, encodings, known = _words(old, new, changes, root)
+
+def effects(
+    old: Side, new: Side, changes: Sequence[TableChange], root: Path, kernels: Sequence[Path], start: Callable[[], None]
+) -> Effects:
+    """Compare what both sides decode, encode and compile; ``start`` starts them when there is something to compare."""
+    if old.runs_like(new):
+        return Effects()
+    codec = old.home != new.home or any(old.outputs.get(name) != new.outputs.get(name) for name in CODEC)
+    if not codec and not kernels:
+        return Effects()
+    start()
+    words, encodings, known = _words(old, new, changes, root) if codec else ([], [], 0)
     found, compiled = _kernels(old, new, kernels, root)
     return Effects(tuple(words), tuple(encodings), tuple(found), known, compiled)
 

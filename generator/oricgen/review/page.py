@@ -31,9 +31,8 @@ def write(
     for change in changes:
         blocks.append(f"## {change.name}")
         blocks += _limited(list(_rows(change, targets)), limit, "entries")
-    if effects:
-        blocks += _words(effects, limit)
-        blocks += _kernels(effects.kernels, limit)
+    blocks += _words(effects, limit)
+    blocks += _kernels(effects.kernels, limit)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -69,24 +68,19 @@ def _summary(changes: Sequence[TableChange], targets: Targets) -> str:
     return table(["table", *KINDS, "matters on"], lines, (1, 2, 3, 4))
 
 
-def _verdict(effects: Effects | None) -> str:
-    if effects is None:
-        return "No machine word and no sample kernel can change: the compiler's tables are the same."
-    words = _count(len(effects.words), "reads differently", "read differently")
-    encodings = _count(len(effects.encodings), "is encoded differently", "are encoded differently")
-    said = [
-        f"Of {effects.known} known machine words {words}; of their instructions {encodings}."
-        if effects.known
-        else "No machine words were compared."
-    ]
+def _verdict(effects: Effects) -> str:
+    said = ["No machine word changes its meaning."]
+    if effects.known:
+        words = _count(len(effects.words), "reads differently", "read differently")
+        encodings = _count(len(effects.encodings), "is encoded differently", "are encoded differently")
+        said = [f"Of {effects.known} known machine words {words}; of their instructions {encodings}."]
     if effects.compiled:
         differ = [k for k in effects.kernels if isinstance(k.new, tuple)]
-        broken = [k for k in effects.kernels if isinstance(k.new, str)]
+        broken = len(effects.kernels) - len(differ)
         kernels = _count(len(differ), "changes", "change")
-        said.append(
-            f"Of {effects.compiled} compiled sample kernels {kernels}"
-            + (f", {len(broken)} no longer compile." if broken else ".")
-        )
+        said.append(f"Of {effects.compiled} compiled sample kernels {kernels}" + (f", {broken} no longer compile." if broken else "."))
+    else:
+        said.append("No sample kernel was compiled.")
     return " ".join(said)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..tables import lowering
 from . import compare, remainder
-from .effects import Effects, effects
+from .effects import effects
 from .page import FIRST, write
 from .places import Targets
 from .revisions import Version
@@ -35,13 +35,14 @@ def page(old: Version, new: Version, root: Path, kernels: Sequence[Path], limit:
 def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:
     """As :func:`page`, for sides that were read; their processes stay."""
     changes = _changes(old, new)
-    found: Effects | None = None
-    if not old.runs_like(new):
+
+    def start() -> None:
         with ThreadPoolExecutor(max_workers=2) as pool:
             list(pool.map(lambda side: side.start(root / WORKSHOP, root / "build/obj"), (old, new)))
-        found = effects(old, new, changes, root, kernels)
+
+    found = effects(old, new, changes, root, kernels, start)
     notes = _notes(old, new)
-    if not changes and not notes and not (found and (found.words or found.encodings or found.kernels)):
+    if not changes and not notes and not found:
         return ""
     return write((old.label, new.label), notes, changes, Targets.of_sides(old, new), found, limit)
 
