@@ -20,8 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("revisions", metavar="REV", nargs="*", help="revisions of git, two at most")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="write the page to FILE (default: standard output)")
-    parser.add_argument("--kernels", metavar="GLOB", action="append", help="sample kernels to compile (default: all)")
-    parser.add_argument("--no-kernels", action="store_true", help="compile none")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--kernels", metavar="GLOB", action="append", help="sample kernels to compile (default: all)")
+    which.add_argument("--no-kernels", action="store_true", help="compile none")
     parser.add_argument("--limit", metavar="N", type=int, default=40, help="most entries of a section, 0 for all (default: 40)")
 
 

@@ -78,7 +78,9 @@ def _verdict(effects: Effects) -> str:
         differ = [k for k in effects.kernels if isinstance(k.new, tuple)]
         broken = len(effects.kernels) - len(differ)
         kernels = _count(len(differ), "changes", "change")
-        said.append(f"Of {effects.compiled} compiled sample kernels {kernels}" + (f", {broken} no longer compile." if broken else "."))
+        said.append(
+            f"Of {effects.compiled} compiled sample kernels {kernels}" + (f", {broken} no longer compile." if broken else ".")
+        )
     else:
         said.append("No sample kernel was compiled.")
     return " ".join(said)

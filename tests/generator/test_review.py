@@ -1,0 +1,209 @@
+"""``oricgen diff``: recorded changes give the pages that are kept, revisions of git are found, rows are compared as people would."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oricgen.review import compare, page, words
+from oricgen.rows import Row
+
+from tests.generator import review_cases
+
+ROOT = review_cases.ROOT
+CASES = review_cases.changes()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _processes() -> Iterator[None]:
+    """The process of the unchanged specification serves all changes."""
+    yield
+    review_cases.before().stop()
+
+
+@pytest.mark.parametrize("change", CASES, ids=[c.name for c in CASES])
+def test_recorded_change(change: review_cases.Change) -> None:
+    status, text = review_cases.result(change)
+    assert status == change.status
+    golden = change.golden.read_text(encoding="utf-8") if change.golden.exists() else ""
+    assert text == golden, "`python -m tests.generator.review_cases` writes the pages again"
+
+
+def test_every_page_belongs_to_a_change() -> None:
+    assert {p.stem for p in review_cases.CHANGES.glob("*.md")} - {"README"} == {c.name for c in CASES if c.status}
+    assert len(CASES) >= 12
+
+
+# --- rows
+
+
+def row(key: str, line: int = 1, **values: object) -> Row:
+    return Row(key, values, "spec/x.yaml", line)
+
+
+def changed(old: list[Row], new: list[Row]) -> list[tuple[str, str, list[tuple[str, object, object]]]]:
+    """(kind, key, columns) of every row that differs."""
+    found = compare.table("x", old, new).rows
+    return [(r.kind, r.row.key, [(c.column, c.old, c.new) for c in r.changes]) for r in found]
+
+
+def test_order_lines_and_sets_are_no_difference() -> None:
+    old = [row("A", a=1, b={"x": 1, "y": [1, 2]}, features=["p", "q"]), row("B", a=2)]
+    new = [row("B", 9, a=2), row("A", 5, b={"y": [1, 2], "x": 1}, features=["q", "p"], a=1)]
+    assert changed(old, new) == []
+
+
+def test_columns_are_named_to_the_leaf() -> None:
+    old = [row("A", a={"x": 1, "y": 2}, emit=["one", "two"], parts=[{"name": "p", "at": 1}])]
+    new = [row("A", a={"x": 1, "y": 3}, emit=["two", "one"], parts=[{"name": "p", "at": 2}, {"name": "q", "at": 3}])]
+    assert changed(old, new) == [
+        ("changed", "A", [
+            ("a.y", 2, 3), ("emit", ("one", "two"), ("two", "one")),
+            ("parts[p].at", 1, 2), ("parts[q].name", None, "q"), ("parts[q].at", None, 3),
+        ]),
+    ]  # fmt: skip
+
+
+def test_a_renamed_row_is_one_change() -> None:
+    old = [row("FADD", id=12, rot13="SNQQ", text="FADD Rd, Ra"), row("FMUL", id=13, rot13="SZHY", text="FMUL Rd, Ra")]
+    new = [row("FPLUS", id=12, rot13="SCYHF", text="FPLUS Rd, Ra"), row("FMUL", id=13, rot13="SZHY", text="FMUL Rd, Ra")]
+    assert changed(old, new) == [("renamed", "FPLUS", [])]
+
+
+def test_rows_that_share_only_what_all_have_are_not_renamed() -> None:
+    old = [row("a", kind="x", ptx="6.0"), row("b", kind="x", ptx="6.0"), row("c", kind="x", ptx="6.0")]
+    new = [row("a", kind="x", ptx="6.0"), row("b", kind="x", ptx="6.0"), row("z", kind="x", ptx="7.0")]
+    assert [kind for kind, _, _ in changed(old, new)] == ["added", "removed"]
+
+
+def test_a_new_name_is_not_repeated_in_other_tables() -> None:
+    old = {
+        "one": [row("FADD", id=12, rot13="SNQQ")],
+        "two": [row("alu", operations=["FADD", "FADD.X"], lines=["FADD{ftz} d, a"])],
+    }
+    new = {
+        "one": [row("FPLUS", id=12, rot13="SCYHF")],
+        "two": [row("alu", operations=["FPLUS", "FADD.X"], lines=["FPLUS{ftz} d, a"])],
+    }
+    assert [c.name for c in compare.tables(old, new, ("one",))] == ["one"]
+
+
+def test_a_column_that_was_renamed() -> None:
+    (found,) = compare.table("x", [row("A", mods={"ndv": "77"})], [row("A", mods={"nodiv": "77"})]).rows
+    assert found.changes == (compare.Change("mods.nodiv", "77", "77", "mods.ndv"),)
+
+
+def test_keys_are_joined_with_braces() -> None:
+    keys = [f"FADD/{isa}/{form}" for isa in ("sm_80", "sm_90") for form in ("RR", "RI")]
+    assert page.braces([*keys, "FMUL/sm_90/RR", "alu/sm_80", "alu/sm_90", "x"]) == [
+        "FADD/{sm_80,sm_90}/{RR,RI}", "FMUL/sm_90/RR", "alu/{sm_80,sm_90}", "x",
+    ]  # fmt: skip
+
+
+def test_words_of_forms_decode_to_their_operation() -> None:
+    """The words that stand for a form are words of it, for every form of the specification."""
+    side = review_cases.before()
+    rows = [compare.RowChange(compare.ADDED, None, r) for r in side.tables["forms"]]
+    change = compare.TableChange("forms", tuple(rows))
+    side.start(ROOT / "build/review", ROOT / "build/obj")
+    targets = {isa: name for name, (isa, *_) in side.ask("targets").items()}
+    wrong = []
+    for isa, target in targets.items():
+        found = words.examples([change], isa)
+        assert len(found) > 1000
+        for word, answer in zip(found, side.ask("decode", [[target, w] for w in found]), strict=True):
+            if "error" in answer:
+                wrong.append(f"{isa} {word}: {answer['error']}")
+    assert wrong == []
+
+
+# --- the command
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of its own with two commits: the specification as it is, and with a limit changed."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "spec", root / "spec")
+    (root / "runtime").symlink_to(ROOT / "runtime")
+    (root / "build").mkdir()
+    git(root, "init", "--quiet", "--initial-branch=main")
+    git(root, "add", "spec")
+    git(root, "commit", "--quiet", "-m", "one")
+    edit(root, "sm_targets.yaml", "max_shared: 166912", "max_shared: 133120")
+    git(root, "commit", "--quiet", "-am", "two")
+    return root
+
+
+def git(root: Path, *arguments: str) -> None:
+    names = [f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")]
+    environment = {**os.environ, **dict.fromkeys(names, "nobody"), "GIT_CONFIG_GLOBAL": os.devnull}
+    subprocess.run(["git", "-C", str(root), *arguments], check=True, env=environment)
+
+
+def edit(root: Path, name: str, find: str, replace: str) -> None:
+    path = root / "spec" / name
+    text = path.read_text(encoding="utf-8")
+    assert text.count(find) == 1
+    path.write_text(text.replace(find, replace), encoding="utf-8")
+
+
+def diff(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    quick = [] if "--kernels" in arguments else ["--no-kernels"]
+    command = [sys.executable, "-m", "oricgen", "--root", str(root), "diff", *quick, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def test_nothing_differs(project: Path) -> None:
+    done = diff(project)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_revisions(project: Path, tmp_path: Path) -> None:
+    done = diff(project, "HEAD~1")
+    assert done.returncode == 1
+    assert "- `limits.max_shared`: `166912` → `133120`".replace("- ", "  - ") in done.stdout.splitlines()
+    assert done.stdout.startswith("# Specification: HEAD~1 (")
+    back = diff(project, "HEAD", "HEAD~1", "-o", str(tmp_path / "page.md"))
+    assert (back.returncode, back.stdout) == (1, "")
+    assert "`limits.max_shared`: `133120` → `166912`" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_an_invalid_side_is_named(project: Path) -> None:
+    path = project / "spec/phases.yaml"
+    text = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(text.replace("index: 5,", "index: 6,"), encoding="utf-8")
+        done = diff(project)
+    finally:
+        path.write_text(text, encoding="utf-8")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("oricgen: error: working tree: spec/phases.yaml:")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere"], "there is no revision 'nowhere'"),
+        (["HEAD", "HEAD", "HEAD"], "two revisions at most"),
+        (["--kernels", "nothing/*.ptx"], "no file fits nothing/*.ptx"),
+    ],
+)
+def test_wrong_command_lines(project: Path, arguments: list[str], message: str) -> None:
+    done = diff(project, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_outside_a_repository(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+    done = diff(tmp_path)
+    assert done.returncode == 2
+    assert f"{tmp_path} is in no git repository" in done.stderr
