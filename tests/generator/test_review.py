@@ -1,4 +1,4 @@
-"""``oricgen diff``: recorded changes give the pages that are kept, revisions of git are found, rows are compared as people would."""
+"""``oricgen diff``: recorded changes give the pages that are kept, revisions of git are found, rows are compared."""
 
 from __future__ import annotations
 
@@ -132,6 +132,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "spec", root / "spec")
     (root / "runtime").symlink_to(ROOT / "runtime")
     (root / "build").mkdir()
+    (root / "build/obj").symlink_to(ROOT / "build/obj")  # what is compiled there is not compiled again
     git(root, "init", "--quiet", "--initial-branch=main")
     git(root, "add", "spec")
     git(root, "commit", "--quiet", "-m", "one")

@@ -23,7 +23,7 @@ def write(
     notes: Sequence[str],
     changes: Sequence[TableChange],
     targets: Targets,
-    effects: Effects | None,
+    effects: Effects,
     limit: int,
 ) -> str:
     """The page as text that ends with a line feed. ``limit`` is the most entries of a section (0: all)."""

@@ -30,35 +30,30 @@ def _of(row: Row, change: RowChange) -> Iterator[int]:
     names |= {c.was.removeprefix("modifiers.") for c in change.changes if c.was.startswith("modifiers.")}
     for name, text in row.values.get("modifiers", {}).items():
         if name in names or change.old is None:
-            place, _, values = text.partition(" ")
-            field = bits.parse(place)
-            if not field.mask & int(row.values["mask"], 16):
-                yield base & ~field.mask | field.place(_other(values.split()))
+            field, codes = _codes(row, text)
+            for code in codes[-1:] if len(codes) > 1 else ():
+                yield base & ~field.mask | field.place(code)
 
 
-def _default(values: list[str]) -> int:
-    """The code of the default, else of the first value with a name; 0 for a flag or a number."""
-    marked = [code for code, name in enumerate(values) if name.endswith("*")]
-    named = [code for code, name in enumerate(values) if name != "-"]
-    return (marked or named or [0])[0]
-
-
-def _other(values: list[str]) -> int:
-    """A code that is not the default: that of the last value with a name, or 1."""
-    named = [code for code, name in enumerate(values) if name != "-" and not name.endswith("*")]
-    return named[-1] if named else 1
+def _codes(row: Row, text: str) -> tuple[bits.Bits, list[int]]:
+    """Where a modifier sits, and the codes that it may have in this form, the default first."""
+    place, _, names = text.partition(" ")
+    field = bits.parse(place)
+    values = names.split() or ["*", "1"]  # a flag or a number
+    known = [code for code, name in enumerate(values) if name != "-"]
+    mask, value = int(row.values["mask"], 16), int(row.values["value"], 16)
+    fit = [code for code in known if not (field.place(code) ^ value) & mask & field.mask]
+    return field, sorted(fit, key=lambda code: not values[code].endswith("*"))
 
 
 def word_of(row: Row) -> int:
-    """A word of the form with registers R0, R4, R8 ..., default predicates and small numbers."""
+    """A word of the form with registers R0, R4, R8 ..., default modifiers and predicates, small numbers."""
     word = int(row.values["value"], 16) | GUARD | CONTROL
     if "ones" in row.values:
         word |= bits.parse(row.values["ones"]).mask
     for text in row.values.get("modifiers", {}).values():
-        place, _, values = text.partition(" ")
-        field = bits.parse(place)
-        if not field.mask & int(row.values["mask"], 16):
-            word |= field.place(_default(values.split()))
+        field, codes = _codes(row, text)
+        word |= field.place(codes[0])
     for number, text in enumerate(row.values.get("operands", {}).values()):
         match = _PLACE.match(text)
         if match and " same" not in text:
