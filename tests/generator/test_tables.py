@@ -42,6 +42,12 @@ def test_rows_have_unique_keys_and_stand_in_their_files(name: str) -> None:
         json.dumps(r.values)
 
 
+def test_every_file_belongs_to_a_table() -> None:
+    owned = [f for table in TABLES.values() for f in table.FILES]
+    files = [path.relative_to(ROOT / "spec").as_posix() for path in sorted((ROOT / "spec").rglob("*.yaml"))]
+    assert [f for f in files if not any(f == o or f.startswith(o + "/") for o in owned)] == []
+
+
 def test_counts_agree_with_the_rows() -> None:
     """What a table counts as its rows is as many as the rows that it shows."""
     same = {"operations": "operations", "forms": "forms", "options": "options", "ptx_names": "names without signatures"}
