@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from oric_tables import descriptor as tables
-from oric_tables import memory_spaces, ops
+from oric_tables import memory_spaces, ops, registers
 from oric_tables.descriptor import Case, CaseField, ClassField, Extended, Place
 
 from oric.ir import operand as opd
-from oric.ir.code import R2, R4, UP, UR, B, CodeObject, Instruction, P, R
+from oric.ir.code import CodeObject, Instruction
 
 _OPCODE_MASK: Final = 0xFFF
 _WORD_MASK: Final = 0xFFFFFFFF
-_KINDS: Final = {R: "gpr", R2: "gpr", R4: "gpr", UR: "ugpr", P: "pred", UP: "upred", B: "breg"}
+_KINDS: Final = {"R": "gpr", "UR": "ugpr", "P": "pred", "UP": "upred", "B": "breg"}  # file -> kind of an operand slot
+_LETTERS: Final = {kind: letters for letters, kind in _KINDS.items()}
 _GUARD_KINDS: Final = {"P": "pred", "UP": "upred"}
 _PREDICATES: Final = ("pred", "upred")
-_LETTERS: Final = {"gpr": "R", "ugpr": "UR", "pred": "P", "upred": "UP", "breg": "B"}
 
 
 class DescriptorError(ValueError):
@@ -280,10 +280,10 @@ def _extended(op: ops.Op, node: Instruction) -> Extended:
         if any(narrow.values.get(name) == number for name in tables.NARROW_VALUES):
             return tables.EXTENDED[how.narrow]
     data = next(name for name in how.data if any(o.name == name for o in op.operands))
-    registers = op.regs(op.index(data), node.mods)
-    if registers not in how.registers:
-        raise DescriptorError(f"{op.name}: no sub-opcode of the extended path has {registers} registers")
-    return tables.EXTENDED[how.registers[registers]]
+    count = op.regs(op.index(data), node.mods)
+    if count not in how.registers:
+        raise DescriptorError(f"{op.name}: no sub-opcode of the extended path has {count} registers")
+    return tables.EXTENDED[how.registers[count]]
 
 
 def _put_extended(out: DescriptorWords, row: Extended) -> None:
@@ -305,7 +305,7 @@ def _operands(code: CodeObject, op: ops.Op, node: Instruction) -> list[OperandWo
     return out
 
 
-def _operand_word(code: CodeObject, name: str, kind: str, operand: int, registers: int) -> OperandWord:
+def _operand_word(code: CodeObject, name: str, kind: str, operand: int, count: int) -> OperandWord:
     """One operand; ``kind`` is that of its slot, which a register of another file overrides."""
     index = opd.index_of(operand)
     number: int | None = None
@@ -313,7 +313,7 @@ def _operand_word(code: CodeObject, name: str, kind: str, operand: int, register
         reg = code.regs[index] if index < len(code.regs) else None
         if reg is None or reg.physical_reg < 0:
             raise DescriptorError(f"operand {name}: register {index} has no number")
-        kind = _KINDS[reg.reg_type]
+        kind = _KINDS[registers.DISPLAY[reg.reg_type]]
         number = reg.physical_reg + opd.component_of(operand)
     text = f"{_LETTERS[kind]}{number}"
     if kind in _PREDICATES:
@@ -321,9 +321,9 @@ def _operand_word(code: CodeObject, name: str, kind: str, operand: int, register
         word = tables.predicate_word(kind, number, negated)
         text = text if number is not None else f"{'U' if kind == 'upred' else ''}PT"
         return OperandWord(name, f"{'!' if negated else ''}{text}", word, None)
-    tag = tables.TAG_OF.get((kind, registers))
+    tag = tables.TAG_OF.get((kind, count))
     if tag is None:
-        raise DescriptorError(f"operand {name}: no register type has {registers} registers of kind {kind}")
+        raise DescriptorError(f"operand {name}: no register type has {count} registers of kind {kind}")
     word = tables.register_word(tag, opd.RZ if number is None else number)
     if number is None:
         text = "URZ" if kind == "ugpr" else "RZ"

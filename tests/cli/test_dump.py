@@ -1,0 +1,135 @@
+"""`oric dump`: descriptors beside the machine code, and refusals."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import oric
+import pytest
+from oric.cli import ERROR_STATUS, main
+from oric.sass.listing import list_cubin
+from oric.support.elf import read
+from oric_tables import descriptor as tables
+
+from tests.kernels import cases
+
+ATOMICS = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+    .reg .b64 %rd<3>;
+    .reg .b32 %r<6>;
+    .reg .pred %q<2>;
+    .shared .align 16 .b8 buffer[1024];
+    ld.param.u64 %rd1, [p];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    shl.b32 %r5, %r1, 2;
+    ld.shared.u8 %r2, [%r5+buffer];
+    st.shared.u32 [%r5+buffer], %r2;
+    atom.shared.add.u32 %r3, [%r5+buffer], 1;
+    red.global.add.u32 [%rd2], %r3;
+    setp.eq.u32 %q1, %r3, 0;
+    @%q1 st.global.u32 [%rd2+4], %r3;
+    ret;
+}
+"""
+
+
+def dump(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    assert main(["dump", *words]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out.splitlines()
+
+
+def test_every_instruction_has_its_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Offset and text are those of the disassembled cubin; five words follow; the operand words decode."""
+    for name in ("saxpy", "histogram", "reduction"):
+        path = tmp_path / f"{name}.ptx"
+        path.write_text(cases.ptx(name, "sm_90"))
+        lines = dump(capsys, "--descriptors", str(path), "-arch", "sm_90")
+        listed = {f.name: f.lines for f in list_cubin(read(oric.compile(path.read_text(), "sm_90").image)).functions}
+        heads = [i for i, line in enumerate(lines) if line.startswith("// ")]
+        for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
+            function = lines[start].split()[1]
+            found = re.findall(r"^/\*([0-9a-f]{4})\*/ (\S+)", "\n".join(lines[start:end]), re.MULTILINE)
+            expected = [(f"{line.offset:04x}", line.text.split()[0]) for line in listed[function]]
+            count = int(re.search(r"(\d+) instructions", lines[start]).group(1))
+            assert len(found) == count
+            assert found == expected[:count]
+            assert {text for _, text in expected[count:]} <= {"BRA", "NOP"}, "the rest is padding"
+        words = [line.split()[1:] for line in lines if line.startswith("    words ")]
+        assert len(words) == sum(line.startswith("/*") for line in lines)
+        assert all(len(row) == 5 for row in words)
+        for text in re.findall(r" (?:R|UR)[0-9Z]+ (0x[0-9a-f]{4})", "\n".join(lines)):
+            assert tables.register_of(int(text, 16)) is not None
+
+
+def test_what_is_shown_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(ATOMICS)
+    lines = dump(capsys, "--descriptors", str(path), "-arch", "sm_90", "-O0")
+
+    def after(mnemonic: str) -> list[str]:
+        start = next(i for i, line in enumerate(lines) if re.match(rf"/\*\w+\*/ (@\S+ )?{mnemonic}\b", line))
+        end = next(i for i in range(start + 1, len(lines)) if not lines[i].startswith("    "))
+        return [line.strip() for line in lines[start + 1 : end]]
+
+    isetp = after("ISETP")
+    assert isetp[0] == "words    0000003b 00000000 00000000 00000000 00000000"
+    assert isetp[1] == "category 59: case 0x07 ISETP"
+    load = after("LDS")
+    assert load[0] == "words    000001b9 00000011 00000080 00000000 0000000c"
+    assert load[1] == "category 441: base memory operation, sub-opcode 0xf9"
+    assert "113 data width = narrow (61) in a3[2] 7-10" in load[2]
+    assert "120 memory space = shared (1) in a3[1] 0-3" in load[2]
+    assert "115 source register class = default (0)" in load[3]
+    assert load[4] == "flags    operand count 12"
+    store = after("STG")
+    assert store[1] == "category unknown, one of 449-456: case 0xb8-0xbe LDG/STG/LDL/STL, sub-handler memory"
+    assert any(line.startswith("operands guard P") for line in store), "the guard is an operand too"
+    assert after("RED")[1].startswith("category 441: base memory operation, sub-opcode 0x106, sub-handler memory")
+    assert after("S2R")[1] == "category unknown: no document has a case of S2R"
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_every_sample_kernel_can_be_dumped(arch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernels = sorted(Path(cases.__file__).parent.glob(f"*.{arch}.ptx"))
+    assert len(kernels) > 5
+    for path in kernels:
+        assert dump(capsys, "--descriptors", str(path), "-arch", arch)[0].startswith("// ")
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(["dump", *words]) == ERROR_STATUS
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err
+
+
+def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(ATOMICS)
+    good = str(path)
+    said = [
+        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors\n"),
+        (refused(capsys, "--descriptors"), "oric: error: exactly one input file is expected, 0 given\n"),
+        (refused(capsys, "--descriptors", good, good), "oric: error: exactly one input file is expected, 2 given\n"),
+        (refused(capsys, "--descriptors", good, "-o", "x"), "oric: error: option '--output-file' means nothing to 'oric dump'\n"),
+        (refused(capsys, "--descriptors", good, "--bogus"), "oric: error: Unknown option '--bogus'\n"),
+    ]
+    for printed, expected in said:
+        assert printed == expected
+    assert "sm_12345" in refused(capsys, "--descriptors", good, "-arch", "sm_12345")
+    missing = refused(capsys, "--descriptors", str(tmp_path / "none.ptx"), "-arch", "sm_90")
+    assert "could not be opened" in missing
+    path.write_text(ATOMICS.replace("setp.eq", "setpp.eq"))
+    assert f"{good}:18:5: error: unknown instruction 'setpp'" in refused(capsys, "--descriptors", good, "-arch", "sm_90")
+
+
+def test_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert any("--descriptors" in line for line in dump(capsys, "--help"))
