@@ -27,10 +27,11 @@ ATOMICS = """
     ld.param.u64 %rd1, [p];
     cvta.to.global.u64 %rd2, %rd1;
     mov.u32 %r1, %tid.x;
-    shl.b32 %r5, %r1, 2;
-    ld.shared.u8 %r2, [%r5+buffer];
-    st.shared.u32 [%r5+buffer], %r2;
-    atom.shared.add.u32 %r3, [%r5+buffer], 1;
+    mov.u32 %r4, buffer;
+    mad.lo.u32 %r5, %r1, 4, %r4;
+    ld.shared.u8 %r2, [%r5];
+    st.shared.u32 [%r5], %r2;
+    atom.shared.add.u32 %r3, [%r5], 1;
     red.global.add.u32 [%rd2], %r3;
     setp.eq.u32 %q1, %r3, 0;
     @%q1 st.global.u32 [%rd2+4], %r3;
@@ -92,7 +93,7 @@ def test_what_is_shown_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureF
     store = after("STG")
     assert store[1] == "category unknown, one of 449-456: case 0xb8-0xbe LDG/STG/LDL/STL, sub-handler memory"
     assert any(line.startswith("operands guard P") for line in store), "the guard is an operand too"
-    assert after("RED")[1].startswith("category 441: base memory operation, sub-opcode 0x106, sub-handler memory")
+    assert after("REDG")[1].startswith("category 441: base memory operation, sub-opcode 0x106, sub-handler memory")
     assert after("S2R")[1] == "category unknown: no document has a case of S2R"
 
 
@@ -128,7 +129,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = refused(capsys, "--descriptors", str(tmp_path / "none.ptx"), "-arch", "sm_90")
     assert "could not be opened" in missing
     path.write_text(ATOMICS.replace("setp.eq", "setpp.eq"))
-    assert f"{good}:18:5: error: unknown instruction 'setpp'" in refused(capsys, "--descriptors", good, "-arch", "sm_90")
+    assert f"{good}:20:5: error: unknown instruction 'setpp'" in refused(capsys, "--descriptors", good, "-arch", "sm_90")
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -275,10 +275,8 @@ class _Loader:
                     common[number] = row.values["table"]
                 out.setdefault(number, []).append(row.values["table"])
         if len(self.sections["lookup_tables"]) > self.data["tables"]:
-            raise self._error(
-                self.data.line_of("tables"),
-                f"tables: {self.data['tables']} in all, but {len(self.sections['lookup_tables'])} have rows",
-            )
+            listed = len(self.sections["lookup_tables"])
+            raise self._error(self.data.line_of("tables"), f"tables: {self.data['tables']} in all, but {listed} have rows")
         known = {r.values["table"] for r in self.sections["lookup_tables"]}
         for case in regclass.load(self.spec).cases:
             for field in case.fields:

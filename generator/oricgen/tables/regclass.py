@@ -169,12 +169,11 @@ class _Loader:
         self._check_numbers(cases)
         of = self._join(cases)
         numbering = self.data["numbering"]
-        unlisted = numbering["cases"] - sum(len(c.ids) for c in cases)
+        listed = sum(len(c.ids) for c in cases)
+        unlisted = numbering["cases"] - listed
         if unlisted < 0:
             line = self.data.line_of("numbering")
-            raise self._error(
-                line, f"numbering: there are {numbering['cases']} cases, but {numbering['cases'] - unlisted} have rows"
-            )
+            raise self._error(line, f"numbering: there are {numbering['cases']} cases, but {listed} have rows")
         return RegClass(tuple(cases), of, self._handlers(of), self.addresses, unlisted, numbering["first"], numbering["last"])
 
     def _error(self, line: int, message: str) -> SpecError:
