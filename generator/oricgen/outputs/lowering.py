@@ -14,7 +14,7 @@ from ..lowering.operations import special_registers
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
-from ..targets import resolve
+from ..tables import targets
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -73,14 +73,14 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     operations = spec.memo("lowering operations", lambda: load_operations(spec))
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
     columns = spec.memo("target columns", lambda: _columns(spec))
-    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)), columns)
+    return Compiler(operations, sets, macros, special_registers(spec), targets.load(spec).features, str(spec.path(name)), columns)
 
 
 def _columns(spec: Spec) -> frozenset[str]:
     """Numbers of a target that lines may name."""
     return frozenset(
         name
-        for target in resolve(spec)
+        for target in targets.load(spec).with_code
         for name in (*(f"bank0_{key}" for key in target.bank0), *target.limits, "shared_base", "number", "encoded_arch")
     )
 

@@ -18,10 +18,15 @@ def render(spec: Spec) -> dict[str, str]:
             "targets.py.j2", targets=table.with_code, known=table.by_name.values(), isas=isa_names(spec)
         ),
         "oric_tables/backends.py": template(
-            "backends.py.j2", backends=cases.by_case.values(), operations=cases.operations.values()
+            "backends.py.j2", backends=cases.by_case.values(), operations=cases.operations.values(), fields=_fields
         ),
         "flat/targets.txt": _flat(table),
     }
+
+
+def _fields(operation: backends.Operation) -> tuple[str, ...]:
+    """The fields of a target of the runtime that answer a value."""
+    return tuple("isa_name" if column == "isa" else column for column in operation.columns)
 
 
 def _flat(table: Targets) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..errors import SpecError
+from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
 from ..strictyaml import Map
@@ -28,7 +29,7 @@ class Operation:
     """An operation of a backend.
 
     ``phases`` are the indices of the phases that it is (none for a value), ``function`` what they run where nothing overrides
-    it ("" for nothing), ``column`` the column of a target that answers a value ("" for phases), ``line`` that
+    it ("" for nothing), ``columns`` the columns of a target that answer a value (none for phases), ``line`` that
     of backends.yaml (0: only phases.yaml lists it).
     """
 
@@ -36,7 +37,7 @@ class Operation:
     slot: int | None
     phases: tuple[int, ...]
     function: str
-    column: str
+    columns: tuple[str, ...]
     line: int
 
 
@@ -102,9 +103,10 @@ def check_overrides(spec: Spec, overrides: Map, operations: Mapping[str, Operati
         line = overrides.line_of(name)
         operation = operations.get(name)
         if operation is None:
-            raise SpecError(spec.path(file), line, f"{who}: overrides '{name}', which is no operation of backends.yaml")
+            hint = did_you_mean(name, operations)
+            raise SpecError(spec.path(file), line, f"{who}: overrides '{name}', which is no operation of a backend{hint}")
         if not operation.phases:
-            wanted = f"its answer is the column '{operation.column}' of the target"
+            wanted = f"its answer is what the target has in {', '.join(operation.columns)}"
             raise SpecError(spec.path(file), line, f"{who}: overrides '{name}', which runs nothing: {wanted}")
         for phase in operation.phases:
             if function is None and table[phase]["required"]:
@@ -152,12 +154,12 @@ def _operations(spec: Spec, sections: _rows.Sections) -> dict[str, Operation]:
             raise SpecError(path, row.line, f"{row.key}: phase {phase} of phases.yaml is called {table[phase]['name']}")
         function = "" if phase is None else table[phase]["function"] or ""
         places = () if phase is None else (phase,)
-        out[name] = Operation(name, slot, places, function, row.values.get("column", ""), row.line)
+        out[name] = Operation(name, slot, places, function, tuple(row.values.get("columns", ())), row.line)
     for row in phases.rows(spec):
         ours = row.values["name"] == phases.UNDOCUMENTED
         name, index, function = row.values["name"], row.values["index"], row.values["function"] or ""
         name = function if ours else name
         if name and (name not in out or ours):
             places = (*out[name].phases, index) if name in out else (index,)
-            out[name] = Operation(name, None, places, function, "", 0)
+            out[name] = Operation(name, None, places, function, (), 0)
     return out

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import SpecError
+from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
 from ..strictyaml import Map
@@ -20,6 +21,7 @@ NONE = "none"
 GENERATION_SHIFT = 12  # of the encoded architecture number (Ori IR, Field Map, +24)
 GROUPS = ("limits", "bank0", "elf", "overrides")  # columns that are merged name by name
 OWN = ("code", "ptx", "ptxas", "encoded_arch", "renamed", "source", "note")  # columns that are not inherited
+VALUES = ("encoded_arch", "capabilities", "isa")  # columns outside `limits` that a backend may answer with
 _FILE = FILES[0]
 _NAME = re.compile(r"sm_([0-9]+)([af]?)\Z")
 
@@ -165,13 +167,15 @@ def _load(spec: Spec) -> Targets:
     out = {}
     for name in data["targets"]:
         target = _target(name, data["targets"], features)
-        _check_backend(spec, target, data["targets"][name], table)
+        _check_backend(target, data["targets"][name], table)
+        backends.check_overrides(spec, data["targets"][name].get("overrides", Map()), table.operations, name, _FILE)
         inherited = table.by_case[target.backend].overrides if isinstance(target.backend, int) else {}
         out[name] = replace(target, overrides={**inherited, **target.overrides})
     for target in out.values():
         _check_references(target, data["targets"][target.name], out)
         if target.code:
             _check_complete(target, out, data["targets"], isa_names(spec))
+    _check_values(table, {key for t in out.values() for key in t.limits})
     used = {f for t in out.values() for f in t.features}
     for name in features:
         if name not in used:
@@ -260,7 +264,7 @@ def _inherited(name: str, data: Map, features: Mapping[str, Feature], chain: tup
     if parent is not None:
         line = row.line_of("inherits")
         if parent not in data:
-            raise _error(line, f"{name}: inherits from '{parent}', which is no target")
+            raise _error(line, f"{name}: inherits from '{parent}', which is no target{did_you_mean(parent, data)}")
         if parent in (*chain, name):
             raise _error(line, f"{name}: circular inheritance: {' -> '.join((*chain, name, parent))}")
         base = _inherited(parent, data, features, (*chain, name))
@@ -283,7 +287,7 @@ def _feature_set(name: str, row: Map, inherited: Mapping[str, None], known: Mapp
     for feature in row.get("features", ()):
         line = row.line_of("features")
         if feature not in known:
-            raise _error(line, f"{name}: there is no feature '{feature}'")
+            raise _error(line, f"{name}: there is no feature '{feature}'{did_you_mean(feature, known)}")
         if feature in out:
             raise _error(line, f"{name}: inherits the feature '{feature}' already")
         out[feature] = None
@@ -295,10 +299,19 @@ def _chain(name: str, data: Map) -> tuple[str, ...]:
     return () if parent is None else (parent, *_chain(parent, data))
 
 
-def _check_backend(spec: Spec, target: Target, row: Map, table: backends.Backends) -> None:
+def _check_backend(target: Target, row: Map, table: backends.Backends) -> None:
     if isinstance(target.backend, int) and target.backend not in table.by_case:
         raise _error(row.line_of("backend"), f"{target.name}: backends.yaml has no case {target.backend}")
-    backends.check_overrides(spec, row.get("overrides", Map()), table.operations, target.name, _FILE)
+
+
+def _check_values(table: backends.Backends, limits: Set[str]) -> None:
+    """What a backend answers without running anything is a column that targets have."""
+    for operation in table.operations.values():
+        for column in operation.columns:
+            if column not in limits and column not in VALUES:
+                path, known = Spec.path(backends.FILES[0]), ", ".join(VALUES)
+                wanted = f"'{column}' is no column of a target: {known}, or one of limits"
+                raise SpecError(path, operation.line, f"operation {operation.name}: {wanted}")
 
 
 def _check_references(target: Target, row: Map, known: Mapping[str, Target]) -> None:

@@ -14,6 +14,7 @@ from oric.ir.module import Module
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
 from oric.lower import OriBuilder
+from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
 from oric.ptx import parse_module
 from oric.support.diagnostics import Diagnostics, diagnostics_for
@@ -76,6 +77,7 @@ def _functions(text: str, options: CompileOptions, filename: str) -> _Made:
     manager = PhaseManager(
         passes(),
         options.opt_level,
+        functions=phase_functions(options.target),
         verify=verify if options.verify else None,
         dump=options.dump,
         dump_text=dump_with_notes,

@@ -16,11 +16,13 @@ from oric.ir.code import CodeObject
 from oric.ir.passes import PassContext, PassFunction
 
 UNDOCUMENTED = "undocumented"
+_NO_OVERRIDES: Mapping[int, str] = {}
 
 
-def list_phases(opt_level: int) -> list[tuple[int, str, bool]]:
-    """(index, name, whether it runs at that level) of every phase of the table."""
-    return [(p.index, _shown_name(p), bool(p.function) and p.min_level <= opt_level) for p in PHASES]
+def list_phases(opt_level: int, functions: Mapping[int, str] = _NO_OVERRIDES) -> list[tuple[int, str, bool]]:
+    """(index, name, whether it runs at that level) of every phase of the table; ``functions`` as for :class:`PhaseManager`."""
+    runs = {p.index: bool(functions.get(p.index, p.function)) and p.min_level <= opt_level for p in PHASES}
+    return [(p.index, _shown_name(p), runs[p.index]) for p in PHASES]
 
 
 def select(names: Collection[str]) -> frozenset[int]:
@@ -47,6 +49,8 @@ class PhaseManager:
     Args:
         registry: function name of the table -> the pass. Required ones must be there; others that are missing do not run.
         opt_level: 0-3; rows above it do not run.
+        functions: index -> the function that runs there in place of the table's, "" for none: what the target does its own
+            way (:func:`oric.phases.backend.phase_functions`).
         disabled: phases switched off, as :func:`select` takes them.
         verify: called with the code and the phase name after every phase; it raises for code that is malformed.
         dump: phases after which ``sink`` receives the text of the code.
@@ -54,7 +58,7 @@ class PhaseManager:
         timed: collect run times in ``times`` (seconds by phase index).
 
     Raises:
-        ValueError: a required phase is disabled or has no pass, or a name fits no phase.
+        ValueError: a required phase is disabled or has no pass, a function of the target has none, or a name fits no phase.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class PhaseManager:
         registry: Mapping[str, PassFunction],
         opt_level: int = 3,
         *,
+        functions: Mapping[int, str] = _NO_OVERRIDES,
         disabled: Collection[str] = (),
         verify: Callable[[CodeObject, str], None] | None = None,
         dump: Collection[str] = (),
@@ -72,7 +77,12 @@ class PhaseManager:
         off = select(disabled)
         self._plan: list[tuple[Phase, PassFunction]] = []
         for phase in PHASES:
-            run = registry.get(phase.function)
+            function = functions.get(phase.index, phase.function)
+            run = registry.get(function)
+            if run is None and function and phase.index in functions:
+                raise ValueError(
+                    f"phase {phase.index} {_shown_name(phase)}: there is no pass '{function}' for this target to run"
+                )
             if phase.required and (run is None or phase.index in off):
                 why = "switched off" if run else "missing"
                 raise ValueError(f"phase {phase.index} {_shown_name(phase)} ({phase.function}) is required and {why}")

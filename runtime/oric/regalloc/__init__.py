@@ -103,7 +103,7 @@ def _search(code: CodeObject, ctx: PassContext, limits: list[int]) -> _Allocatio
 def _limits(code: CodeObject, ctx: PassContext) -> list[int]:
     target = ctx.target
     most = code.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
-    return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.predicates]
+    return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
 
 def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> _Allocation:
