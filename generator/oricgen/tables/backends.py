@@ -127,7 +127,11 @@ def _load(spec: Spec) -> Backends:
     for row, raw in zip(sections["backends"], data["backends"], strict=True):
         values = row.values
         if values["base"] not in own:
-            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: base '{values['base']}' is not listed in 'bases'")
+            raise SpecError(
+                spec.path(_FILE),
+                row.line,
+                f"{row.key}: base '{values['base']}' is not listed in 'bases'{did_you_mean(values['base'], own)}",
+            )
         if values["case"] < last:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: stands behind case {last}; cases are in order")
         last = values["case"]

@@ -341,7 +341,7 @@ def _check_complete(target: Target, known: Mapping[str, Target], data: Map, isas
         wanted = dict.fromkeys(key for t in known.values() for key in getattr(t, group))
         for key in wanted:
             if values.get(key, UNKNOWN) == UNKNOWN:
-                place = row[group].line_of(key) if group in row else row.line_of("code")
+                place = row[group].line_of(key) if key in row.get(group, ()) else row.line_of("code")
                 raise _error(place, f"{target.name}: code can be made for it, but {group}.{key} is unknown")
     if target.shared_base == UNKNOWN:
         raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but shared_base is unknown")
