@@ -11,7 +11,6 @@ from oricgen.spec import Spec
 
 SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
 OPERATIONS = operations.load(SPEC)
-FEATURES = ("viadd", "redux")
 SPECIAL = operations.special_registers(SPEC)
 SETS = {"rnd": {"rn": "", "rz": ".RZ"}, "ftz": {"ftz": ".FTZ"}}
 MACROS = {"twice": {"params": ["d", "a"], "emit": ["IADD3 %r, $a, $a, RZ", "MOV $d, %r"]}}
@@ -19,7 +18,7 @@ MACROS = {"twice": {"params": ["d", "a"], "emit": ["IADD3 %r, $a, $a, RZ", "MOV 
 
 def _compile(text: str) -> list[tuple[str, tuple[object, ...]]]:
     entry = strictyaml.loads(text, "rules.yaml")
-    return Compiler(OPERATIONS, SETS, MACROS, SPECIAL, FEATURES, "rules.yaml").rules(entry)
+    return Compiler(OPERATIONS, SETS, MACROS, SPECIAL, "rules.yaml").rules(entry)
 
 
 def test_sets_become_bits_to_flip() -> None:

@@ -11,7 +11,7 @@ from ..errors import SpecError
 from ..ptx import families
 from ..spec import Spec
 from ..strictyaml import Map
-from ..targets import resolve
+from ..tables import targets
 from . import reach
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
     Raises:
         SpecError: the first mistake.
     """
-    features = {name for target in resolve(spec) for name in target.features}
+    features = {name for target in targets.load(spec).with_code for name in target.features}
     for name, data in spec.family(FOLDER).items():
         for entry in data.get("rules", ()):
             for row in (entry, *entry.get("cases", ())):
@@ -111,4 +111,4 @@ def _signatures(spec: Spec) -> dict[str, list[reach.Slots]]:
 
 def _contexts(spec: Spec) -> list[reach.Context]:
     """The targets as far as rules can tell them apart."""
-    return sorted({(t.isa, frozenset(t.features)) for t in resolve(spec)}, key=lambda c: (c[0], sorted(c[1])))
+    return sorted({(t.isa, frozenset(t.features)) for t in targets.load(spec).with_code}, key=lambda c: (c[0], sorted(c[1])))

@@ -29,7 +29,6 @@ from itertools import product
 from typing import Any
 
 from ..errors import SpecError
-from ..names import did_you_mean
 from ..strictyaml import Map, Seq
 from . import patterns, template
 from .operations import SLOT_ANY_IMM, SLOT_DEST, SLOT_FIELD, SLOT_PRED, Operation
@@ -70,7 +69,6 @@ class Compiler:
         sets: Mapping[str, Mapping[str, str]],
         macros: Mapping[str, Any],
         special: Mapping[str, int],
-        features: Collection[str],
         path: str,
         columns: Collection[str] = (),
     ) -> None:
@@ -79,7 +77,6 @@ class Compiler:
         self.sets = sets
         self.macros = macros
         self.special = special
-        self.features = features
         self.path = path
         self._copies = 0
 
@@ -129,7 +126,7 @@ class Compiler:
         temps = tuple(_TEMPS[name[1]] for name in state.temps)
         return (
             None if state.isas is None else tuple(sorted(state.isas)),
-            self._features(row),
+            tuple(row.get("when", "").split()),
             row.get("if", ""),
             row.get("expand", entry.get("expand", "")),
             tuple(sorted((k, str(v)) for k, v in row.get("with", entry.get("with", {})).items())),
@@ -140,14 +137,6 @@ class Compiler:
             state.flags,
             tuple(state.lines),
         )
-
-    def _features(self, row: Any) -> tuple[str, ...]:
-        names = tuple(row.get("when", "").split())
-        for name in names:
-            if name.removeprefix("!") not in self.features:
-                known = did_you_mean(name.removeprefix("!"), self.features)
-                raise SpecError(self.path, row.line_of("when"), f"when: targets have no feature '{name}'{known}")
-        return names
 
     def expanded(self, texts: Seq) -> list[str]:
         """The lines of an alternative with its macros written out."""

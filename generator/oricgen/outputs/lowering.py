@@ -73,7 +73,7 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     operations = spec.memo("lowering operations", lambda: load_operations(spec))
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
     columns = spec.memo("target columns", lambda: _columns(spec))
-    return Compiler(operations, sets, macros, special_registers(spec), targets.load(spec).features, str(spec.path(name)), columns)
+    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)), columns)
 
 
 def _columns(spec: Spec) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .. import handlers
 from ..errors import SpecError
 from ..names import did_you_mean
 from ..rows import Row
@@ -108,6 +109,9 @@ def check_overrides(spec: Spec, overrides: Map, operations: Mapping[str, Operati
         if not operation.phases:
             wanted = f"its answer is what the target has in {', '.join(operation.columns)}"
             raise SpecError(spec.path(file), line, f"{who}: overrides '{name}', which runs nothing: {wanted}")
+        if function is not None and function not in handlers.passes():
+            hint = did_you_mean(function, handlers.passes())
+            raise SpecError(spec.path(file), line, f"{who}: '{name}' is to run '{function}', which is no pass{hint}")
         for phase in operation.phases:
             if function is None and table[phase]["required"]:
                 raise SpecError(spec.path(file), line, f"{who}: switches off '{name}', but phase {phase} is required")
