@@ -28,6 +28,7 @@ class Spec:
 
     root: Path
     overlay: Mapping[str, str] = field(default_factory=dict)
+    schemas: dict[str, str] = field(default_factory=dict)  # of the files that were read
     _cache: dict[str, Map] = field(default_factory=dict)
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
@@ -48,6 +49,7 @@ class Spec:
             stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
             schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
             self._cache[name] = data
+            self.schemas[name] = stem
         return self._cache[name]
 
     def _text(self, name: str) -> str:
@@ -101,6 +103,7 @@ class Spec:
         return Spec(
             self.root,
             {**self.overlay, **texts},
+            dict(self.schemas),
             {name: data for name, data in self._cache.items() if name not in touched},
             {name: model for name, model in self._models.items() if not model[1] & touched},
         )
