@@ -134,3 +134,15 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert any("--descriptors" in line for line in dump(capsys, "--help"))
+
+
+def test_the_example_of_the_documentation_is_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    root = Path(__file__).resolve().parents[2]
+    text = (root / "docs" / "descriptors.md").read_text(encoding="utf-8")
+    shown = [line.removeprefix("    ") for line in text.splitlines() if line.startswith("    ")]
+    printed = dump(capsys, "--descriptors", str(root / "examples" / "saxpy.ptx"), "-arch", "sm_90")
+    assert len(shown) == 10
+    starts = [i for i, line in enumerate(shown) if line.startswith("/*")]
+    for start, end in zip(starts, [*starts[1:], len(shown)], strict=True):
+        place = printed.index(shown[start])
+        assert printed[place : place + end - start] == shown[start:end]
