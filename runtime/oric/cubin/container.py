@@ -6,22 +6,13 @@ Source: ELF-64 object file format; the container as ptxas 13.0.88 writes it.
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 
 from oric_tables import cubin_layout as layout_tables
 from oric_tables.cubin_layout import SECTIONS, SYM_SECTION, Layout
 
-_HEADER: Final = Struct("<16sHHIQQQIHHHHHH")
-_SECTION: Final = Struct("<IIQQQQIIQQ")
-_SYMBOL: Final = Struct("<IBBHQQ")
-_SEGMENT: Final = Struct("<IIQQQQQQ")
-_REL: Final = Struct("<QII")
-_RELA: Final = Struct("<QIIq")
-_EM_CUDA: Final = 190
-_ET_EXEC: Final = 2
-_NOBITS: Final = 8
-_GLOBAL_BINDING: Final = 1
+from oric.support.elf_format import EM_CUDA, ET_EXEC, HEADER, REL, RELA, SECTION, SEGMENT, SHT_NOBITS, STB_GLOBAL, SYMBOL
+
 _TABLE_ALIGN: Final = 8
 
 
@@ -47,7 +38,7 @@ class OutSection:
     @property
     def is_nobits(self) -> bool:
         """True when the section takes no bytes of the file."""
-        return int(SECTIONS[self.kind].type) == _NOBITS
+        return int(SECTIONS[self.kind].type) == SHT_NOBITS
 
     @property
     def length(self) -> int:
@@ -140,21 +131,21 @@ class Container:
         late = self.layout.late
         early = [s for s in self.symbols if s.section is None or s.section.kind not in late or s.section.symbol is not s]
         after = [s for s in self.symbols if not (s.section is None or s.section.kind not in late or s.section.symbol is not s)]
-        bound = [s for s in early if s.info >> 4 == _GLOBAL_BINDING]
-        self.symbols = [s for s in early if s.info >> 4 != _GLOBAL_BINDING] + bound + after
+        bound = [s for s in early if s.info >> 4 == STB_GLOBAL]
+        self.symbols = [s for s in early if s.info >> 4 != STB_GLOBAL] + bound + after
         for number, symbol in enumerate(self.symbols, 1):
             symbol.number = number
-        self._table.info = 1 + max((s.number for s in self.symbols if s.info >> 4 != _GLOBAL_BINDING), default=0)
+        self._table.info = 1 + max((s.number for s in self.symbols if s.info >> 4 != STB_GLOBAL), default=0)
 
     def image(self, osabi: int, abiversion: int, version: int, flags: int) -> bytes:
         """The file. All section data must be final."""
         self._fill_tables()
         for section, entries in self._relocations:
             if section.kind == layout_tables.RELA:
-                section.data = b"".join(_RELA.pack(at, kind, symbol.number, addend) for at, kind, symbol, addend in entries)
+                section.data = b"".join(RELA.pack(at, kind, symbol.number, addend) for at, kind, symbol, addend in entries)
             else:
-                section.data = b"".join(_REL.pack(at, kind, symbol.number) for at, kind, symbol, _ in entries)
-        out = bytearray(_HEADER.size)
+                section.data = b"".join(REL.pack(at, kind, symbol.number) for at, kind, symbol, _ in entries)
+        out = bytearray(HEADER.size)
         for section in self.sections:
             out += bytes(-len(out) % (section.align or 1))
             section.offset = len(out)
@@ -162,26 +153,26 @@ class Container:
                 out += section.data
         out += bytes(-len(out) % _TABLE_ALIGN)
         headers_at = len(out)
-        out += bytes(_SECTION.size)  # section 0
+        out += bytes(SECTION.size)  # section 0
         for section in self.sections:
             out += self._header(section)
         segments_at = len(out)
         segments = self._segments(segments_at)
         for segment in segments:
-            out += _SEGMENT.pack(*segment)
+            out += SEGMENT.pack(*segment)
         ident = b"\x7fELF\x02\x01\x01" + bytes([osabi, abiversion]) + bytes(7)
-        _HEADER.pack_into(
-            out, 0, ident, _ET_EXEC, _EM_CUDA, version, 0, segments_at, headers_at, flags, _HEADER.size,
-            _SEGMENT.size, len(segments), _SECTION.size, len(self.sections) + 1, self._names.number,
+        HEADER.pack_into(
+            out, 0, ident, ET_EXEC, EM_CUDA, version, 0, segments_at, headers_at, flags, HEADER.size,
+            SEGMENT.size, len(segments), SECTION.size, len(self.sections) + 1, self._names.number,
         )  # fmt: skip
         return bytes(out)
 
     def _fill_tables(self) -> None:
         strings = _Strings()
-        table = bytearray(_SYMBOL.size)
+        table = bytearray(SYMBOL.size)
         for symbol in self.symbols:
             place = symbol.section.number if symbol.section is not None else 0
-            table += _SYMBOL.pack(strings.add(symbol.name), symbol.info, symbol.other, place, symbol.value, symbol.size)
+            table += SYMBOL.pack(strings.add(symbol.name), symbol.info, symbol.other, place, symbol.value, symbol.size)
         self._table.data = table
         self._strings.data = strings.data
         names = _Strings()
@@ -196,7 +187,7 @@ class Container:
         if row.link >= 0 and section.link is None:
             link = next(s.number for s in self.sections if s.kind == row.link)
         info = section.owner.number if section.owner is not None else section.info
-        return _SECTION.pack(
+        return SECTION.pack(
             self._name_of.add(section.name),
             row.type,
             section.flags,
@@ -213,7 +204,7 @@ class Container:
         out = []
         covered = [(s, [x for x in self.sections if x.kind in s[2]]) for s in self.layout.segments]
         covered = [(s, inside) for s, inside in covered if inside or not s[2]]
-        size = len(covered) * _SEGMENT.size
+        size = len(covered) * SEGMENT.size
         for (kind, flags, wanted), inside in covered:
             if not wanted:
                 out.append((kind, flags, table_at, 0, 0, size, size, _TABLE_ALIGN))

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from oric_tables.ptx_index import TYPES
+
 from oric.ir import operand as opd
 from oric.ir.attributes import FunctionAttributes, Param
 from oric.ir.code import CodeObject
@@ -21,9 +23,10 @@ from .memory import Memory
 from .program import CC, DESC, OFF, SLOT_PRED, A, B, M, Program, Q, selector
 
 _REG: Final = nodes.REG
-_TYPE_SIZES: Final = {"pred": 0, "b8": 1, "s8": 1, "u8": 1, "b16": 1, "s16": 1, "u16": 1, "f16": 1, "bf16": 1,
-                      "b32": 1, "s32": 1, "u32": 1, "f32": 1, "f16x2": 1, "bf16x2": 1, "b64": 2, "s64": 2, "u64": 2,
-                      "f64": 2, "b128": 4}  # fmt: skip
+# Type of a PTX register -> number of 32-bit registers, 0 for predicates.
+_TYPE_SIZES: Final = {
+    name: 0 if kind == "pred" else (bits + 31) // 32 for name, (kind, bits, register, *_) in TYPES.items() if register
+}
 _POINTEE_SPACES: Final = {"global": 4}
 _BODY_STATE: Final = (
     "code", "block", "labels", "fixups", "flows", "facts", "tables", "return_label", "dynamic_fixups",

@@ -7,7 +7,7 @@ from typing import Any, Final
 from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
 
-from oric.support import elf
+from oric.support import elf, elf_format
 
 from .errors import LoadError
 
@@ -39,7 +39,7 @@ class Image:
             self.target = elf.target_of(self.cubin)
         except elf.CubinError as error:
             raise LoadError(str(error)) from error
-        if self.cubin.type == elf.ET_REL:
+        if self.cubin.type == elf_format.ET_REL:
             raise LoadError("an object made with -c: it needs a linker before it can run")
         self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
         if self.sim == ffi.NULL:

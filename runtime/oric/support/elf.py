@@ -19,28 +19,31 @@ from oric_tables.targets import KNOWN, TARGETS, Target
 
 from oric.support.targets import no_code
 
-EM_CUDA: Final = 190
-ET_REL: Final = 1
-ET_EXEC: Final = 2
-SHT_PROGBITS: Final = 1
-SHT_SYMTAB: Final = 2
-SHT_STRTAB: Final = 3
-SHT_RELA: Final = 4
-SHT_NOBITS: Final = 8
-SHT_REL: Final = 9
-SHF_EXECINSTR: Final = 4
-STT_FUNC: Final = 2
-STO_ENTRY: Final = 0x10  # st_other of a kernel
+from .elf_format import (
+    EM_CUDA,
+    ET_EXEC,
+    ET_REL,
+    HEADER,
+    REL,
+    RELA,
+    SECTION,
+    SEGMENT,
+    SHF_EXECINSTR,
+    SHT_NOBITS,
+    SHT_PROGBITS,
+    SHT_REL,
+    SHT_RELA,
+    SHT_STRTAB,
+    SHT_SYMTAB,
+    STO_ENTRY,
+    STT_FUNC,
+    SYMBOL,
+)
+
 INSTRUCTION_BYTES: Final = 16
 _COPY_BUDGET: Final = 4  # sections may take this many times the bytes of the file (names and headers are copied twice)
 _NAME_BUDGET: Final = 16  # names may take this many times the bytes of the file (overlapping string offsets)
 
-_HEADER: Final = Struct("<16sHHIQQQIHHHHHH")
-_SECTION: Final = Struct("<IIQQQQIIQQ")
-_SYMBOL: Final = Struct("<IBBHQQ")
-_SEGMENT: Final = Struct("<IIQQQQQQ")
-_REL: Final = Struct("<QII")
-_RELA: Final = Struct("<QIIq")
 _PARAM: Final = Struct("<IHHI")
 _U32: Final = Struct("<I")
 _I64: Final = Struct("<q")
@@ -230,7 +233,7 @@ class Cubin:
         data = self.data
         if len(data) < 4 or data[:4] != b"\x7fELF":
             raise CubinError(f"not a cubin: {_what_is(data)}")
-        if len(data) < _HEADER.size:
+        if len(data) < HEADER.size:
             raise CubinError("truncated: the ELF header is incomplete")
         (
             ident,
@@ -247,7 +250,7 @@ class Cubin:
             self._shentsize,
             self._shnum,
             self._shstrndx,
-        ) = _HEADER.unpack_from(data)
+        ) = HEADER.unpack_from(data)
         if ident[4] != 2 or ident[5] != 1:
             raise CubinError("not a cubin: not a 64-bit little-endian ELF file")
         if machine != EM_CUDA:
@@ -290,10 +293,10 @@ class Cubin:
     def _read_sections(self) -> None:
         if self._shnum == 0:
             raise CubinError("no section headers")
-        if self._shentsize != _SECTION.size:
-            raise CubinError(f"section headers of {self._shentsize} bytes, not {_SECTION.size}")
-        raw = self._slice("the section header table", self._shoff, self._shnum * _SECTION.size)
-        headers = list(_SECTION.iter_unpack(raw))
+        if self._shentsize != SECTION.size:
+            raise CubinError(f"section headers of {self._shentsize} bytes, not {SECTION.size}")
+        raw = self._slice("the section header table", self._shoff, self._shnum * SECTION.size)
+        headers = list(SECTION.iter_unpack(raw))
         if self._shstrndx >= len(headers) or headers[self._shstrndx][1] != SHT_STRTAB:
             raise CubinError("the section names are missing")
         names = self._slice("the section name table", headers[self._shstrndx][4], headers[self._shstrndx][5])
@@ -312,10 +315,10 @@ class Cubin:
         self.segments: list[Segment] = []
         if self._phnum == 0:
             return
-        if self._phentsize != _SEGMENT.size:
-            raise CubinError(f"program headers of {self._phentsize} bytes, not {_SEGMENT.size}")
-        raw = self._slice("the program header table", self._phoff, self._phnum * _SEGMENT.size)
-        for index, (kind, flags, offset, _va, _pa, filesz, memsz, align) in enumerate(_SEGMENT.iter_unpack(raw)):
+        if self._phentsize != SEGMENT.size:
+            raise CubinError(f"program headers of {self._phentsize} bytes, not {SEGMENT.size}")
+        raw = self._slice("the program header table", self._phoff, self._phnum * SEGMENT.size)
+        for index, (kind, flags, offset, _va, _pa, filesz, memsz, align) in enumerate(SEGMENT.iter_unpack(raw)):
             self._within(f"program segment {index}", offset, filesz)
             self.segments.append(Segment(kind, flags, offset, filesz, memsz, align))
 
@@ -323,11 +326,11 @@ class Cubin:
         table = next((s for s in self.sections if s.type == SHT_SYMTAB), None)
         if table is None:
             return []
-        if len(table.data) % _SYMBOL.size:
+        if len(table.data) % SYMBOL.size:
             raise CubinError("the symbol table does not hold whole entries")
         names = self.sections[table.link].data
         out: list[Symbol] = []
-        for index, (name, info, other, section, value, size) in enumerate(_SYMBOL.iter_unpack(table.data)):
+        for index, (name, info, other, section, value, size) in enumerate(SYMBOL.iter_unpack(table.data)):
             label = self._string(names, name, f"symbol {index}")
             if section >= len(self.sections) and section < 0xFF00:
                 raise CubinError(f"symbol {index} ({label}) lies in section {section} of {len(self.sections)}")
@@ -339,7 +342,7 @@ class Cubin:
         for table in self.sections:
             if table.type not in (SHT_REL, SHT_RELA):
                 continue
-            layout = _RELA if table.type == SHT_RELA else _REL
+            layout = RELA if table.type == SHT_RELA else REL
             if len(table.data) % layout.size:
                 raise CubinError(f"{table.name} does not hold whole entries")
             if not 0 < table.info < len(self.sections):
