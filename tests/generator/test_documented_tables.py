@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from oricgen.rows import Row
 from oricgen.spec import Spec
-from oricgen.tables import containers, dumps, knobs, progress, ptx_nodes, section_tags, statistics, symbols
+from oricgen.tables import containers, dumps, knobs, layouts, progress, ptx_nodes, section_tags, statistics, symbols
 
 SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
-TABLES = (containers, dumps, knobs, progress, ptx_nodes, section_tags, statistics, symbols)
+TABLES = (containers, dumps, knobs, layouts, progress, ptx_nodes, section_tags, statistics, symbols)
 
 
 def column(rows: tuple[Row, ...], key: str, name: str) -> dict[Any, Any]:
@@ -34,6 +34,8 @@ def test_counts() -> None:
     assert ptx_nodes.counts(SPEC) == {"operand nodes": 11, "storage classes": 10, "builder nodes": 17}
     assert symbols.counts(SPEC)["internal symbols"] == 8
     assert containers.counts(SPEC)["analysis pairs"] == 17
+    assert layouts.counts(SPEC)["fields of the Code Object"] == 83
+    assert layouts.counts(SPEC)["fields of the compilation context"] == 251
 
 
 def test_statistics_fields() -> None:
@@ -112,3 +114,16 @@ def test_hash_constants() -> None:
         return value
 
     assert [fnv1a(key) for key in (0, 1, 300)] == [0x4B95F515, 0xFB69B604, 0x52E8202E]
+
+
+def test_field_maps() -> None:
+    rows = layouts.load(SPEC)["fields"]
+    fields = {(row.values["struct"], row.values["field"]): row.values["offset"] for row in rows}
+    expected = {
+        ("context", "current_ori_insn"): 232, ("context", "function_table_buffer"): 296,
+        ("context", "opcode_attribute_table"): 776,
+        ("context", "pipeline_progress"): 1552, ("context", "sm_backend"): 1584, ("context", "knob_container"): 1664,
+        ("code_object", "reg_file"): 88, ("code_object", "succ_map"): 648, ("code_object", "rpo_array"): 720,
+        ("code_object", "block_info"): 976, ("block", "flags"): 280, ("hash_map", "buckets"): 104, ("pool", "pool_mutex"): 7128,
+    }  # fmt: skip
+    assert {key: fields[key] for key in expected} == expected
