@@ -18,10 +18,13 @@ def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
     ``source`` has that of the file's ``sources`` for its section.
 
     Raises:
-        SpecError: two rows with one key, or a row without a source.
+        SpecError: two rows with one key, a row without a source, a source of no section.
     """
     data = spec.load(file)
     sources = data["sources"]
+    for section in sources:
+        if section not in keys:
+            raise SpecError(spec.path(file), sources.line_of(section), f"sources: there is no section '{section}'")
     out: dict[str, tuple[Row, ...]] = {}
     for section, pattern in keys.items():
         rows: list[Row] = []
