@@ -14,12 +14,11 @@ _KEYS = {
     "internal": "{symbol}",
     "elf": "{symbol}",
     "labels": "label {label}",
-    "helpers": "{symbol}",
     "banks": "bank {bank}",
     "notation": "notation {text}",
     "messages": "message {name}",
 }
-_DOCUMENTED = {"internal": 8, "elf": 10, "labels": 3, "helpers": 5, "notation": 2}
+_DOCUMENTED = {"internal": 8, "elf": 10, "labels": 3, "notation": 2}
 _GROUPS = {"reserved": 5, "descriptor": 4, "constant": 1}
 
 
