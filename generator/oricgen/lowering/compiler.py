@@ -91,8 +91,8 @@ class Compiler:
             SpecError: anything wrong in it, with its line.
         """
         line = entry.line_of("ptx")
+        pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
         with _called(entry["ptx"]):
-            pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
             slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
             slot_names = {s.name: s.tokens for s in pattern.slots if s.name}
             rows = entry.get("cases") or [entry]

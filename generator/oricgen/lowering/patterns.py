@@ -41,13 +41,13 @@ def parse(text: str, sets: Mapping[str, Mapping[str, str]], path: str, line: int
     """
     match = re.match(r"[a-z]\w*", text)
     if not match:
-        raise SpecError(path, line, "a pattern begins with the name of an instruction")
+        raise SpecError(path, line, f"{text}: a pattern begins with the name of an instruction")
     slots = []
     at = match.end()
     while at < len(text):
         found = _SLOT.match(text, at)
         if not found or found.end() == at or bool(found[1]) != bool(found[4]):
-            raise SpecError(path, line, f"cannot read the slot at '{text[at:]}'")
+            raise SpecError(path, line, f"{text}: cannot read the slot at '{text[at:]}'")
         slots.append(_slot(found, sets, text, path, line))
         at = found.end()
     return Pattern(match[0], tuple(slots))
@@ -59,7 +59,7 @@ def _slot(found: re.Match[str], sets: Mapping[str, Mapping[str, str]], text: str
     if braces is not None:
         return Slot(word, tuple(w.strip() for w in braces.split(",")), optional)
     if not word:
-        raise SpecError(path, line, "an empty slot")
+        raise SpecError(path, line, f"{text}: an empty slot")
     if word in sets:
         return Slot(word, tuple(sets[word]), optional)
     return Slot(word if optional else "", (word,), optional)
