@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oric.encode import descriptor as made
 from oric.encode.descriptor import DescriptorError, DescriptorWords, UnknownPlaceError, Value, build_encoding_descriptor
 from oric.ir import operand as opd
-from oric.ir.code import R2, R4, UR, B, P, R
+from oric.ir.code import R2, R4, UP, UR, B, Instruction, P, R
 from oric_tables import descriptor as tables
 from oric_tables import ops
 
@@ -334,6 +334,49 @@ def test_flags_of_cases(monkeypatch: pytest.MonkeyPatch, name: str, bit: int) ->
     number = node.op & 0xFFF
     monkeypatch.setitem(tables.OPCODES, number, tables.Opcode("NOP", case, case.handler, -1, 0, None))
     assert build_encoding_descriptor(c.code, node).words[1:] == (0, 0, 1 << bit, 0)
+
+
+FILES = {"gpr": {1: R, 2: R2, 4: R4}, "ugpr": {1: UR, 2: UR}, "pred": {1: P}, "upred": {1: UP}, "breg": {1: B}}
+
+
+@pytest.mark.parametrize("op", [op for op in ops.OPS if op is not None], ids=lambda op: op.name)
+@given(st.data())
+@settings(max_examples=20)
+def test_every_operation_has_a_descriptor(op: ops.Op, data: st.DataObject) -> None:
+    """Whatever the modifiers and registers: what the descriptor says it placed reads back from its words."""
+    c = Registers()
+    mods = 0
+    for mod in op.mods.values():
+        mods |= data.draw(st.sampled_from(sorted(mod.values.values()) or [0])) << mod.shift
+    operands = []
+    for index, slot in enumerate(op.operands):
+        size = op.regs(index, mods)
+        if slot.kind not in FILES:
+            operands.append(opd.small_imm(1))
+        elif slot.default is not None and data.draw(st.booleans()):
+            operands.append(opd.NO_OPERAND)
+        else:
+            number = data.draw(st.integers(0, 6)) if "pred" in slot.kind else size * data.draw(st.integers(0, 15))
+            operands.append(c.at(number, FILES[slot.kind][size], size))
+    guard = c.at(1, P if op.guard == "P" else UP) if data.draw(st.booleans()) else 0
+    node = c.code.append(c.block, Instruction(op.word, operands, mods, guard, 1))
+    found = build_encoding_descriptor(c.code, node)
+
+    words = DescriptorWords()
+    words.words = list(found.words)
+    assert words.part("category") == (tables.UNKNOWN_CATEGORY if found.category is None else found.category)
+    for value in found.placed:
+        assert words.class_field(value.ids[0]) == value.number
+    assert words.part("operand count") == (12 if found.extended or op.name == "KILL" else 0)
+    registers = [o for o, slot in zip(operands, op.operands, strict=True) if slot.kind in FILES and o != opd.NO_OPERAND]
+    assert len(found.operands) == len(registers)
+    for operand in found.operands:
+        kind = next(slot.kind for slot in op.operands if slot.name == operand.name)
+        if kind in ("pred", "upred"):
+            assert tables.predicate_of(operand.word)[0] == kind
+        else:
+            assert tables.register_of(operand.word) is not None
+    assert (found.guard is not None) == bool(guard)
 
 
 def test_registers_without_a_number_are_refused() -> None:
