@@ -1,7 +1,4 @@
-"""The numbered lowering rules of the reference (PTX-to-Ori Lowering, 1 to 102): the operations that each becomes on sm_90.
-
-Where ptxas 13.0.88 was seen to do otherwise than the reference says, the row follows ptxas; docs/deviations.md has the list.
-"""
+"""The numbered lowering rules of the reference (spec/documented_rules.yaml): the operations that each becomes."""
 
 from __future__ import annotations
 
@@ -14,6 +11,8 @@ from oric.ptx import parse_module
 from oric.support.diagnostics import diagnostics_for
 from oric_tables import ops
 from oric_tables.targets import TARGETS
+from oricgen.spec import Spec
+from oricgen.tables import documented_rules
 
 _HEAD = """.version 8.5
 .target sm_90
@@ -28,35 +27,26 @@ _HEAD = """.version 8.5
 _TAIL = "\nL: exit;\n}\n"
 
 
-def _rows() -> list[tuple[int, str, str]]:
-    out = []
-    for line in (Path(__file__).parent / "rules.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            number, ptx, want = (part.strip() for part in line.split("|"))
-            out.append((int(number), ptx.replace("~", "|"), want))
-    return out
-
-
-ROWS = _rows()
+RULES = documented_rules.load(Spec(Path(__file__).resolve().parents[2] / "spec"))
+TARGET = TARGETS[RULES.target]
 
 
 def _operations(ptx: str) -> list[str]:
     """Mnemonics of what one instruction becomes; constants and entry code left out."""
     text = _HEAD + ptx + _TAIL
     diag = diagnostics_for(text, "rule.ptx")
-    builder = OriBuilder(TARGETS["sm_90"], diag.source)
-    parse_module(text, "rule.ptx", builder, TARGETS["sm_90"], diag)
+    builder = OriBuilder(TARGET, diag.source)
+    parse_module(text, "rule.ptx", builder, TARGET, diag)
     assert not diag.error_count, diag.render()
     line = _HEAD.count("\n") + 1
     (code,) = builder.ir.functions
     return [ops.OPS[ops.NUMBER[i.op]].name for i in code.instructions() if i.line == line]
 
 
-@pytest.mark.parametrize(("number", "ptx", "want"), ROWS, ids=[f"{n}-{p}" for n, p, _ in ROWS])
-def test_rule(number: int, ptx: str, want: str) -> None:
-    del number
-    got = " ".join(_operations(ptx))
-    if "*" in want:
+@pytest.mark.parametrize("example", RULES.examples, ids=[f"{e.number}-{e.ptx}" for e in RULES.examples])
+def test_rule(example: documented_rules.Example) -> None:
+    want, got = example.emits, " ".join(_operations(example.ptx))
+    if documented_rules.ANY in want:
         assert re.fullmatch(
             re.escape(want).replace(r"\*\ ", "(?:.* )?").replace(r"\ \*", "(?: .*)?").replace(r"\*", ".*"), got
         ), got
@@ -65,4 +55,4 @@ def test_rule(number: int, ptx: str, want: str) -> None:
 
 
 def test_all_rules_are_here() -> None:
-    assert {number for number, _, _ in ROWS} == set(range(1, 103))
+    assert {example.number for example in RULES.examples} == set(range(1, 103))
