@@ -56,7 +56,12 @@ def _words(code: bytes) -> list[int]:
 
 def test_counts() -> None:
     counts = mapping.counts(SPEC)
-    assert (counts["type prefixes"], counts["state spaces"], counts["field namespaces"], counts["comparison aliases"]) == (8, 6, 7, 4)
+    assert (counts["type prefixes"], counts["state spaces"], counts["field namespaces"], counts["comparison aliases"]) == (
+        8,
+        6,
+        7,
+        4,
+    )
     assert [row["prefix"] for row in ROWS["types"]] == ["H", "H", "F", "D", "I", "I", "none", "P"]
     assert all(row["source"] for rows in ROWS.values() for row in rows)
 

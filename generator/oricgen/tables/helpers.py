@@ -1,4 +1,4 @@
-"""Functions that ptxas adds to a kernel, and its other symbols: ``spec/helpers.yaml``."""
+"""Functions that ptxas adds to a kernel: ``spec/helpers.yaml``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _rows, _rules
 NAME = "helpers"
 FILES = ("helpers.yaml",)
 _FILE = FILES[0]
-_KEYS = {"helpers": "{helper}", "symbols": "symbol {symbol}"}
+_KEYS = {"helpers": "{helper}"}
 
 
 def load(spec: Spec) -> _rows.Sections:
@@ -24,20 +24,18 @@ def answer(spec: Spec) -> str:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row per function and symbol."""
+    """One row per function."""
     return _rows.flat(load(spec))
 
 
 def counts(spec: Spec) -> dict[str, int]:
     """Functions, those that documents name, those that ptxas was seen to add, those that a rule computes in place."""
-    sections = load(spec)
-    found = [row.values for row in sections["helpers"]]
+    found = [row.values for row in load(spec)["helpers"]]
     return {
         "functions": len(found),
         "functions documented": sum("documented" in values for values in found),
         "functions observed": sum(values["seen"] for values in found),
         "functions with a rule": sum(values["rule"] != _rules.NO_RULE for values in found),
-        "symbols": len(sections["symbols"]),
     }
 
 
