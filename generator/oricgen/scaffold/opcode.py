@@ -99,8 +99,8 @@ def _add_row(out: Plan, spec: Spec, known: Opcodes, model: Opcode, name: str, nu
     columns: dict[str, Any] = {"id": number, "rot13": rot13(name)}
     columns |= {key: raw[key] for key in _KEPT if key in raw}
     if number >= known.own:
-        columns["source"] = table.ASSIGNED
-        where = "it is this project's own number"
+        columns |= {"since": model.since, "source": table.ASSIGNED}
+        where = "a number of this project's own; since which target?"
     else:
         _drop_undocumented(document, known, number)
         gap = _neighbours(known, number)
