@@ -12,7 +12,7 @@ from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
 from ..strictyaml import Map
-from . import backends
+from . import _target_names, backends
 
 NAME = "targets"
 FILES = ("sm_targets.yaml",)
@@ -152,12 +152,12 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """Inheritance, references to features, backends and operations, and that rows with code are complete.
+    """Inheritance, references to features, backends and operations, complete rows with code; targets that other files name.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
+    _target_names.check(spec, load(spec).by_name)
 
 
 def _load(spec: Spec) -> Targets:
