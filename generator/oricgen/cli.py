@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -28,7 +29,9 @@ def main(argv: list[str]) -> int:
     """Run the command line; returns the exit status."""
     args = _parser().parse_args(argv)
     try:
-        return int(args.run(args))
+        status = int(args.run(args))
+        sys.stdout.flush()
+        return status
     except SpecError as error:
         for one in (error, *error.others):
             print(f"oricgen: error: {one}", file=sys.stderr)
@@ -36,6 +39,9 @@ def main(argv: list[str]) -> int:
     except UsageError as error:
         print(f"oricgen: error: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # `oricgen query ... | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except ModuleNotFoundError as error:
         print(f"oricgen: error: {error.name} is not installed: pip install 'oric[spec]'", file=sys.stderr)
         return 2
