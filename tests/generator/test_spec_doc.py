@@ -74,6 +74,12 @@ def test_quoted_rows_stand_in_their_files() -> None:
             assert "\n" + quoted in text, f"docs/spec.md:{block.line}: {block.header['file']} does not say this"
 
 
+def test_the_index_has_a_line_for_every_file() -> None:
+    index = re.findall(r"^\| `([\w./]+)` \| \S.* \|$", (ROOT / "spec/README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    files = {path.relative_to(ROOT / "spec").as_posix() for path in (ROOT / "spec").rglob("*.yaml")}
+    assert sorted(index) == sorted(files)
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project with its tables built, the two commands on the path, and a commit to compare with."""
