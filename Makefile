@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 export PYTHONPATH := runtime:generator:build
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo test bench regen lint sanitize conformance measure gpu build clean
+.PHONY: demo test bench regen lint diff sanitize conformance measure gpu build clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,11 @@ lint: build
 
 test: lint
 	$(PY) -m pytest -m "not measure"
+
+# What a change of spec/ means (docs/review.md): REV against the files as they are.
+REV ?= HEAD
+diff: build
+	@$(PY) -m oricgen diff $(REV) || test $$? -eq 1
 
 measure: build
 	$(PY) -m pytest -m measure

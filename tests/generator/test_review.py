@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -174,6 +175,29 @@ def test_revisions(project: Path, tmp_path: Path) -> None:
     back = diff(project, "HEAD", "HEAD~1", "-o", str(tmp_path / "page.md"))
     assert (back.returncode, back.stdout) == (1, "")
     assert "`limits.max_shared`: `133120` → `166912`" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_a_revision_may_be_read_by_its_own_generator(project: Path) -> None:
+    """A revision with a table less and a generator that does not know it is compared; without that generator it is refused."""
+    here = subprocess.run(
+        ["git", "-C", str(project), "rev-parse", "HEAD"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    shutil.copytree(ROOT / "generator", project / "generator", ignore=shutil.ignore_patterns("__pycache__", "section_tags.py"))
+    (project / "spec/section_tags.yaml").unlink()
+    edit(project, "options.yaml", "help: Print this help.", "help: Print another help.")
+    git(project, "add", "--all", "spec", "generator")
+    git(project, "commit", "--quiet", "-m", "a table less")
+    own = diff(project, "HEAD", here)
+    git(project, "rm", "--quiet", "-r", "generator")
+    git(project, "commit", "--quiet", "-m", "without its generator")
+    none = diff(project, "HEAD", here)
+    git(project, "reset", "--quiet", "--hard", here)
+    assert own.returncode == 1, own.stderr
+    assert "is read by its own generator" in own.stdout
+    assert re.search(r"Tables of \w+ that HEAD \(\w+\) does not have: section_tags \(\d+ rows\)", own.stdout)
+    assert "`help`: `Print another help.` → `Print this help.`" in own.stdout
+    assert none.returncode == 2
+    assert re.match(r"oricgen: error: HEAD \(\w+\): spec/section_tags.yaml: ", none.stderr)
 
 
 def test_an_invalid_side_is_named(project: Path) -> None:

@@ -193,6 +193,9 @@ def _labels(items: Sequence[Any]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
+    """An item of a list as something that can be compared and counted."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_plain(item)}" for key, item in value.items()) + "}"
     return tuple(_plain(item) for item in value) if isinstance(value, list | tuple) else value
 
 

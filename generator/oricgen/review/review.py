@@ -60,10 +60,8 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
 def _notes(old: Side, new: Side) -> list[str]:
     """What a reader must know of the comparison itself."""
     notes = [f"{side.label} is read by its own generator: this one refuses it." for side in (old, new) if side.own]
-    for name, rows in new.tables.items():
-        if name not in old.tables:
-            notes.append(f"The table {name} is new: {len(rows)} rows.")
-    for name, rows in old.tables.items():
-        if name not in new.tables:
-            notes.append(f"The table {name} is gone: it had {len(rows)} rows.")
+    for side, other in ((new, old), (old, new)):
+        only = [f"{name} ({len(rows)} rows)" for name, rows in side.tables.items() if name not in other.tables]
+        if only:
+            notes.append(f"Tables of {side.label} that {other.label} does not have: {', '.join(only)}.")
     return notes

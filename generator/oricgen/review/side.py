@@ -35,7 +35,7 @@ class Side:
     home: Path
     tables: Mapping[str, list[Row]]
     outputs: Mapping[str, str]
-    own: bool = False  # read by the generator of its own revision
+    own: Path | None = None  # the generator of its own revision, when that has read it
     reading: Reading | None = None
     answers: dict[str, Any] = field(default_factory=dict)  # what its process has said, by request
     _process: subprocess.Popen[str] | None = None
@@ -99,27 +99,31 @@ def read(version: Version, root: Path, base: Side | None = None) -> Side:
     try:
         found = reading.read(version.folder, base.reading if base else None)
         return Side(version.label, version.folder, root, found.tables, found.outputs, reading=found)
-    except SpecError as error:
+    except (SpecError, LookupError, TypeError, ValueError, AttributeError) as error:
         own = version.folder / "generator"
-        if version.folder == root or not own.is_dir() or _same(own, GENERATOR):
-            raise UsageError(f"{version.label}: {error}") from error
-        return _by_itself(version, error)
+        if version.folder != root and own.is_dir() and not _same(own, GENERATOR):
+            return _by_itself(version, root, error)
+        if not isinstance(error, SpecError):
+            raise
+        raise UsageError(f"{version.label}: {error}") from error
 
 
-def _by_itself(version: Version, error: SpecError) -> Side:
-    """Read a revision with the generator that it was written for."""
+def _by_itself(version: Version, root: Path, error: Exception) -> Side:
+    """Read a revision with the generator that it was written for, and its own runtime when it has one."""
+    home = version.folder if (version.folder / "runtime").is_dir() else root
+    path = os.pathsep.join([str(version.folder / "generator"), str(home / "runtime")])
     done = subprocess.run(
         [sys.executable, "-P", str(HERE.with_name("collect.py")), str(version.folder)],
-        env={**os.environ, "PYTHONPATH": str(version.folder / "generator")}, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
         said = done.stderr.strip().rpartition("\n")[2]
         raise UsageError(f"{version.label}: this generator refuses it ({error}), and its own fails: {said}")
     answer = json.loads(done.stdout)
     if "error" in answer:
-        raise UsageError(f"{version.label}: {answer['error']}; this generator says: {error}")
+        raise UsageError(f"{version.label}: {answer['error']}; of the same, this generator says: {error}")
     tables = {name: [Row(*row) for row in rows] for name, rows in answer["tables"].items()}
-    return Side(version.label, version.folder, version.folder, tables, answer["outputs"], own=True)
+    return Side(version.label, version.folder, home, tables, answer["outputs"], own=version.folder / "generator")
 
 
 def _same(one: Path, two: Path) -> bool:
@@ -143,36 +147,45 @@ def _build(side: Side, workshop: Path, seed: Path) -> Path:
     for source in sorted((side.home / "runtime/oric/native").iterdir()):
         digest.update(source.name.encode() + source.read_bytes())
     folder = workshop / digest.hexdigest()[:20]
-    if (folder / "ready").exists():
-        (folder / "ready").touch()
+    if folder.exists():
+        folder.touch()
         return folder
     _prune(workshop)
-    write_tree(folder / "build", dict(_built(side.outputs)))
-    objects = folder / "build/obj"
-    objects.mkdir(parents=True, exist_ok=True)
-    for known in (seed, *(p / "build/obj" for p in workshop.iterdir() if p != folder)):
-        for made in known.glob("*.o") if known.is_dir() else ():
-            if not (objects / made.name).exists():
+    work = workshop / f"{folder.name}.{os.getpid()}"  # becomes the folder when it is whole
+    try:
+        write_tree(work / "build", dict(_built(side.outputs)))
+        _compile(side, work, [seed, *(p / "build/obj" for p in workshop.iterdir() if not p.suffix)])
+        with contextlib.suppress(OSError):  # somebody else was quicker
+            work.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return folder
+
+
+def _compile(side: Side, work: Path, seeds: list[Path]) -> None:
+    """Make the C module in ``work``; objects that a folder of ``seeds`` has are taken from there."""
+    objects = work / "build/obj"
+    objects.mkdir()
+    for made in (made for known in seeds if known.is_dir() for made in known.glob("*.o")):
+        if not (objects / made.name).exists():
+            try:
                 os.link(made, objects / made.name)
-    link = folder / "runtime"
-    if not link.exists():
-        link.symlink_to((side.home / "runtime").resolve(), target_is_directory=True)
-    home = side.home / "generator" if side.own else GENERATOR
+            except OSError:  # another file system
+                shutil.copyfile(made, objects / made.name)
+    (work / "runtime").symlink_to((side.home / "runtime").resolve(), target_is_directory=True)
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "oricgen", "--root", str(folder), "native"],
-        env={**os.environ, "PYTHONPATH": str(home)}, capture_output=True, text=True, check=False,
+        [sys.executable, "-P", "-m", "oricgen", "--root", str(work), "native"],
+        env={**os.environ, "PYTHONPATH": str(side.own or GENERATOR)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
+    (work / "runtime").unlink()
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if "error" in line]
         raise UsageError(f"{side.label}: the C compiler refuses what is generated: {(errors or ['it says nothing'])[0]}")
-    link.unlink()
-    (folder / "ready").touch()
-    return folder
 
 
 def _prune(workshop: Path) -> None:
     """Forget the sides that were not used for the longest time."""
     workshop.mkdir(parents=True, exist_ok=True)
-    known = sorted((p for p in workshop.iterdir() if (p / "ready").exists()), key=lambda p: (p / "ready").stat().st_mtime)
+    known = sorted((p for p in workshop.iterdir() if not p.suffix), key=lambda p: p.stat().st_mtime)
     for old in known[: max(0, len(known) - _KEEP)]:
         shutil.rmtree(old, ignore_errors=True)
