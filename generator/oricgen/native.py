@@ -72,9 +72,9 @@ def build_native(root: Path, sanitize: bool = False) -> Path:
     ffi.emit_c_code(str(glue))
     sources = sorted((root / "runtime/oric/native").glob("*.c")) + sorted((root / "build/c").glob("*.c")) + [glue]
     flags = [*CFLAGS, *(SANITIZE if sanitize else [])]
-    shared = _digest([*(root / "runtime/oric/native").glob("*.[hi]*"), *(root / "build/c").glob("*.[hi]*")], flags)
+    included = _inclusions([*(root / "runtime/oric/native").glob("*.[hi]*"), *(root / "build/c").glob("*.[hi]*"), *sources])
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        objects = list(pool.map(lambda s: _compile(root, s, work, flags, shared), sources))
+        objects = list(pool.map(lambda s: _compile(root, s, work, flags, included[s]), sources))
     target_dir = root / "build" / ("sanitize/oric_tables" if sanitize else "oric_tables")
     target_dir.mkdir(parents=True, exist_ok=True)
     target = target_dir / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
@@ -102,8 +102,25 @@ def _digest(paths: list[Path], extra: list[str]) -> str:
     return hasher.hexdigest()
 
 
-def _compile(root: Path, source: Path, work: Path, flags: list[str], shared: str) -> Path:
-    obj = work / f"{source.stem}-{_digest([source], [*flags, shared])[:16]}.o"
+def _inclusions(files: list[Path]) -> dict[Path, list[Path]]:
+    """Each file with all that it includes, directly or not, of the files given."""
+    by_name = {path.name: path for path in files}
+    direct = {path: re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE) for path in files}
+    out: dict[Path, list[Path]] = {}
+    for path in files:
+        found = {path}
+        todo = [path]
+        while todo:
+            new = {by_name[name] for name in direct[todo.pop()] if name in by_name} - found
+            found |= new
+            todo += new
+        out[path] = sorted(found)
+    return out
+
+
+def _compile(root: Path, source: Path, work: Path, flags: list[str], included: list[Path]) -> Path:
+    """Compile a source, unless there is an object of the same text, headers and flags."""
+    obj = work / f"{source.stem}-{_digest(included, flags)[:16]}.o"
     if obj.exists():
         return obj
     for old in work.glob(f"{source.stem}-????????????????.o"):
