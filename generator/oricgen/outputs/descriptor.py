@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import SpecError
 from ..isa import rows as machine
-from ..isa.model import REGISTER_KINDS
+from ..isa.model import REGISTER_KINDS, Operand, Operation
 from ..render import header, template
 from ..spec import Spec
 from ..tables import descriptor, memory_spaces, opcodes, regclass
@@ -24,7 +24,7 @@ def render(spec: Spec) -> dict[str, str]:
     """Render the tables.
 
     Raises:
-        SpecError: an operand of an operation that no register type tag fits.
+        SpecError: an operand that no register type tag fits, an access that no sub-opcode of the extended path fits.
     """
     model, table = descriptor.load(spec), regclass.load(spec)
     _check_operands(spec, model)
@@ -52,22 +52,35 @@ def _by_part(model: Descriptor, section: str) -> dict[str, Mapping[str, Any]]:
 
 
 def _check_operands(spec: Spec, model: Descriptor) -> None:
-    """Every register operand of every operation has a tag."""
+    """Every register operand of every operation has a tag, and every access on the extended path a sub-opcode."""
     tags = {(r.values["kind"], r.values["registers"]) for r in model.sections["register_tags"] if "kind" in r.values}
     rows = {name: row for data in spec.family("encoding").values() for name, row in data["operations"].items()}
     for operation in machine.load(spec).operations:
-        codes = {m.name: m.codes for m in operation.mods}
-        widths = rows[operation.name].get("widths", {})
+        counts = {o.name: _registers(operation, o, rows[operation.name].get("widths", {})) for o in operation.operands}
         for operand in operation.operands:
-            if operand.kind not in _WITH_TAG:
-                continue
-            own = widths.get(operand.width, {})
-            names = [] if operand.width.isdigit() else codes[operand.width]
-            for count in {own.get(n, registers_of(n)) for n in names} or {int(operand.width)}:
+            for count in sorted(counts[operand.name]) if operand.kind in _WITH_TAG else ():
                 if (operand.kind, count) not in tags:
                     what = f"{count} registers of kind {operand.kind} ({operation.name}, {operand.name})"
-                    line = spec.load(descriptor.FILES[0]).line_of("register_tags")
-                    raise SpecError(spec.path(descriptor.FILES[0]), line, f"register_tags: no tag for {what}")
+                    raise _error(spec, "register_tags", f"register_tags: no tag for {what}")
+        extended = model.extended_opcodes.get(operation.opcode)
+        if extended is not None:
+            data = next(name for name in extended.data if name in counts)
+            for count in sorted(counts[data] - set(extended.registers)):
+                what = f"{operation.name} with {count} registers of {data}"
+                raise _error(spec, "extended_opcodes", f"extended_opcodes: no sub-opcode for {what}")
+
+
+def _registers(operation: Operation, operand: Operand, widths: Mapping[str, Mapping[str, int]]) -> set[int]:
+    """Numbers of 32-bit registers that an operand can have; ``widths`` are the row's own."""
+    if operand.width.isdigit():
+        return {int(operand.width)}
+    own = widths.get(operand.width, {})
+    return {own.get(name, registers_of(name)) for m in operation.mods if m.name == operand.width for name in m.codes}
+
+
+def _error(spec: Spec, section: str, message: str) -> SpecError:
+    name = descriptor.FILES[0]
+    return SpecError(spec.path(name), spec.load(name).line_of(section), message)
 
 
 def _opcodes(spec: Spec, model: Descriptor, table: RegClass) -> dict[int, dict[str, Any]]:

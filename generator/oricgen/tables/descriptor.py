@@ -41,6 +41,13 @@ _KEYS = {
 # Documented tables and their sizes.
 _COUNTS = {"groups": 8, "extended": 10, "register_tags": 12, "register_word": 3, "predicate_word": 3, "register_field": 2}
 _WORD_BITS = 32
+# Names that generated code and the descriptor's builder rely on: section -> parts, and the values of some parts.
+_PARTS = {
+    "parts": ("category", "memory space", "address type", "operand count"),
+    "register_word": ("presence", "type", "number"),
+    "predicate_word": ("type", "condition", "value"),
+}
+_VALUES = {"type": ("pred", "upred"), "condition": ("as_is", "negated")}  # of predicate_word
 
 
 class Place(NamedTuple):
@@ -189,6 +196,7 @@ class _Loader:
 
     def load(self) -> Descriptor:
         _rows.check_count(self.spec, _FILE, self.sections, _COUNTS)
+        self._check_names()
         parts = self._parts()
         tables = self._tables()
         fields = self._class_fields(parts, tables)
@@ -196,6 +204,7 @@ class _Loader:
         first, last = self._range("operand_ids")
         extended = self._extended(fields)
         self._check_words()
+        self._check_field_of_numbers()
         self._check_tags()
         self._check_addresses()
         self._check_cases(fields)
@@ -216,6 +225,21 @@ class _Loader:
         if width < 1 or first + width > most:
             raise self._error(row.line, f"{row.key}: {column} '{row.values[column]}' are no bits of a word of {most}")
         return first, width
+
+    def _check_names(self) -> None:
+        """The parts that code relies on exist, and their values."""
+        for section, names in _PARTS.items():
+            rows = {row.values["part"]: row for row in self.sections[section]}
+            for name in names:
+                if name not in rows:
+                    raise self._error(self.data.line_of(section), f"{section}: part '{name}' is missing")
+            for name, values in _VALUES.items() if section == "predicate_word" else ():
+                if set(rows[name].values.get("values", ())) != set(values):
+                    raise self._error(rows[name].line, f"{rows[name].key}: values must be those of {' and '.join(values)}")
+        categories, unknown = self.spec.load(regclass.FILES[0])["categories"], self.data["unknown_category"]
+        if categories["first"] <= unknown <= categories["last"]:
+            what = f"is a category ({categories['first']} to {categories['last']})"
+            raise self._error(self.data.line_of("unknown_category"), f"unknown_category: {unknown} {what}")
 
     # -- the descriptor words ----------------------------------------------------------------------------
 
@@ -386,6 +410,15 @@ class _Loader:
                 raise self._error(gate.line, f"{gate.key}: no memory instruction has an operand {name}")
         return dict(sorted(out.items()))
 
+    def _check_narrow(self) -> None:
+        """The values of narrow accesses are values of a modifier that memory instructions have."""
+        narrow = self.data["narrow_values"]
+        known = {name for o in self._memory() for m in o.mods if m.name == narrow["modifier"] for name in m.codes}
+        for index, name in enumerate(narrow["values"]):
+            if name not in known:
+                message = f"narrow_values: no memory instruction has '{name}' of a modifier {narrow['modifier']}"
+                raise self._error(narrow["values"].line_of(index), message)
+
     def _memory(self) -> list[Operation]:
         """The operations that access memory."""
         spaces = memory_spaces.load(self.spec).input_of
@@ -398,6 +431,7 @@ class _Loader:
         operands: dict[str, list[set[str]]] = {}
         for operation in machine.load(self.spec).operations:
             operands.setdefault(operation.opcode, []).append({o.name for o in operation.operands})
+        self._check_narrow()
         out: dict[str, ExtendedOpcode] = {}
         for row in self.sections["extended_opcodes"]:
             values = row.values
@@ -434,6 +468,19 @@ class _Loader:
                         raise self._error(row.line, f"{row.key}: value {name} = {value} does not fit bits {row.values['bits']}")
                 if "value_bits" in row.values and self._bits(row, "value_bits")[1] != width:
                     raise self._error(row.line, f"{row.key}: value_bits and bits are not of one width")
+
+    def _check_field_of_numbers(self) -> None:
+        """The register field takes every bit of a number once; the always-true predicate fits its word."""
+        expected = 0
+        for row in self.sections["register_field"]:
+            first, width = self._bits(row, "value_bits")
+            if first != expected:
+                raise self._error(row.line, f"{row.key}: value_bits begin at {first} where {expected} is expected")
+            expected += width
+        value = next(row for row in self.sections["predicate_word"] if row.values["part"] == "value")
+        if self.data["always_true"] >> self._bits(value)[1]:
+            message = f"always_true: {self.data['always_true']} does not fit bits {value.values['bits']} of the predicate word"
+            raise self._error(self.data.line_of("always_true"), message)
 
     def _check_tags(self) -> None:
         """Tags, codes, and the operands that have them, each once."""
