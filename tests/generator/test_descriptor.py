@@ -64,7 +64,7 @@ def test_lookup_tables() -> None:
     for name, (_, fields) in LOOKUP_TABLES.items():
         assert {f.id for f in MODEL.class_fields if name in f.tables} == fields
     assert {values["values"] for values in rows.values()} == {"unknown"}
-    assert MODEL.data["tables"] == 28
+    assert MODEL.data["tables"]["claimed"] == 28
 
 
 def test_extended_path_is_complete() -> None:

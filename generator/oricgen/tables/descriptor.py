@@ -168,7 +168,7 @@ def counts(spec: Spec) -> dict[str, int]:
         "groups of class fields": len(model.sections["groups"]),
         "operand fields (packOperandField)": len(model.operand_fields),
         "operand fields with a name": sum(bool(name) for name in model.operand_fields.values()),
-        "lookup tables": model.data["tables"],
+        "lookup tables": model.data["tables"]["claimed"],
         "lookup tables listed": sum(r.values.get("listed", True) for r in tables),
         "extended sub-opcodes": len(model.extended),
         "extended rows": len(model.sections["extended"]),
@@ -298,9 +298,10 @@ class _Loader:
                 if "where" not in row.values:
                     common[number] = row.values["table"]
                 out.setdefault(number, []).append(row.values["table"])
-        if len(self.sections["lookup_tables"]) > self.data["tables"]:
-            listed = len(self.sections["lookup_tables"])
-            raise self._error(self.data.line_of("tables"), f"tables: {self.data['tables']} in all, but {listed} have rows")
+        listed = sum(r.values.get("listed", True) for r in self.sections["lookup_tables"])
+        if listed != self.data["tables"]["listed"]:
+            line = self.data.line_of("tables")
+            raise self._error(line, f"tables: {self.data['tables']['listed']} are listed, but {listed} rows are")
         known = {r.values["table"] for r in self.sections["lookup_tables"]}
         for case in regclass.load(self.spec).cases:
             for field in case.fields:
@@ -402,7 +403,10 @@ class _Loader:
         if missing:
             raise self._error(self.data.line_of("extended"), f"extended: no row for sub-opcode {', '.join(missing)}")
         gates = self.sections["gates"]
+        categories = self.spec.load(regclass.FILES[0])["categories"]
         for gate in gates:
+            if not categories["first"] <= gate.values["category"] <= categories["last"]:
+                raise self._error(gate.line, f"{gate.key}: category is not in {categories['first']} to {categories['last']}")
             if (gate.values["when"] == "always") != (gate is gates[-1]):
                 raise self._error(gate.line, f"{gate.key}: the last gate, and only that, is always open")
             kind, _, name = gate.values["when"].partition(" ")

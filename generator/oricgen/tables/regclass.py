@@ -174,6 +174,10 @@ class _Loader:
         if unlisted < 0:
             line = self.data.line_of("numbering")
             raise self._error(line, f"numbering: there are {numbering['cases']} cases, but {listed} have rows")
+        documented = sum(len(c.ids) for c in cases if c.categories)
+        if documented != numbering["listed"]:
+            line = self.data.line_of("numbering")
+            raise self._error(line, f"numbering: {documented} cases have a category, {numbering['listed']} are listed")
         return RegClass(tuple(cases), of, self._handlers(of), self.addresses, unlisted, numbering["first"], numbering["last"])
 
     def _error(self, line: int, message: str) -> SpecError:
