@@ -37,6 +37,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("project")
     shutil.copytree(ROOT / "spec", root / "spec")
     (root / "runtime").symlink_to(ROOT / "runtime")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "spec"], ["commit", "-qm", "as it was"]):
+        subprocess.run([*git, *words], cwd=root, check=True, capture_output=True)
     file = root / "spec" / "sm_targets.yaml"
     head, begin, rest = file.read_text(encoding="utf-8").partition("  sm_87:\n")
     row, end, rest = rest.partition("  sm_88:\n")
@@ -60,10 +63,12 @@ def sources(root: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (root / "build" / "c").glob("*.[ch]") if path.name != "_native.c"}
 
 
-def oricgen(root: Path, *words: str) -> str:
-    """Run the generator on a project."""
+def oricgen(root: Path, *words: str, status: int = 0) -> str:
+    """Run the generator on a project; what it prints."""
     command = [sys.executable, "-m", "oricgen", "--root", str(root), *words]
-    return subprocess.run(command, env=environment(), check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, env=environment(), check=False, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done.stdout
 
 
 def run(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -108,12 +113,14 @@ def test_limits_of_the_row_hold(project: Path) -> None:
 
 
 def test_reviewers_see_them(project: Path) -> None:
-    """The flat file has the resolved rows; nothing else of it changes."""
+    """The flat file has the resolved rows and nothing else of it changes; `diff` says that no word of machine code does."""
     old, new = ((root / "build" / "flat" / "targets.txt").read_text(encoding="utf-8") for root in (ROOT, project))
     added = [line for line in new.splitlines() if line not in old.splitlines()]
     assert {line.split()[0] for line in added} == {"sm_87", "sm_99"}
     assert any(line.startswith("sm_99 limits:") and "static_shared=8192" in line for line in added)
     assert "sm_99" in oricgen(project, "explain", "sm_99")
+    page = oricgen(project, "diff", "--no-kernels", status=1)
+    assert "**added** `sm_99`" in page and "**changed** `sm_87`" in page and "No machine word changes its meaning" in page
 
 
 def test_rows_of_this_test_are_yaml() -> None:

@@ -133,7 +133,7 @@ def columns(target: Target) -> dict[str, Any]:
         "shared_base": target.shared_base,
     }
     out |= {"limits": dict(target.limits), "bank0": dict(target.bank0), "elf": dict(target.elf)}
-    out |= {"overrides": dict(target.overrides)} if target.overrides else {}
+    out |= {"overrides": {name: function or NONE for name, function in target.overrides.items()}} if target.overrides else {}
     return out | {"source": target.source} | ({"note": target.note} if target.note else {})
 
 
