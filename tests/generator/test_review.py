@@ -70,6 +70,14 @@ def test_columns_are_named_to_the_leaf() -> None:
     ]  # fmt: skip
 
 
+def test_mappings_in_lists_of_lists_are_values() -> None:
+    old, new = [row("A", emit=[[{"op": "FADD", "d": 0}]])], [row("A", emit=[[{"d": 0, "op": "FMUL"}]])]
+    assert changed(old, old) == changed(old, [row("A", emit=[[{"d": 0, "op": "FADD"}]])]) == []
+    (found,) = compare.table("x", old, new).rows
+    assert found.changes == (compare.Change("emit", (("{d: 0, op: FADD}",),), (("{d: 0, op: FMUL}",),)),)
+    assert isinstance(hash(found.changes), int)
+
+
 def test_a_renamed_row_is_one_change() -> None:
     old = [row("FADD", id=12, rot13="SNQQ", text="FADD Rd, Ra"), row("FMUL", id=13, rot13="SZHY", text="FMUL Rd, Ra")]
     new = [row("FPLUS", id=12, rot13="SCYHF", text="FPLUS Rd, Ra"), row("FMUL", id=13, rot13="SZHY", text="FMUL Rd, Ra")]

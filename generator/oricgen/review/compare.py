@@ -180,7 +180,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         loose = isinstance(value, set | frozenset) or path.rpartition(".")[2] in UNORDERED
         yield path, tuple(sorted(items, key=str) if loose else items)
     else:
-        yield path, "{}" if isinstance(value, Mapping) else value
+        yield path, _plain(value)
 
 
 def _labels(items: Sequence[Any]) -> list[str]:
@@ -193,9 +193,9 @@ def _labels(items: Sequence[Any]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """An item of a list as something that can be compared and counted."""
+    """The value in hashable form: a mapping that stands in a list of a list is its text, in the order of its keys."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_plain(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_plain(value[key])}" for key in sorted(value, key=str)) + "}"
     return tuple(_plain(item) for item in value) if isinstance(value, list | tuple) else value
 
 

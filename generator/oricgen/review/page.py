@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..rows import Row
@@ -170,8 +170,6 @@ def plain(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "[" + ", ".join(map(plain, value)) + "]"
-    if isinstance(value, Mapping):
-        return "{}"
     return str(value)
 
 
