@@ -72,7 +72,7 @@ def build_native(root: Path, sanitize: bool = False) -> Path:
     ffi.emit_c_code(str(glue))
     sources = sorted((root / "runtime/oric/native").glob("*.c")) + sorted((root / "build/c").glob("*.c")) + [glue]
     flags = [*CFLAGS, *(SANITIZE if sanitize else [])]
-    included = _inclusions([*(root / "runtime/oric/native").glob("*.[hi]*"), *(root / "build/c").glob("*.[hi]*"), *sources])
+    included = inclusions([*(root / "runtime/oric/native").glob("*.[hi]*"), *(root / "build/c").glob("*.[hi]*"), *sources])
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         objects = list(pool.map(lambda s: _compile(root, s, work, flags, included[s]), sources))
     target_dir = root / "build" / ("sanitize/oric_tables" if sanitize else "oric_tables")
@@ -102,7 +102,7 @@ def _digest(paths: list[Path], extra: list[str]) -> str:
     return hasher.hexdigest()
 
 
-def _inclusions(files: list[Path]) -> dict[Path, list[Path]]:
+def inclusions(files: list[Path]) -> dict[Path, list[Path]]:
     """Each file with all that it includes, directly or not, of the files given."""
     by_name = {path.name: path for path in files}
     direct = {path: re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE) for path in files}

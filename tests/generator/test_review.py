@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from oricgen.review import compare, page, words
+from oricgen.review import compare, effects, page, remainder, words
 from oricgen.rows import Row
+from oricgen.spec import Spec
 
 from tests.generator import review_cases
 
@@ -114,6 +115,52 @@ def test_keys_are_joined_with_braces() -> None:
     ]  # fmt: skip
 
 
+def rule(key: str, instruction: str = "add") -> Row:
+    return row(key, instruction=instruction, emit=["MOV d, a"])
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "meet"),
+    [
+        ("add[.ftz].f32", "add.f32", True),
+        ("add[.ftz].f32", "add.ftz[.sat].f32", True),
+        ("add.{u32,s32}", "add.{s32,s64}", True),
+        ("add.u32", "add.{s32,s64}", False),
+        ("add.sat.f32", "add[.ftz].f32", False),
+    ],
+)
+def test_rules_that_change_places_differ_when_both_fit(one: str, two: str, meet: bool) -> None:
+    spec = Spec(ROOT / "spec")
+    old, new = [rule(one), rule("add.b64"), rule(two)], [rule(two), rule(one), rule("add.b64")]
+    found = remainder.reordered(old, new, spec)
+    assert [r.row.key for r in found] == ([two] if meet else [])
+    if meet:
+        assert found[0].changes == (compare.Change("place", f"behind {one}", f"before {one}, which fits the same instructions"),)
+    assert remainder.reordered(old, [rule("sub.f32", "sub"), *old], spec) == []
+
+
+def test_content_that_no_row_shows(tmp_path: Path) -> None:
+    for name, text in (("old", "list: [{a: 1, b: 2}, {a: 3}]\nlimit: 4\n"), ("new", "limit: 5\nlist: [{a: 3}, {b: 2, a: 1}]\n")):
+        (tmp_path / name / "spec").mkdir(parents=True)
+        (tmp_path / name / "spec/x.yaml").write_text(text, encoding="utf-8")
+        (tmp_path / name / "spec/same.yaml").write_text(f"# {name}\na: 1\n", encoding="utf-8")
+    found = remainder.unlisted(tmp_path / "old", tmp_path / "new", [])
+    assert [(r.row.key, r.changes) for r in found.rows] == [("x.yaml", (compare.Change("limit", 4, 5),))]
+    listed = compare.TableChange("x", (compare.RowChange(compare.CHANGED, row("x"), row("x")),))
+    assert remainder.unlisted(tmp_path / "old", tmp_path / "new", [listed]).rows == ()
+
+
+def test_instructions_that_differ_in_details_are_counted_apart() -> None:
+    old = ["[B0] MOV R1, R2", "[B0] IADD3 R3, R1, R2, RZ", ".L_x_0:", "[B0] EXIT"]
+    details = ["[B1] MOV R4, R2", "[B0] IADD3 R3, R4, R2, RZ", ".L_x_0:", "[B0] EXIT"]
+    lines, changed_count, deeply = effects.align(old, details)
+    assert (changed_count, deeply) == (2, 0)
+    assert lines[:2] == ("-[B0] MOV R1, R2", "+[B1] MOV R4, R2")
+    lines, changed_count, deeply = effects.align(old, [*details[:1], "[B0] NOP", *details[1:]])
+    assert (changed_count, deeply) == (3, 1)
+    assert lines[:2] == (" [B1] MOV R4, R2", "+[B0] NOP")
+
+
 def test_words_of_forms_decode_to_their_operation() -> None:
     """The words that stand for a form are words of it, for every form of the specification."""
     side = review_cases.before()
@@ -163,10 +210,10 @@ def edit(root: Path, name: str, find: str, replace: str) -> None:
     path.write_text(text.replace(find, replace), encoding="utf-8")
 
 
-def diff(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def diff(root: Path, *arguments: str, seed: str = "1") -> subprocess.CompletedProcess[str]:
     quick = [] if "--kernels" in arguments else ["--no-kernels"]
     command = [sys.executable, "-m", "oricgen", "--root", str(root), "diff", *quick, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "generator"), "PYTHONHASHSEED": seed}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
@@ -183,6 +230,7 @@ def test_revisions(project: Path, tmp_path: Path) -> None:
     back = diff(project, "HEAD", "HEAD~1", "-o", str(tmp_path / "page.md"))
     assert (back.returncode, back.stdout) == (1, "")
     assert "`limits.max_shared`: `133120` → `166912`" in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert diff(project, "HEAD~1", seed="2").stdout == done.stdout
 
 
 def test_a_revision_may_be_read_by_its_own_generator(project: Path) -> None:

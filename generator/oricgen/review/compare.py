@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 from ..rows import Row
@@ -231,7 +232,7 @@ def likeness(one: Mapping[str, Any], two: Mapping[str, Any], common: Mapping[Any
     mine, theirs = set(leaves(one)), set(leaves(two))
 
     def weight(found: Iterable[Any]) -> float:
-        return sum(1 / max(common[leaf], 1) for leaf in found)
+        return fsum(1 / max(common[leaf], 1) for leaf in found)  # the same in any order
 
     both, all_ = weight(mine & theirs), weight(mine | theirs)
     # What is the same in both was counted in the old and the new version: it is as telling as what only one has.

@@ -227,13 +227,13 @@ def _chosen(paths: Sequence[Path], target: tuple[int, str]) -> list[tuple[Path, 
 
 
 def _kernel(name: str, path: str, targets: tuple[str, ...], old: Any, new: Any) -> Kernel:
-    alignment = _align(old["lines"], new["lines"]) if isinstance(old, dict) and isinstance(new, dict) else ((), 0, 0)
+    alignment = align(old["lines"], new["lines"]) if isinstance(old, dict) and isinstance(new, dict) else ((), 0, 0)
     facts = [(side["bytes"], side["registers"]) if isinstance(side, dict) else side for side in (old, new)]
     count = sum(not line.endswith(":") for line in new["lines"]) if isinstance(new, dict) else 0
     return Kernel(name, path, targets, facts[0], facts[1], count, alignment[1], alignment[2], alignment[0])
 
 
-def _align(old: list[str], new: list[str]) -> tuple[tuple[str, ...], int, int]:
+def align(old: list[str], new: list[str]) -> tuple[tuple[str, ...], int, int]:
     """The lines of both with ``-``, ``+`` and blanks in front; how many instructions differ, and how many in more than detail.
 
     A detail is the number of a register, or a control code: one more instruction somewhere changes them everywhere. Lines that

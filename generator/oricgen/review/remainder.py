@@ -29,8 +29,15 @@ def unlisted(old: Path, new: Path, changes: Sequence[TableChange]) -> TableChang
             one = renamed(one, names)
             if _canonical(one) != _canonical(two):
                 rows = [Row(name, values, f"spec/{name}", 1) for values in (one, two)]
-                out.append(RowChange(CHANGED, rows[0], rows[1], differences(one, two)))
+                out.append(RowChange(CHANGED, rows[0], rows[1], differences(_in_order(one, two), two)))
     return TableChange(FILES, tuple(out))
+
+
+def _in_order(one: Any, two: Any) -> Any:
+    """``one`` with its lists in the order that they have in ``two``, where they have the same items."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        return {key: _in_order(value, two.get(key)) for key, value in one.items()}
+    return two if isinstance(one, list) and isinstance(two, list) and _canonical(one) == _canonical(two) else one
 
 
 def _canonical(value: Any) -> str:
