@@ -151,3 +151,18 @@ def test_stall_and_yield_are_values_that_the_machine_takes(target: str) -> None:
             for offset in range(0, len(words.text), 16):
                 value = int.from_bytes(words.text[offset : offset + 16], "little") >> 105 & 31
                 assert value <= 15 or 17 <= value <= 27, hex(offset)
+
+
+@pytest.mark.parametrize(("target", "most"), [("sm_80", 49152), ("sm_90", 49152), ("sm_90a", 232448)])
+def test_all_static_shared_memory_can_be_used(target: str, most: int) -> None:
+    """As on ptxas 13.0.88, an `a` target has all shared memory of a block; the last word is written and read."""
+    text = f""".reg .b32 %r<4>; .reg .b64 %rd<4>; .shared .align 4 .b8 s[SIZE];
+{OWN_WORD}
+mov.u32 %r2, s;
+st.shared.b32 [%r2+{most - 4}], 77; ld.shared.b32 %r3, [%r2+{most - 4}]; st.global.b32 [%rd2], %r3; ret;"""
+    assert run(kernel(text.replace("SIZE", str(most))), target, 1, threads=1)[0] == 77
+    with pytest.raises(CompileError, match=f"uses too much shared data \\(0x{most + 1:x} bytes, 0x{most:x} max\\)"):
+        oric.compile(kernel(text.replace("SIZE", str(most + 1))), arch=target)
+    with pytest.raises(oric.sim.LaunchError, match=r"\d+ bytes of shared memory: sm_\w+ has at most \d+ for a block"):
+        module = oric.sim.load(oric.compile(kernel(text.replace("SIZE", str(most))), arch=target).image)
+        module.launch("k", grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(1, np.uint32)], shared_bytes=232448)

@@ -207,12 +207,13 @@ class Module:
                 raise LaunchError(f"a block of {threads} threads: kernel {kernel.name} is made for at most {most}")
         registers = min(kernel.registers or target.max_regs, target.max_regs)
         warps = -(-threads // 32)
-        if warps * (-(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT) > target.regs_per_sm:
-            raise LaunchError(f"{threads} threads of {registers} registers need more than {target.regs_per_sm} registers")
+        if warps * (-(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT) > target.regs_per_block:
+            raise LaunchError(f"{threads} threads of {registers} registers need more than {target.regs_per_block} registers")
         static = max(kernel.shared_size, target.shared_base)
         total = (-(-static // _SHARED_ALIGN) * _SHARED_ALIGN if dynamic else static) + dynamic
-        if dynamic < 0 or total > target.max_shared:
-            raise LaunchError(f"{total} bytes of shared memory: {target.name} has at most {target.max_shared} for a block")
+        own = total - target.shared_base  # what lies below belongs to the system and is not counted
+        if dynamic < 0 or own > target.max_shared:
+            raise LaunchError(f"{own} bytes of shared memory: {target.name} has at most {target.max_shared} for a block")
         return ffi.new("oric_sim_launch *", {
             "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
             "shared_base": target.shared_base, "shared_bytes": total, "dynamic_bytes": dynamic,
