@@ -166,6 +166,29 @@ def test_any_row_by_its_key(spec: Spec) -> None:
     assert "row of the table lowering" in page(spec, "template move")
 
 
+def test_a_target_and_the_rows_that_name_it(spec: Spec) -> None:
+    text = page(spec, "sm_90")
+    assert text.startswith("sm_90: row of the table targets  (spec/sm_targets.yaml:")
+    named = section(text, "Named by")
+    assert "VIADD" in "   ".join(named).split("   ")
+    heading = next(i for i, line in enumerate(named) if line.startswith("  targets: "))
+    assert "sm_90a" in named[heading + 1].split()
+
+
+def test_markers_and_ids_without_a_name(spec: Spec) -> None:
+    assert page(spec, "205").startswith("SM89_LAST: marker 205")
+    assert page(spec, "56").startswith("opcode 56: opcode 56")
+    assert "No operation of spec/encoding has this opcode" in page(spec, "56")
+
+
+def test_an_opcode_page_joins_the_other_tables(spec: Spec) -> None:
+    text = page(spec, "MOV", "sm_90")
+    assert "category  517" in "\n".join(section(text, "regclass: 0x12 MOV"))
+    assert "No case of regclass.yaml is this opcode's" in page(spec, "FADD", "sm_90")
+    assert "  ptx     ld.shared.b32" in section(page(spec, "LDS", "sm_90"), "documented_rules: rule 68")
+    assert section(page(spec, "LDS", "sm_90"), "dispatch: LDS")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

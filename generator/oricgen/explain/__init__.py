@@ -81,7 +81,12 @@ def row_page(index: Index, found: Found) -> Page:
     naming = index.naming(found.row.key)
     if naming:
         page.heading("Named by")
-        page.table([[f.table, f.row.key, f"{f.row.path}:{f.row.line}"] for f in naming])
+        tables: dict[str, list[str]] = {}
+        for other in naming:
+            tables.setdefault(other.table, []).append(other.row.key)
+        for table, keys in tables.items():
+            page.line(f"{table}: {len(keys)}")
+            page.items(keys, 4)
     return page
 
 

@@ -76,8 +76,11 @@ def _rule(page: Page, row: Row, made: list[str], target: Target | None) -> None:
     if target is not None and row.values.get("isa") and target.isa not in row.values["isa"]:
         page.line(f"not on {target.name}: only {', '.join(row.values['isa'])} can do it", 6)
         return
-    for alternative in uses.alternatives(row):
+    alternatives = uses.alternatives(row)
+    for number, alternative in enumerate(alternatives, 1):
         conditions = [f"{key} {alternative[key]}" for key in ("when", "if", "expand", "with") if key in alternative]
+        if len(alternatives) > 1:
+            conditions.insert(0, f"case {number} of {len(alternatives)}, the first that the target can do is taken")
         if conditions:
             page.line("; ".join(conditions), 6)
         for line in alternative.get("emit", ()):

@@ -7,6 +7,7 @@ from ..isa.model import Form, Operation
 from ..latency import KIND_FILES, ClassColumns
 from ..rows import Row
 from ..tables import latency as latency_table
+from ..tables import regclass
 from . import uses
 from .index import WOVEN, Index
 from .page import Page
@@ -28,6 +29,14 @@ def opcode_page(index: Index, opcode: Row, isas: list[str], only: str = "") -> P
     for found in others:
         page.heading(f"{found.table}: {found.row.key}", f"{found.row.path}:{found.row.line}")
         page.fields(found.row.values)
+    case = regclass.load(index.spec).of.get(opcode.key)
+    if case is None:
+        page.heading("No case of regclass.yaml is this opcode's: no document gives it an encoding category.")
+    elif case.key not in {found.row.key for found in others}:
+        found_case = index.row(regclass.NAME, case.key)
+        assert found_case is not None, case.key
+        page.heading(f"regclass: {case.key}", f"{found_case.path}:{found_case.line}")
+        page.fields(found_case.values)
     machine = machine_rows.load(index.spec)
     operations = [o for o in machine.operations if o.opcode == opcode.key and only in ("", o.name)]
     for operation in operations:
