@@ -110,12 +110,12 @@ def _reader_map(data: Map, row: Map) -> dict[str, Any]:
 def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
     for other in row.get("isa", {}):
         if other not in machine.isas:
-            raise SpecError(path, row["isa"].line_of(other), f"class '{name}': no ISA '{other}'")
+            raise SpecError(path, row["isa"].line_of(other), f"{name}: there is no encoding model '{other}' in formats.yaml")
     merged = Map({**row, **row.get("isa", {}).get(isa, {})})
     merged.line, merged.lines = row.line, row.lines
 
     def fail(key: str, message: str) -> SpecError:
-        return SpecError(path, row.line_of(key), f"class '{name}' on {isa}: {message}")
+        return SpecError(path, row.line_of(key), f"{name}: {message} (on {isa})")
 
     results = {file: (r, r) if isinstance(r, str) else (r[0], r[1]) for file, r in merged.get("results", {}).items()}
     if (merged["result"] == "fixed") != bool(results):
@@ -147,17 +147,15 @@ def _operations(data: Map, machine: Machine, markers: frozenset[str], path: str)
             if op in markers:
                 raise SpecError(path, line, f"class '{name}': {op} is a range marker of opcodes.yaml; it cannot be scheduled")
             if op not in known:
-                raise SpecError(path, line, f"class '{name}': no operation '{op}'")
+                raise SpecError(path, line, f"{name}: there is no operation '{op}' in spec/encoding")
             if op in found:
-                raise SpecError(path, line, f"class '{name}': operation '{op}' is also in class '{found[op].klass}'")
+                raise SpecError(path, line, f"{name}: operation '{op}' is also in class {found[op].klass}")
             found[op] = OperationSchedule(
                 known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path)
             )
     for operation in machine.operations:
         if operation.name not in found:
-            raise SpecError(
-                operation.path, operation.line, f"operation '{operation.name}' has no scheduling class in spec/{_CLASSES}"
-            )
+            raise SpecError(operation.path, operation.line, f"{operation.name}: no class of spec/{_CLASSES} lists the operation")
     return tuple(found[o.name] for o in machine.operations)
 
 
@@ -181,7 +179,7 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
         return (0, 0, 0, 0)
     mods = [m for m in operation.mods if m.name == rule["mod"]]
     if not mods:
-        raise SpecError(path, row.line_of(key), f"class '{name}': operation '{operation.name}' has no modifier '{rule['mod']}'")
+        raise SpecError(path, row.line_of(key), f"{name}: operation '{operation.name}' has no modifier '{rule['mod']}'")
 
     def mask(prefixes: list[str]) -> int:
         bits = 0
@@ -198,13 +196,14 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]
     data = spec.load(name, "latency")
     path = str(spec.path(name))
     if data["isa"] != isa:
-        raise SpecError(path, data.line_of("isa"), f"the file of {isa} says '{data['isa']}'")
+        raise SpecError(path, data.line_of("isa"), f"isa: the file of {isa} says '{data['isa']}'")
     table = {}
     for row_name, row in data["results"].items():
         line = data["results"].line_of(row_name)
         cells = {}
         for group, figures in row["readers"].items():
-            place = f"'{row_name}' to '{group}'"
+            line = row["readers"].line_of(group)
+            place = f"{row_name}: reader '{group}'"
             if not 1 <= figures[0] <= MOST_CYCLES:
                 raise SpecError(path, line, f"{place}: {figures[0]}: tables hold 1 to {MOST_CYCLES} cycles")
             if figures[0] < figures[1]:
@@ -212,15 +211,14 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]
             if group not in used:
                 raise SpecError(path, line, f"{place}: no class reads as '{group}'")
             cells[group] = figures[0]
+        line = data["results"].line_of(row_name)
         rewrite = row["rewrite"]
         if not 1 <= rewrite[0] <= MOST_CYCLES:
-            raise SpecError(
-                path, line, f"'{row_name}': rewrite {rewrite[0]}: the tables of the scheduler hold 1 to {MOST_CYCLES}"
-            )
+            raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]}: the tables of the scheduler hold 1 to {MOST_CYCLES}")
         if len(rewrite) > 1 and rewrite[0] < rewrite[1]:
-            raise SpecError(path, line, f"'{row_name}': rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
+            raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
         if row["other"] < max(cells.values(), default=0):
-            raise SpecError(path, line, f"'{row_name}': 'other' is below the distance to a known reader group")
+            raise SpecError(path, line, f"{row_name}: 'other' is below the distance to a known reader group")
         table[row_name] = {**{g: cells.get(g, row["other"]) for g in sorted(used)}, OTHER: row["other"], REWRITE: rewrite[0]}
     return table
 
@@ -232,4 +230,4 @@ def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:
                 for row in pair:
                     if f"{file} {row}" not in distance[isa]:
                         line = data["classes"].line_of(name)
-                        raise SpecError(path, line, f"class '{name}': latency/{isa}.yaml has no row '{file} {row}'")
+                        raise SpecError(path, line, f"{name}: spec/latency/{isa}.yaml has no row '{file} {row}'")

@@ -95,7 +95,7 @@ class _Reader:
         self.out = Meaning(op.ident, op.name, f"{op.path}:{op.line}", op.guard == "UP")
 
     def error(self, message: str) -> SpecError:
-        return SpecError(self.op.path, self.line, f"operation '{self.op.name}', meaning: {message}")
+        return SpecError(self.op.path, self.line, f"{self.op.name}: column 'meaning': {message}")
 
     def operand(self, name: str) -> Operand:
         index, operand = self.operands[name]

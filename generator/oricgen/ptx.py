@@ -126,7 +126,7 @@ def _family(path: PurePath, data: Map, types: Map) -> Family:
         family.instructions.append(Instruction(name, row["section"], tuple(forms)))
     for slot in data["slots"]:
         if slot not in used:
-            raise SpecError(path, data["slots"].line_of(slot), f"slot '{slot}' is used by no form")
+            raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
     return family
 
 

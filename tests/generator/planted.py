@@ -101,12 +101,14 @@ def sound() -> tuple[Spec, dict[str, set[str]]]:
 def errors(texts: dict[str, str]) -> SpecError | None:
     """What ``oricgen check`` says of the specification with these texts in place of its files: the first error.
 
-    Only the steps that read one of the files are run again.
+    Only the steps that read one of the files are run again, those of the table that owns it first.
     """
     spec, reads = sound()
     edited = spec.edited(texts)
     folders = {f"{Path(name).parent}/" for name in texts if not (ROOT / "spec" / name).exists()}
     todo: list[tuple[str, Callable[[Spec], Any]]] = [s for s in steps() if reads[s[0]] & {*texts, *folders}]
+    own = {f"check {t.NAME}" for t in all_tables() if any(n.startswith(f) for n in texts for f in t.FILES)}
+    todo.sort(key=lambda step: step[0] not in own)
     assert todo, f"nothing reads {sorted(texts)}"
     try:
         for _, step in todo:

@@ -5,23 +5,58 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+from oricgen.errors import SpecError
 
-from tests.generator import planted
+from tests.generator import planted, raise_sites
 from tests.generator.planted import FOLDER, ROOT, Mistake
 
 CASES = [(path.stem, m) for path in sorted(FOLDER.glob("*.yaml")) for m in planted.read(path)]
 
+# Errors that no edit of a file can cause.
+ELSEWHERE = {
+    "handlers.py": "the compiler is not installed",
+    "native.py": "headers that include each other",
+    "outputs/__init__.py": "a mistake in the generator itself",
+    "textedit.py": "commands that edit the specification: their tests have it",
+    "strictyaml.py: the file cannot be read": "test_strictyaml.py",
+    "strictyaml.py: the file is not UTF-8": "test_strictyaml.py",
+}
+
+
+@cache
+def error_of(mistake: Mistake) -> SpecError | None:
+    return planted.errors({mistake.file: mistake.text()})
+
 
 @pytest.mark.parametrize(("table", "mistake"), CASES, ids=[f"{t}: {m.name}" for t, m in CASES])
 def test_mistake(table: str, mistake: Mistake) -> None:
-    error = planted.errors({mistake.file: mistake.text()})
+    error = error_of(mistake)
     assert error is not None, "nothing is said of it"
     assert str(error).startswith(f"spec/{mistake.place}:"), str(error)
     assert mistake.message in error.message
     assert error.line in mistake.lines(), str(error)
+
+
+def test_every_message_of_the_generator_has_a_mistake() -> None:
+    raised = {site for _, mistake in CASES if (error := error_of(mistake)) for site in raise_sites.sites_of(error)}
+    missing = {
+        f"{file}: {text}"
+        for (file, line), text in raise_sites.all_sites().items()
+        if (file, line) not in raised and "UsageError" not in text and not _elsewhere(file, text)
+    }
+    assert not missing
+
+
+def _elsewhere(file: str, text: str) -> bool:
+    return any(file == key.partition(": ")[0] and key.partition(": ")[2] in text for key in ELSEWHERE)
+
+
+def test_there_are_enough() -> None:
+    assert len(CASES) >= 40
 
 
 def test_names_are_unique() -> None:

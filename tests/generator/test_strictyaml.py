@@ -1,8 +1,10 @@
 """Strict YAML: every ambiguity is refused with its line; plain values keep their types."""
 
+from pathlib import Path
+
 import pytest
 from oricgen.errors import SpecError
-from oricgen.strictyaml import loads
+from oricgen.strictyaml import loads, read
 
 
 def test_scalars_and_lines() -> None:
@@ -34,3 +36,13 @@ def test_refusals(text: str, line: int, message: str) -> None:
     assert caught.value.line == line
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"f.yaml:{line}: ")
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(tmp_path / "x.yaml", "spec/x.yaml")
+    assert str(caught.value) == "spec/x.yaml: the file cannot be read: No such file or directory"
+    (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff\n")
+    with pytest.raises(SpecError) as caught:
+        read(tmp_path / "x.yaml", "spec/x.yaml")
+    assert str(caught.value) == "spec/x.yaml:2: the file is not UTF-8"

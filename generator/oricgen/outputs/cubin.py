@@ -27,8 +27,9 @@ def render(spec: Spec) -> dict[str, str]:
         _unique(data[name], path, name)
     _check_attributes(data["attributes"], path)
     known = {a["name"] for a in data["attributes"]}
-    if data["empty_module_attribute"] not in known:
-        raise SpecError(path, data.line_of("empty_module_attribute"), f"unknown attribute '{data['empty_module_attribute']}'")
+    empty = data["empty_module_attribute"]
+    if empty not in known:
+        raise SpecError(path, data.line_of("empty_module_attribute"), f"empty_module_attribute: there is no attribute '{empty}'")
     _check_targets(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {
@@ -71,7 +72,8 @@ def _unique(rows: Seq, path: PurePath, where: str) -> None:
         for index, row in enumerate(rows):
             line = rows.line_of(index)
             if row[key] in seen:
-                raise SpecError(path, line, f"{where}: {key} {row[key]} is used twice (first on line {seen[row[key]]})")
+                first = seen[row[key]]
+                raise SpecError(path, line, f"{row['name']}: {key} {row[key]} is used twice in {where} (first on line {first})")
             seen[row[key]] = line
 
 
@@ -89,9 +91,9 @@ def _sections(data: Map, path: PurePath) -> list[dict[str, Any]]:
     for key, row in data["sections"].items():
         line = data["sections"].line_of(key)
         if row["type"] not in data["section_types"]:
-            raise SpecError(path, line, f"{key}: unknown section type '{row['type']}'")
+            raise SpecError(path, line, f"{key}: there is no section type '{row['type']}'")
         if row.get("link", key) not in kinds:
-            raise SpecError(path, line, f"{key}: linked to the unknown kind '{row['link']}'")
+            raise SpecError(path, line, f"{key}: column 'link': there is no kind of section '{row['link']}'")
         link = kinds.index(row["link"]) if "link" in row else -1
         symbol = _SYMBOL_MODES[row.get("symbol", "never")]
         out.append({**row, "key": key, "type": data["section_types"][row["type"]], "link": link, "symbol": symbol})
@@ -114,14 +116,14 @@ def layout_columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...] =
     base: dict[str, Any] = {}
     if parent is not None:
         if parent not in data["layouts"] or parent in (*seen, name):
-            raise SpecError(path, line, f"layout {name}: cannot inherit '{parent}'")
+            raise SpecError(path, line, f"{name}: cannot inherit '{parent}': no other layout, or a circle")
         base = layout_columns(data, path, parent, (*seen, name))
     merged = {**base, **row}
     replaced = row.get("replace_records", {})
     names = {r["attribute"] for r in merged.get("records", ())}
     for old in replaced:
         if old not in names:
-            raise SpecError(path, replaced.line_of(old), f"layout {name}: there is no record {old} to replace")
+            raise SpecError(path, replaced.line_of(old), f"{name}: there is no record {old} to replace")
     merged["records"] = [replaced.get(r["attribute"], r) for r in merged.get("records", ())]
     return merged
 
@@ -131,18 +133,18 @@ def _layout(data: Map, path: PurePath, name: str) -> dict[str, Any]:
     line = data["layouts"].line_of(name)
     missing = [c for c in _REQUIRED if c not in columns]
     if missing:
-        raise SpecError(path, line, f"layout {name}: column '{missing[0]}' is missing")
+        raise SpecError(path, line, f"{name}: column '{missing[0]}' is missing")
     kinds = list(data["sections"])
     rank = {kind: place for place, group in enumerate(columns["order"]) for kind in group}
     for kind in [*rank, *columns["late"], *(k for s in columns["segments"] for k in s["sections"])]:
         if kind not in kinds:
-            raise SpecError(path, line, f"layout {name}: unknown kind of section '{kind}'")
+            raise SpecError(path, line, f"{name}: there is no kind of section '{kind}'")
     codes = {a["name"]: a for a in data["attributes"]}
     records = []
     for record in columns["records"]:
         attribute = codes.get(record["attribute"])
         if attribute is None or "format" not in attribute:
-            raise SpecError(path, line, f"layout {name}: attribute '{record['attribute']}' has no format")
+            raise SpecError(path, line, f"{name}: record '{record['attribute']}' is no attribute with a format")
         records.append(
             (attribute["code"], data["record_formats"][attribute["format"]], record.get("fact", ""), record.get("value", 0))
         )

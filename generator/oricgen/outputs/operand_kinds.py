@@ -28,8 +28,9 @@ def render(spec: Spec) -> dict[str, str]:
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
-    if uniform & stable:
-        raise SpecError(spec.path(VALUES), values.line_of("stable"), f"listed twice: {sorted(uniform & stable)}")
+    if both := uniform & stable:
+        message = f"stable: {', '.join(map(str, sorted(both)))} is listed as uniform too"
+        raise SpecError(spec.path(VALUES), values.line_of("stable"), message)
     return {
         "oric_tables/operand_kinds.py": template(
             "operand_kinds.py.j2",

@@ -35,7 +35,7 @@ class _Tables:
     def operation(self, name: str, path: PurePath, line: int) -> Operation:
         """The operation of that name."""
         if name not in self.operations:
-            raise SpecError(path, line, f"there is no operation '{name}'")
+            raise SpecError(path, line, f"{name}: there is no such operation in spec/encoding")
         return self.operations[name]
 
 
@@ -68,13 +68,13 @@ def _rule(tables: _Tables, rule: Any, path: PurePath, line: int) -> None:
     targets = [i for i, o in enumerate(result.operands) if not o.writes]
     search, made = [_pattern(t) for t in rule["search"]], [_pattern(t) for t in rule["with"]]
     if len(search) > len(sources) or len(made) > len(targets):
-        raise SpecError(path, line, f"{operation.name} or {result.name} has fewer sources")
+        raise SpecError(path, line, f"{operation.name}: it or {result.name} has fewer sources")
     if targets[: len(made)] != list(range(1, len(made) + 1)):
-        raise SpecError(path, line, f"the sources of {result.name} do not follow its destination")
+        raise SpecError(path, line, f"{operation.name}: the sources of {result.name} do not follow its destination")
     bound = {p & ~KEEP_SIGNS for p in search if 0 <= p < IMM}
     for pattern in made:
         if pattern in (ANY,) or (0 <= pattern < IMM and pattern & ~KEEP_SIGNS not in bound):
-            raise SpecError(path, line, "the replacement names something that the search does not")
+            raise SpecError(path, line, f"{operation.name}: 'with' names something that 'search' does not")
     mask, value = _mods(operation, rule, path, line)
     orders = {tuple(search)}
     if "orders" in rule:
@@ -90,7 +90,7 @@ def _mods(operation: Operation, rule: Any, path: PurePath, line: int) -> tuple[i
     known = {m.name for m in operation.mods}
     for name in [*wanted, *rule.get("any", [])]:
         if name not in known:
-            raise SpecError(path, line, f"{operation.name} has no modifier '{name}'")
+            raise SpecError(path, line, f"{operation.name}: there is no modifier '{name}'")
     mask = value = 0
     for mod in operation.mods:
         if mod.name in rule.get("any", []):
@@ -110,9 +110,9 @@ def _fold(tables: _Tables, name: str, text: str, path: PurePath, line: int) -> N
     try:
         names = {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
     except SyntaxError as error:
-        raise SpecError(path, line, f"'{text}' is no expression: {error.msg}") from error
+        raise SpecError(path, line, f"{name}: '{text}' is no expression: {error.msg}") from error
     if not names <= _FOLD_NAMES:
-        raise SpecError(path, line, f"'{text}' uses unknown names: {sorted(names - _FOLD_NAMES)}")
+        raise SpecError(path, line, f"{name}: '{text}' uses unknown names: {', '.join(sorted(names - _FOLD_NAMES))}")
     places = {o.name: i for i, o in enumerate(operation.operands)}
     order = tuple(places.get(n, -1) for n in ("Ra", "Rb", "Rc"))
     tables.fold[tables.words[name]] = (operation.ident.lower(), order, text)
@@ -123,7 +123,7 @@ def _commute(tables: _Tables, name: str, entry: Any, path: PurePath, line: int) 
     places = {o.name: i for i, o in enumerate(operation.operands)}
     for source in entry["sources"]:
         if source not in places:
-            raise SpecError(path, line, f"{name} has no operand '{source}'")
+            raise SpecError(path, line, f"{name}: there is no operand '{source}'")
     swaps = []
     for mod_name, values in entry.get("swap", {}).items():
         mod = next((m for m in operation.mods if m.name == mod_name), None)

@@ -48,7 +48,7 @@ def _special(spec: Spec) -> list[dict[str, object]]:
     for name in meanings:
         if name not in numbers:
             line = meanings.line_of(name)
-            raise SpecError(spec.path("system_registers.yaml"), line, f"no system register '{name}' in formats.yaml")
+            raise SpecError(spec.path("system_registers.yaml"), line, f"{name}: formats.yaml has no such system register")
     return [{"name": n, "number": numbers[n], "meaning": m} for n, m in meanings.items()]
 
 

@@ -102,7 +102,7 @@ def _field(raw: Map, entries: Map, path: PurePath, line: int) -> Field:
     if kind.startswith("ptr:"):
         target = kind[4:]
         if target not in TYPES and target not in entries:
-            raise SpecError(path, line, f"'{target}' is neither a plain type nor a struct of this file")
+            raise SpecError(path, line, f"{raw['name']}: '{target}' is neither a plain type nor a struct of this file")
         ctype = (TYPES[target][0] if target in TYPES else target) + " *"
         return Field(raw["name"], raw["offset"], POINTER_SIZE, POINTER_SIZE, ctype, 0, "Q", raw["doc"])
     base, _, rest = kind.partition("[")

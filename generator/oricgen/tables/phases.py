@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import handlers
 from ..errors import SpecError
 from ..rows import Row, plain
 from ..spec import Spec
@@ -46,26 +47,29 @@ def check(spec: Spec) -> None:
     path = spec.path(FILES[0])
     rows = data["phases"]
     if len(rows) != COUNT:
-        raise SpecError(path, data.line_of("phases"), f"there are {len(rows)} phases, not {COUNT}")
+        raise SpecError(path, data.line_of("phases"), f"phases: there are {len(rows)} rows, not {COUNT}")
     places: dict[str, list[int]] = {}
     names: set[str] = set()
     for number, row in enumerate(rows):
         line = rows.line_of(number)
         if row["index"] != number:
-            raise SpecError(path, line, f"phase {row['index']} stands where {number} is expected")
+            raise SpecError(path, line, f"{row['name']}: index {row['index']} stands where {number} is expected")
         if row["name"] != UNDOCUMENTED and row["name"] in names:
-            raise SpecError(path, line, f"two phases are called {row['name']}")
+            raise SpecError(path, line, f"{row['name']}: another phase has this name")
         names.add(row["name"])
         if (row["name"] != UNDOCUMENTED or row["function"]) and not ("source" in row and "doc" in row):
-            raise SpecError(path, line, f"phase {number} needs a source and a doc")
+            raise SpecError(path, line, f"{row['name']}: phase {number} needs a source and a doc")
         if row["required"] and (row["min_level"] or not row["function"]):
-            raise SpecError(path, line, f"phase {number} is required but does not run at every level")
+            raise SpecError(path, line, f"{row['name']}: phase {number} is required but does not run at every level")
         if row["function"]:
+            if row["function"] not in handlers.passes():
+                message = f"{row['name']}: phase {number}: no registry of passes has the function '{row['function']}'"
+                raise SpecError(path, line, message)
             places.setdefault(row["function"], []).append(number)
     for number, rule in enumerate(data["constraints"]):
         line = data["constraints"].line_of(number)
         for side in ("before", "after"):
             if rule[side] not in places:
-                raise SpecError(path, line, f"no phase runs '{rule[side]}'")
+                raise SpecError(path, line, f"constraints: no phase runs '{rule[side]}'")
         if max(places[rule["before"]]) >= min(places[rule["after"]]):
-            raise SpecError(path, line, f"{rule['before']} must come before {rule['after']}: {rule['reason']}")
+            raise SpecError(path, line, f"constraints: {rule['before']} must come before {rule['after']}: {rule['reason']}")
