@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from oricgen.review import compare, effects, page, remainder, words
+from oricgen.review import compare, effects, page, places, remainder, words
 from oricgen.rows import Row
 from oricgen.spec import Spec
 
@@ -159,6 +159,28 @@ def test_instructions_that_differ_in_details_are_counted_apart() -> None:
     lines, changed_count, deeply = effects.align(old, [*details[:1], "[B0] NOP", *details[1:]])
     assert (changed_count, deeply) == (3, 1)
     assert lines[:2] == (" [B1] MOV R4, R2", "+[B0] NOP")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, "all targets"),
+        ({"isa": "sm_80"}, "sm_80"),
+        ({"isa": ["sm_90"]}, "sm_90, sm_90a"),
+        ({"sm": 90}, "sm_90, sm_90a"),
+        ({"since": "sm_104"}, ""),
+        ({"arch": ["sm_90a"]}, "sm_90a"),
+        ({"when": "wgmma"}, "sm_90a"),
+        ({"when": "!wgmma", "isa": "sm_90"}, "sm_90"),
+        ({"target": "sm_100a"}, ""),
+        ({"target": "the block"}, "all targets"),
+    ],
+)
+def test_where_a_row_matters(values: dict[str, object], expected: str) -> None:
+    columns = {"sm_80": {"isa": "sm_80"}, "sm_90": {"isa": "sm_90"}, "sm_90a": {"isa": "sm_90", "features": ["wgmma"]}}
+    targets = places.Targets(columns, frozenset({*columns, "sm_100a"}))
+    change = compare.RowChange(compare.ADDED, None, row("x", **values))
+    assert targets.text(targets.of("x", change)) == expected
 
 
 def test_words_of_forms_decode_to_their_operation() -> None:

@@ -19,12 +19,16 @@ class Targets:
     """The targets that code can be made for, of both sides, with their resolved columns."""
 
     columns: Mapping[str, Mapping[str, Any]]
+    known: frozenset[str] = frozenset()  # and those that no code can be made for
 
     @classmethod
     def of_sides(cls, old: Side, new: Side) -> Targets:
         """The targets of both; where a column differs, that of the new one."""
         rows = [row for side in (old, new) for row in side.tables.get(TABLE, ())]
-        return cls({row.key: row.values for row in rows if row.values.get("isa") and row.values.get("code", True)})
+        return cls(
+            {row.key: row.values for row in rows if row.values.get("isa") and row.values.get("code", True)},
+            frozenset(r.key for r in rows),
+        )
 
     def of(self, table: str, change: RowChange) -> set[str]:
         """The targets on which a row that differs matters, in its old or its new version."""
@@ -40,7 +44,11 @@ class Targets:
         isas = values.get("isa")
         if isas and columns["isa"] not in ([isas] if isinstance(isas, str) else isas):
             return False
-        if isinstance(values.get("sm"), int) and int(re.sub(r"\D", "", name)) < values["sm"]:
+        oldest = values.get("sm") or _number(str(values.get("since", "")))
+        if isinstance(oldest, int) and _number(name) < oldest:
+            return False
+        target = values.get("target")
+        if isinstance(target, str) and target in self.known and target != name:
             return False
         if values.get("arch") and name not in values["arch"]:
             return False
@@ -55,3 +63,9 @@ class Targets:
             return ALL
         known = [name for name in self.columns if name in found]
         return ", ".join([*known, *sorted(found - set(known))])
+
+
+def _number(name: str) -> int:
+    """sm_90a -> 90; 0 for what is no target."""
+    match = re.match(r"sm_(\d+)", name)
+    return int(match[1]) if match else 0
