@@ -82,6 +82,11 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     distance: dict[str, dict[str, dict[str, int]]] = {}
     for isa in machine.isas:
         distance[isa] = _distances(spec, isa, used)
+    for name, by_isa in classes.items():
+        for columns in by_isa.values():
+            if columns.own not in used | {OTHER}:
+                line = data["classes"][name].line_of("reads")
+                raise SpecError(path, line, f"{name}: no operand of an operation reads as '{columns.own}'")
     rows = tuple(sorted({r for table in distance.values() for r in table}))
     _check_results(data, classes, distance, path)
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))

@@ -66,6 +66,9 @@ def _load(spec: Spec) -> _rows.Sections:
         if row.values["flags"] != expected:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: flags are {row.values['flags']:#x}, expected {expected:#x}")
     pool = {row.values["name"]: row for row in found["pool"]}
+    for name in ("small_align", "small_limit", "bins_offset", "mutex_offset"):
+        if name not in pool:
+            raise SpecError(spec.path(_FILE), spec.load(_FILE).line_of("pool"), f"pool: the row '{name}' is missing")
     align, mutex = pool["small_align"].values["value"], pool["mutex_offset"]
     end = pool["bins_offset"].values["value"] + pool["small_limit"].values["value"] // align * _BIN_BYTES + _BIN_BYTES
     if end != mutex.values["value"]:
