@@ -33,6 +33,7 @@ DOCUMENTED = {
     ("intrinsics", "tensor_core operations"): 8,
     ("intrinsics", "tensor_memory operations"): 2,
     ("intrinsics", "control operations"): 6,
+    ("documented_rules", "rules"): 102,  # PTX-to-Ori lowering, "Lowering Rules"
     ("memory_spaces", "memory-space inputs"): 24,  # Ori IR, "Memory Space Classification"
     ("phases", "phases"): 159,  # Architecture overview, "Pipeline"
     ("progress", "progress values"): 21,  # Data structures, "Pipeline Progress Counter"
