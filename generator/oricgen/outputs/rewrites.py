@@ -79,9 +79,20 @@ def _rule(tables: _Tables, rule: Any, path: PurePath, line: int) -> None:
     orders = {tuple(search)}
     if "orders" in rule:
         orders = {(*order, *search[3:]) for order in itertools.permutations(search[:3])}
-    for order in sorted(orders):
-        entry = (tuple(zip(sources, order, strict=False)), mask, value, tables.words[result.name], tuple(made))
-        tables.rules.setdefault(tables.words[operation.name], []).append(entry)
+    entries = [
+        (tuple(zip(sources, o, strict=False)), mask, value, tables.words[result.name], tuple(made)) for o in sorted(orders)
+    ]
+    earlier = tables.rules.setdefault(tables.words[operation.name], [])
+    if all(any(_covers(before, entry) for before in earlier) for entry in entries):
+        raise SpecError(path, line, f"{operation.name}: the rule is never used: earlier ones take all that it fits")
+    earlier += entries
+
+
+def _covers(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether the first rule fits everything that the second fits."""
+    wanted = dict(other[0])
+    sources = all(pattern in {ANY, wanted.get(place, ANY)} for place, pattern in one[0])
+    return sources and one[1] & ~other[1] == 0 and other[2] & one[1] == one[2]
 
 
 def _mods(operation: Operation, rule: Any, path: PurePath, line: int) -> tuple[int, int]:
