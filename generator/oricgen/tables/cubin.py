@@ -34,7 +34,7 @@ def rows(spec: Spec) -> list[Row]:
             out += [Row(f"header form {r['osabi']:#x}", plain(r), path, value.line_of(i)) for i, r in enumerate(value)]
         elif key == "layouts":
             out += [Row(f"layout {name}", _layout(spec, data, name), path, value.line_of(name)) for name in value]
-        else:
+        elif key != "source":
             columns = plain(value) if isinstance(value, Map) else {"value": plain(value)}
             out.append(Row(key, columns, path, data.line_of(key)))
     return numbered(out)

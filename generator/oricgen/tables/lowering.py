@@ -41,7 +41,7 @@ def rows(spec: Spec) -> list[Row]:
         compiler = compiler_of(spec, name)
         for entry in data.get("rules", ()):
             for one in instances(entry):
-                out.append(Row(one["ptx"], _rule(one, compiler, rules), path, entry.line_of("ptx")))
+                out.append(Row(one["ptx"], _rule(one, data["source"], compiler, rules), path, entry.line_of("ptx")))
         for group, mark in (("templates", "template "), ("special_registers", "%")):
             table = data.get(group, {})
             for key, row in table.items():
@@ -52,7 +52,7 @@ def rows(spec: Spec) -> list[Row]:
     return numbered(out)
 
 
-def _rule(one: Map, compiler: Compiler, rules: Rules) -> dict[str, Any]:
+def _rule(one: Map, source: str, compiler: Compiler, rules: Rules) -> dict[str, Any]:
     """The columns of a rule; ``isa`` names the encoding models that can do it, when not all can."""
     _, (_, _, compiled) = compiler.rule(one)
     pattern = patterns.parse(one["ptx"], rules.sets, "", 0)
@@ -63,7 +63,7 @@ def _rule(one: Map, compiler: Compiler, rules: Rules) -> dict[str, Any]:
         "isa": sorted({isa for part in isas if part for isa in part}) if None not in isas else [],
         "operands": one.get("operands"),
         **(cases[0] if len(cases) == 1 else {f"case {number}": case for number, case in enumerate(cases, 1)}),
-        "source": one.get("source"),
+        "source": one.get("source", source),
     }
     return without_empty(values)
 

@@ -23,7 +23,7 @@ def rows(spec: Spec) -> list[Row]:
     data, path = load(spec), f"spec/{FILES[0]}"
     out = entries(data, "types", path)
     for key, value in data.items():
-        if key != "types":
+        if key not in ("types", "source"):
             out.append(Row(key, {"values": plain(value)} if isinstance(value, list) else plain(value), path, data.line_of(key)))
     return out
 

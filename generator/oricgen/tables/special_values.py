@@ -9,11 +9,13 @@ from ..spec import Spec
 
 NAME = "special_values"
 FILES = ("special_values.yaml",)
+_KINDS = ("uniform", "stable")
 
 
 def load(spec: Spec) -> Any:
     """Kind (``uniform``, ``stable``) -> number -> name."""
-    return spec.load(FILES[0])
+    data = spec.load(FILES[0])
+    return {kind: data[kind] for kind in _KINDS}
 
 
 def rows(spec: Spec) -> list[Row]:
