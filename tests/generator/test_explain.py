@@ -120,7 +120,7 @@ def test_rules_are_found_by_what_they_emit(spec: Spec) -> None:
     """Each operation that the text of a rule begins a line with is one of those found for it."""
     known = {o.name for o in machine_rows.load(spec).operations}
     checked = 0
-    for row, made in lowering_rules(Index(spec)):
+    for row, made in lowering_rules(Index.of(spec)):
         for line in row.values.get("emit", ()):
             name = line.removeprefix("?").split("{")[0].split()[0]
             if name in known:
@@ -134,7 +134,7 @@ def test_an_opcode_is_found_by_id_rot13_and_small_letters(spec: Spec) -> None:
 
 
 def test_every_opcode_has_a_page(spec: Spec) -> None:
-    index = Index(spec)
+    index = Index.of(spec)
     for row in index.rows("opcodes"):
         if row.values["id"] % 16 == 0 or not row.key.isupper():
             assert f" {row.values['id']}  (spec/opcodes.yaml:{row.line})" in page(spec, str(row.values["id"])).splitlines()[0]

@@ -28,7 +28,7 @@ def explain(spec: Spec, name: str, sm: str | None = None) -> str:
     Raises:
         UsageError: nothing has that name, or several things nearly do; an unknown target.
     """
-    index = Index(spec)
+    index = Index.of(spec)
     target = None if sm is None else _target(spec, sm)
     isas = list(machine_rows.load(spec).isas) if target is None else [target.isa]
     pages = _pages(index, name, isas, target)

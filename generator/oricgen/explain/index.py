@@ -31,6 +31,17 @@ class Index:
         self._modules = {table.NAME: table for table in all_tables()}
         self._rows: dict[str, list[Row]] = {}
 
+    @classmethod
+    def of(cls, spec: Spec) -> Index:
+        """The index of a specification, made once and as a whole, so that it is made anew after an edit of any table."""
+
+        def make() -> Index:
+            index = cls(spec)
+            index.by_key  # noqa: B018  reads all tables
+            return index
+
+        return spec.memo("index of all rows", make)
+
     def rows(self, table: str) -> list[Row]:
         """The rows of a table, none when there is no such table."""
         if table not in self._rows:
