@@ -113,7 +113,7 @@ def _list_phases(args: Arguments) -> None:
     from oric.phases.manager import list_phases
     from oric.support.targets import find_target
 
-    functions = phase_functions(find_target(args.get("gpu-name"))) if args.has("gpu-name") else {}
+    functions = phase_functions(find_target(args.get("gpu-name"), "gpu-name")) if args.has("gpu-name") else {}
     for index, name, runs in list_phases(args.integer("opt-level"), functions):
         print(f"{index:4} {name:40} {'runs' if runs else '-'}")
 

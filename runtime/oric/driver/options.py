@@ -33,7 +33,7 @@ class CompileOptions:
     target: Target = field(init=False)
 
     def __post_init__(self) -> None:
-        self.target = find_target(self.arch)
+        self.target = find_target(self.arch, "gpu-name")
         if self.opt_level < 0:
             raise ValueError(f"Value '{self.opt_level}' is not defined for option 'opt-level'")
         self.opt_level = min(self.opt_level, MAX_OPT_LEVEL)

@@ -9,8 +9,8 @@ class TargetError(ValueError):
     """A target that code cannot be made for, or no target at all; the text says which and what there is."""
 
 
-def find_target(name: str, option: str = "gpu-name") -> Target:
-    """The target that ``-arch`` (or another option) means by ``name``.
+def find_target(name: str, option: str = "") -> Target:
+    """The target that ``name`` means; ``option`` is the long name of the command-line option that it comes from.
 
     Raises:
         TargetError: code cannot be made for it yet, or there is no such target.
@@ -19,7 +19,8 @@ def find_target(name: str, option: str = "gpu-name") -> Target:
         return TARGETS[name]
     if name in KNOWN:
         raise TargetError(no_code(name))
-    raise TargetError(f"Value '{name}' is not defined for option '{option}' (code can be made for {', '.join(TARGETS)})")
+    what = f"Value '{name}' is not defined for option '{option}'" if option else f"unknown target '{name}'"
+    raise TargetError(f"{what} (code can be made for {', '.join(TARGETS)})")
 
 
 def no_code(name: str) -> str:
