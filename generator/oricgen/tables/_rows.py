@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from ..errors import SpecError
 from ..rows import Row, plain
@@ -48,6 +48,40 @@ def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
 def flat(sections: Sections) -> list[Row]:
     """All rows, section after section."""
     return [row for rows in sections.values() for row in rows]
+
+
+def section_table(
+    name: str,
+    file: str,
+    keys: Mapping[str, str],
+    documented: Mapping[str, int],
+    check: Callable[[Spec, Sections], None],
+) -> tuple[Callable[[Spec], Sections], Callable[[Spec], list[Row]], Callable[[Spec], None]]:
+    """``load``, ``rows`` and ``check`` of a table module whose file is a few lists (``keys`` as in :func:`read`).
+
+    ``documented`` is the number of rows of each section that the documents have completely; ``check`` sees the rows after
+    that and raises ``SpecError`` for what else is wrong with them.
+    """
+
+    def made(spec: Spec) -> Sections:
+        found = read(spec, file, keys)
+        check_count(spec, file, found, documented)
+        check(spec, found)
+        return found
+
+    def load(spec: Spec) -> Sections:
+        """The rows by section, checked."""
+        return spec.memo(name, lambda: made(spec))
+
+    def rows(spec: Spec) -> list[Row]:
+        """All rows of all sections."""
+        return flat(load(spec))
+
+    def check_all(spec: Spec) -> None:
+        """Read the table, which checks it."""
+        load(spec)
+
+    return load, rows, check_all
 
 
 def check_count(spec: Spec, file: str, sections: Sections, counts: Mapping[str, int]) -> None:

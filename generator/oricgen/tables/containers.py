@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows
 
@@ -23,16 +22,6 @@ _FLAG_SHIFT = 4  # of the hash mode
 _BIN_BYTES = 8  # head of a free list
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
@@ -47,18 +36,12 @@ def counts(spec: Spec) -> dict[str, int]:
     return {title: len(found[section]) for section, title in names.items()}
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """Numbering, flags of the modes, bins that end where the mutex begins.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     _rows.check_numbers(spec, _FILE, found["hash_modes"], "mode")
     _rows.check_numbers(spec, _FILE, found["analyses"], "pair")
     for row in found["hash_modes"]:
@@ -73,4 +56,6 @@ def _load(spec: Spec) -> _rows.Sections:
     end = pool["bins_offset"].values["value"] + pool["small_limit"].values["value"] // align * _BIN_BYTES + _BIN_BYTES
     if end != mutex.values["value"]:
         raise SpecError(spec.path(_FILE), mutex.line, f"{mutex.key}: value is {mutex.values['value']}, the bins end at {end}")
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows
 
@@ -20,37 +19,23 @@ _KEYS = {
 _DOCUMENTED = {"formats": 11, "markers": 2, "timers": 2, "stream": 5}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
     return {"lines of dumps": len(found["formats"]), "markers": len(found["markers"]), "timers": len(found["timers"])}
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """Complete sections; the lines of a dump count up from 1.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     lines: dict[str, int] = {}
     for row in found["formats"]:
         lines[row.values["dump"]] = expected = lines.get(row.values["dump"], 0) + 1
         if row.values["line"] != expected:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: line is {row.values['line']} where {expected} is expected")
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows
 
@@ -27,16 +26,6 @@ _UNDOCUMENTED = "undocumented"
 _PYTHON = {"int": int, "float": float, "double": float}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
@@ -48,23 +37,17 @@ def counts(spec: Spec) -> dict[str, int]:
     }
 
 
-def check(spec: Spec) -> None:
-    """Numbering, references, defaults of the right type, layouts.
-
-    Raises:
-        SpecError: the first row that breaks one of them.
-    """
-    load(spec)
-
-
 def defaults(spec: Spec) -> dict[int, int | float]:
     """Documented defaults by number."""
     return {r.values["knob"]: r.values["default"] for r in load(spec)["knobs"] if r.values["default"] != _UNDOCUMENTED}
 
 
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+def _check(spec: Spec, found: _rows.Sections) -> None:
+    """Numbering, references, defaults of the right type, layouts.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
     _rows.check_numbers(spec, _FILE, found["types"], "tag")
     _rows.check_numbers(spec, _FILE, found["nvopt"], "level")
     types = {row.values["name"] for row in found["types"]}
@@ -80,4 +63,6 @@ def _load(spec: Spec) -> _rows.Sections:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: {row.values['used']} reads a default that is not documented")
     for section, size in _BYTES.items():
         _rows.check_layout(spec, _FILE, found[section], size)
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

@@ -18,16 +18,6 @@ _ARRAY = re.compile(r"(\w+)\[(\w+)\]\Z")
 _BYTES = {**_rows.TYPE_BYTES, "u128": 16, "undocumented": 0}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """Structures, the fields of the two large ones, fields in all."""
     found = load(spec)
@@ -41,15 +31,6 @@ def counts(spec: Spec) -> dict[str, int]:
     }
 
 
-def check(spec: Spec) -> None:
-    """Fields come in order and within their structure; each overlap is marked, and each mark is one.
-
-    Raises:
-        SpecError: the first row that breaks this.
-    """
-    load(spec)
-
-
 def size_of(row: Row) -> int:
     """Bytes of a field; 0 when its type or length is not known."""
     if "last" in row.values:
@@ -60,9 +41,12 @@ def size_of(row: Row) -> int:
     return _BYTES[match[1]] * (0 if match[2] == "N" else int(match[2]))
 
 
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+def _check(spec: Spec, found: _rows.Sections) -> None:
+    """Fields come in order and within their structure; each overlap is marked, and each mark is one.
+
+    Raises:
+        SpecError: the first row that breaks this.
+    """
     bounds = {row.values["struct"]: row.values["bytes"] for row in found["structs"]}
     for section in ("fields", "bits"):
         _rows.check_refers(spec, _FILE, found[section], "struct", bounds, "structure of this file")
@@ -71,7 +55,6 @@ def _load(spec: Spec) -> _rows.Sections:
     for row in found["bits"]:
         if not any(_holds(field, row) for field in found["fields"]):
             raise _error(spec, row, f"there is no field that holds the mask {row.values['mask']:#x} there")
-    return found
 
 
 def _holds(field: Row, bit: Row) -> bool:
@@ -103,3 +86,6 @@ def _check_fields(spec: Spec, rows: list[Row], size: int | str) -> None:
 
 def _error(spec: Spec, row: Row, message: str) -> SpecError:
     return SpecError(spec.path(_FILE), row.line, f"{row.key}: {message}")
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

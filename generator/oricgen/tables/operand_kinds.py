@@ -27,16 +27,6 @@ _DOCUMENTED = {"types": 8, "kinds": 10, "problems": 10, "predicates": 5, "regist
 WORD_BITS = 64
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """Kinds and codes, and how many operands of forms have each kind."""
     found = load(spec)
@@ -47,15 +37,6 @@ def counts(spec: Spec) -> dict[str, int]:
         if row.values["from"] == "form":
             out[f"operands of forms: {row.values['text']}"] = of_forms[row.values["name"]]
     return out
-
-
-def check(spec: Spec) -> None:
-    """Counts, numbering, references; every operand of every form has exactly one kind.
-
-    Raises:
-        SpecError: the first row that breaks one of them.
-    """
-    load(spec)
 
 
 def bits_of(row: Row) -> range:
@@ -86,9 +67,12 @@ def _operands(spec: Spec) -> list[tuple[str, str, Operation]]:
     ]
 
 
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+def _check(spec: Spec, found: _rows.Sections) -> None:
+    """Counts, numbering, references; every operand of every form has exactly one kind.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
     _rows.check_numbers(spec, _FILE, found["types"], "code")
     _rows.check_numbers(spec, _FILE, found["kinds"], "kind", 1)
     _rows.check_numbers(spec, _FILE, found["problems"], "problem", 1)
@@ -107,7 +91,6 @@ def _load(spec: Spec) -> _rows.Sections:
             raise _error(spec, row, f"class is {row.values['class']}, registers.yaml selects {general} for type R")
     _check_fields(spec, found["fields"])
     _check_slots(spec, found["slots"], {row.values["name"]: row.values["from"] for row in found["kinds"]})
-    return found
 
 
 def _error(spec: Spec, row: Row, message: str) -> SpecError:
@@ -148,3 +131,6 @@ def _check_slots(spec: Spec, rows: tuple[Row, ...], origins: dict[str, str]) -> 
             raise SpecError(
                 spec.path(_FILE), line, f"slots: operand {name} of {operation.name} is '{kind}', which has no operand kind"
             )
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

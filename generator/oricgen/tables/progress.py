@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows, phases
 
@@ -15,34 +14,18 @@ _DOCUMENTED = {"progress": 21}
 _UNPLACED = "unplaced"
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of both sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """Values, and those that a phase sets."""
     found = load(spec)["progress"]
     return {"progress values": len(found), "placed behind a phase": sum(row.values["after"] != _UNPLACED for row in found)}
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """The counter only goes up: values and their phases are in order.
 
     Raises:
         SpecError: the first row that breaks this.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     index = {row["name"]: row["index"] for row in phases.load(spec)}
     values = {row.values["value"] for row in found["progress"]}
     _rows.check_refers(spec, _FILE, found["progress"], "after", index.keys() | {_UNPLACED}, "phase of phases.yaml")
@@ -58,4 +41,6 @@ def _load(spec: Spec) -> _rows.Sections:
                 message = f"{row.key}: {after} is phase {index[after]}, a lower value is set behind phase {last}"
                 raise SpecError(spec.path(_FILE), row.line, message)
             last = index[after]
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows, symbols
 
@@ -22,16 +21,6 @@ _KEYS = {
 _DOCUMENTED = {"nodes": 12, "binary": 2, "values": 4, "literals": 4, "storage": 10, "reserved": 5, "sizes": 6}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """Kinds of nodes, storage classes, builder nodes."""
     found = load(spec)
@@ -40,18 +29,12 @@ def counts(spec: Spec) -> dict[str, int]:
     return {"operand nodes": kinds, "storage classes": len(found["storage"]), "builder nodes": len(built)}
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """The parts of a node add up to it; symbols exist.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     nodes = {row.values["name"]: row for row in found["nodes"]}
     parts = {
         "binary": {row.values["builds"] for row in found["binary"]},
@@ -64,4 +47,6 @@ def _load(spec: Spec) -> _rows.Sections:
             raise SpecError(spec.path(_FILE), row.line, message)
     known = {row.values["symbol"] for row in symbols.load(spec)["elf"]}
     _rows.check_refers(spec, _FILE, found["reserved"], "symbol", known, "symbol of symbols.yaml")
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

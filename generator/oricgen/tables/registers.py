@@ -36,16 +36,6 @@ _LIMITS = {"max_regs": "R", "uniform_regs": "UR", "predicates": "P", "uniform_pr
            "barrier_regs": "B", "uniform_barriers": "UB"}  # fmt: skip
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
@@ -55,15 +45,6 @@ def counts(spec: Spec) -> dict[str, int]:
     return {title: len(found[section]) for section, title in names.items()}
 
 
-def check(spec: Spec) -> None:
-    """Counts, numbering, references, masks, limits.
-
-    Raises:
-        SpecError: the first row that breaks one of them.
-    """
-    load(spec)
-
-
 def index_on(row: Row, number: int) -> int | None:
     """The number of a fixed register in the instruction words of target ``number``; None when the target lacks its file."""
     since = {int(name.removeprefix("sm_")): index for name, index in row.values["index"].items()}
@@ -71,9 +52,12 @@ def index_on(row: Row, number: int) -> int | None:
     return since[max(known)] if known else None
 
 
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
+def _check(spec: Spec, found: _rows.Sections) -> None:
+    """Counts, numbering, references, masks, limits.
+
+    Raises:
+        SpecError: the first row that breaks one of them.
+    """
     for section, column in (("types", "type"), ("classes", "class")):
         _rows.check_numbers(spec, _FILE, found[section], column)
     files = {row.values["file"]: row for row in found["files"]}
@@ -91,7 +75,6 @@ def _load(spec: Spec) -> _rows.Sections:
     _rows.check_refers(spec, _FILE, found["system"], "ptx", special, "special register of ptx/special_registers.yaml")
     names = {name for part in spec.load("formats.yaml")["names"]["sreg"].values() for name in part.values()}
     _rows.check_refers(spec, _FILE, found["system"], "hardware", names, "system register of formats.yaml")
-    return found
 
 
 def _error(spec: Spec, row: Row, message: str) -> SpecError:
@@ -177,3 +160,6 @@ def _check_targets(spec: Spec, fixed: tuple[Row, ...], files: dict[str, Row]) ->
                 line = spec.load("sm_targets.yaml")["targets"].line_of(target.name)
                 message = f"{target.name}: {column} is {value}, {files[file].key} has {most or 'no'} registers there"
                 raise SpecError(spec.path("sm_targets.yaml"), line, message)
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

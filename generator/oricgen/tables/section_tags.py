@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows
 
@@ -22,16 +21,6 @@ _WRITER_BYTES = 1136  # of a Code Object
 _GROUPS = {"base": range(0x01, 0x59), "extended": range(0x1208, 0x1222)}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """Tags by group."""
     found = load(spec)
@@ -44,18 +33,12 @@ def counts(spec: Spec) -> dict[str, int]:
     }
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """Order and range of the tags, layouts.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     before = 0
     for row in found["tags"]:
         tag, group = row.values["tag"], row.values["group"]
@@ -72,4 +55,6 @@ def _load(spec: Spec) -> _rows.Sections:
     entry_bytes = next(row.values["value"] for row in found["rules"] if row.values["name"] == "entry_bytes")
     _rows.check_layout(spec, _FILE, found["entry"], entry_bytes)
     _rows.check_layout(spec, _FILE, found["writer"], _WRITER_BYTES)
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

@@ -27,16 +27,6 @@ _SHOWN = re.compile(r"\[[^]]*\]")
 _PRINTF = re.compile(r"%[df]")
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
@@ -47,18 +37,12 @@ def counts(spec: Spec) -> dict[str, int]:
     }
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """Offsets, references, and texts that agree between fields and lines.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     _rows.check_numbers(spec, _FILE, found["lines"], "line", 1)
     by_index: dict[int, Row] = {}
     for row in (*found["fields"], *found["floats"]):
@@ -85,7 +69,6 @@ def _load(spec: Spec) -> _rows.Sections:
             raise _error(
                 spec, row, f"phase {row.values['phase']} is {table[row.values['phase']]['name']}, not {row.values['name']}"
             )
-    return found
 
 
 def _error(spec: Spec, row: Row, message: str) -> SpecError:
@@ -100,3 +83,6 @@ def _check_line(spec: Spec, row: Row, shown: dict[str, Row]) -> None:
     for name, part in zip(values, _SHOWN.findall(text), strict=False):
         if name != UNDOCUMENTED and shown[name].values["text"] != part:
             raise _error(spec, row, f"'{part}' stands where {name} is shown as '{shown[name].values['text']}'")
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

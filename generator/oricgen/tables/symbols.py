@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..rows import Row
 from ..spec import Spec
 from . import _rows
 
@@ -22,16 +21,6 @@ _DOCUMENTED = {"internal": 8, "elf": 10, "labels": 3, "notation": 2}
 _GROUPS = {"reserved": 5, "descriptor": 4, "constant": 1}
 
 
-def load(spec: Spec) -> _rows.Sections:
-    """The rows by section, checked."""
-    return spec.memo(NAME, lambda: _load(spec))
-
-
-def rows(spec: Spec) -> list[Row]:
-    """All rows of all sections."""
-    return _rows.flat(load(spec))
-
-
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
@@ -45,18 +34,12 @@ def counts(spec: Spec) -> dict[str, int]:
     return {title: len(found[section]) for section, title in names.items()}
 
 
-def check(spec: Spec) -> None:
+def _check(spec: Spec, found: _rows.Sections) -> None:
     """Complete groups; each bank once, with the section that the container has for it.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    load(spec)
-
-
-def _load(spec: Spec) -> _rows.Sections:
-    found = _rows.read(spec, _FILE, _KEYS)
-    _rows.check_count(spec, _FILE, found, _DOCUMENTED)
     for group, count in _GROUPS.items():
         members = [row for row in found["elf"] if row.values["group"] == group]
         if len(members) != count:
@@ -66,4 +49,6 @@ def _load(spec: Spec) -> _rows.Sections:
         expected = f".nv.constant{row.values['bank']}"
         if row.values["section"].removesuffix(".NAME") != expected:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: section is '{row.values['section']}', expected '{expected}'")
-    return found
+
+
+load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)
