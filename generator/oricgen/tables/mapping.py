@@ -100,11 +100,8 @@ def _check_types(spec: Spec, rows: tuple[Row, ...]) -> None:
         if not rules.fitting(example["ptx"]):
             raise _error(row, f"no rule of spec/lowering takes the example {example['ptx']}")
         prefix = row.values["prefix"]
-        for column in ("sass", "here"):
-            if prefix != NONE and not example.get(column, prefix).startswith(prefix):
-                raise _error(row, f"the example's {example[column]} does not begin with {prefix}")
-        if example.get("here", example["sass"]) not in names:
-            raise _error(row, f"the example's '{example['here']}' is no opcode of opcodes.yaml")
+        if prefix != NONE and not example["sass"].startswith(prefix):
+            raise _error(row, f"the example's {example['sass']} does not begin with {prefix}")
     for name, values in types.items():
         if values["kind"] in _SCALARS and values.get("register") and name not in owner:
             line = spec.load(_FILE).line_of("types")
