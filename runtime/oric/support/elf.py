@@ -23,34 +23,39 @@ from .elf_format import (
     EM_CUDA,
     ET_EXEC,
     ET_REL,
-    HEADER,
     REL,
     RELA,
-    SECTION,
     SEGMENT,
     SHF_EXECINSTR,
     SHT_NOBITS,
     SHT_PROGBITS,
     SHT_REL,
     SHT_RELA,
-    SHT_STRTAB,
     SHT_SYMTAB,
     STO_ENTRY,
     STT_FUNC,
     SYMBOL,
 )
+from .elf_image import CubinError, ElfImage
+
+__all__ = [
+    "Cubin",
+    "CubinError",
+    "Function",
+    "Param",
+    "Record",
+    "Relocation",
+    "Section",
+    "Segment",
+    "Symbol",
+    "read",
+    "target_of",
+]
 
 INSTRUCTION_BYTES: Final = 16
-_COPY_BUDGET: Final = 4  # sections may take this many times the bytes of the file (names and headers are copied twice)
-_NAME_BUDGET: Final = 16  # names may take this many times the bytes of the file (overlapping string offsets)
-
 _PARAM: Final = Struct("<IHHI")
 _U32: Final = Struct("<I")
 _I64: Final = Struct("<q")
-
-
-class CubinError(Exception):
-    """The image is no cubin that can be read; ``str()`` is one line that says why."""
 
 
 @dataclass(slots=True)
@@ -179,8 +184,6 @@ class Cubin:
         self.functions: dict[str, Function] = {}
         self.constants: dict[int, bytes] = {}
         self.constant_sections: dict[int, int] = {}
-        self._names = _NAME_BUDGET * len(data) + 65536
-        self._bytes = _COPY_BUDGET * len(data)
         self._read_header()
         self._read_sections()
         self._read_segments()
@@ -230,34 +233,14 @@ class Cubin:
     # -- container -------------------------------------------------------------------------------------------
 
     def _read_header(self) -> None:
-        data = self.data
-        if len(data) < 4 or data[:4] != b"\x7fELF":
-            raise CubinError(f"not a cubin: {_what_is(data)}")
-        if len(data) < HEADER.size:
-            raise CubinError("truncated: the ELF header is incomplete")
-        (
-            ident,
-            self.type,
-            machine,
-            self.version,
-            self.entry,
-            self._phoff,
-            self._shoff,
-            self.flags,
-            _ehsize,
-            self._phentsize,
-            self._phnum,
-            self._shentsize,
-            self._shnum,
-            self._shstrndx,
-        ) = HEADER.unpack_from(data)
-        if ident[4] != 2 or ident[5] != 1:
-            raise CubinError("not a cubin: not a 64-bit little-endian ELF file")
-        if machine != EM_CUDA:
-            raise CubinError(f"not a cubin: ELF machine {machine} is not CUDA ({EM_CUDA})")
-        if self.type not in (ET_REL, ET_EXEC):
-            raise CubinError(f"not a cubin: ELF type {self.type} is neither an executable nor an object")
-        self.osabi, self.abiversion = ident[7], ident[8]
+        image = self._image = ElfImage(self.data)
+        header = image.header
+        if header.machine != EM_CUDA:
+            raise CubinError(f"not a cubin: ELF machine {header.machine} is not CUDA ({EM_CUDA})")
+        if header.type not in (ET_REL, ET_EXEC):
+            raise CubinError(f"not a cubin: ELF type {header.type} is neither an executable nor an object")
+        self.type, self.version, self.entry, self.flags = header.type, header.version, header.entry, header.flags
+        self.osabi, self.abiversion = header.ident[7], header.ident[8]
         form = tables.HEADER_FORMS.get(self.osabi)
         if form is None:
             raise CubinError(f"unknown form of cubin: OS ABI {self.osabi:#x}")
@@ -265,61 +248,28 @@ class Cubin:
         self.sm = self.flags >> form.sm_shift & 0xFF
         self.variant = "a" if self.flags & form.variant_flag else ""
 
-    def _within(self, what: str, offset: int, size: int) -> None:
-        if offset > len(self.data) or size > len(self.data) - offset:
-            raise CubinError(f"truncated: {what} ends at {offset + size:#x}, the file at {len(self.data):#x}")
-
-    def _slice(self, what: str, offset: int, size: int) -> bytes:
-        self._within(what, offset, size)
-        self._bytes -= size
-        if self._bytes < 0:
-            raise CubinError(f"{what} overlaps others: sections are longer than the file")
-        return self.data[offset : offset + size]
-
-    def _string(self, table: bytes, offset: int, what: str) -> str:
-        if offset == 0:
-            return ""
-        end = table.find(b"\0", offset)
-        if offset >= len(table) or end < 0:
-            raise CubinError(f"the name of {what} lies outside of its string table")
-        self._names -= end - offset
-        if self._names < 0:
-            raise CubinError("names are longer than the file")
-        try:
-            return table[offset:end].decode("utf-8")
-        except UnicodeDecodeError:
-            raise CubinError(f"the name of {what} is not UTF-8") from None
-
     def _read_sections(self) -> None:
-        if self._shnum == 0:
-            raise CubinError("no section headers")
-        if self._shentsize != SECTION.size:
-            raise CubinError(f"section headers of {self._shentsize} bytes, not {SECTION.size}")
-        raw = self._slice("the section header table", self._shoff, self._shnum * SECTION.size)
-        headers = list(SECTION.iter_unpack(raw))
-        if self._shstrndx >= len(headers) or headers[self._shstrndx][1] != SHT_STRTAB:
-            raise CubinError("the section names are missing")
-        names = self._slice("the section name table", headers[self._shstrndx][4], headers[self._shstrndx][5])
         self.sections: list[Section] = []
         self._by_name: dict[str, Section] = {}
-        for index, (name, kind, flags, _addr, offset, size, link, info, align, entsize) in enumerate(headers):
-            label = self._string(names, name, f"section {index}")
+        headers = self._image.section_headers()
+        for index, (label, kind, flags, offset, size, link, info, align, entsize) in enumerate(headers):
             if link >= len(headers):
                 raise CubinError(f"section {index} ({label}) is linked to section {link} of {len(headers)}")
-            data = b"" if kind in (0, SHT_NOBITS) else self._slice(f"section {index} ({label})", offset, size)
+            data = b"" if kind in (0, SHT_NOBITS) else self._image.slice(f"section {index} ({label})", offset, size)
             section = Section(index, label, kind, flags, offset, size, link, info, align, entsize, data)
             self.sections.append(section)
             self._by_name.setdefault(label, section)
 
     def _read_segments(self) -> None:
         self.segments: list[Segment] = []
-        if self._phnum == 0:
+        header = self._image.header
+        if header.phnum == 0:
             return
-        if self._phentsize != SEGMENT.size:
-            raise CubinError(f"program headers of {self._phentsize} bytes, not {SEGMENT.size}")
-        raw = self._slice("the program header table", self._phoff, self._phnum * SEGMENT.size)
+        if header.phentsize != SEGMENT.size:
+            raise CubinError(f"program headers of {header.phentsize} bytes, not {SEGMENT.size}")
+        raw = self._image.slice("the program header table", header.phoff, header.phnum * SEGMENT.size)
         for index, (kind, flags, offset, _va, _pa, filesz, memsz, align) in enumerate(SEGMENT.iter_unpack(raw)):
-            self._within(f"program segment {index}", offset, filesz)
+            self._image.within(f"program segment {index}", offset, filesz)
             self.segments.append(Segment(kind, flags, offset, filesz, memsz, align))
 
     def _read_symbols(self) -> list[Symbol]:
@@ -331,7 +281,7 @@ class Cubin:
         names = self.sections[table.link].data
         out: list[Symbol] = []
         for index, (name, info, other, section, value, size) in enumerate(SYMBOL.iter_unpack(table.data)):
-            label = self._string(names, name, f"symbol {index}")
+            label = self._image.string(names, name, f"symbol {index}")
             if section >= len(self.sections) and section < 0xFF00:
                 raise CubinError(f"symbol {index} ({label}) lies in section {section} of {len(self.sections)}")
             out.append(Symbol(index, label, info, other, section, value, size))
@@ -536,11 +486,3 @@ def _branch_targets(record: Record, where: str) -> dict[int, tuple[int, ...]]:
         out[head[0]] = words[place + 3 : place + 3 + head[2]]
         place += 3 + head[2]
     return out
-
-
-def _what_is(data: bytes) -> str:
-    if not data:
-        return "the file is empty"
-    if data[:4] == b"\x50\xed\x55\xba":
-        return "a fatbin (extract its cubins first)"
-    return "not an ELF file"

@@ -15,6 +15,8 @@ SEGMENT: Final = Struct("<IIQQQQQQ")
 REL: Final = Struct("<QII")
 RELA: Final = Struct("<QIIq")
 
+ELF_MAGIC: Final = b"\x7fELF"
+FATBIN_MAGIC: Final = b"\x50\xed\x55\xba"
 EM_CUDA: Final = 190
 ET_REL: Final = 1
 ET_EXEC: Final = 2
