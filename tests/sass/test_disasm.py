@@ -146,7 +146,7 @@ def test_unknown_instruction_is_shown_and_reported(tmp_path: Path, capsys: pytes
     assert main(["--plain", str(tmp_path / "odd")]) == 1
     captured = capsys.readouterr()
     assert ".text.k_empty: offset 0x0000: unknown instruction 0xffffffffffffffffffffffffffffffff" in captured.err
-    assert "        /*0000*/                   .word 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff ;" in captured.out
+    assert "        /*0000*/                   .word 0xffffffffffffffff 0xffffffffffffffff ;" in captured.out
     assert "        /*0010*/                   EXIT ;" in captured.out
 
 

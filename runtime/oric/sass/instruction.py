@@ -10,10 +10,10 @@ from oric_tables._native import ffi, lib
 
 from oric.support.targets import TargetError, find_target
 
-INSTRUCTION_BYTES: Final = 16
+from .code import INSTRUCTION_BYTES, Code
+
 NO_BARRIER: Final = 7
 ALWAYS: Final = 7  # guard predicate PT
-_TEXT_BYTES = 1024
 _KINDS: Final = (
     "none", "gpr", "ugpr", "pred", "upred", "imm", "cbank", "cbanku", "label", "breg", "sb", "sreg",
 )  # fmt: skip
@@ -116,17 +116,13 @@ def decode(data: bytes, arch: str) -> list[Instruction]:
     Raises:
         DecodeError: unknown target, a rest that is no whole instruction, or a word that is no instruction.
     """
-    isa = _isa(arch)
-    words, insns, count = _decode(data, isa)
-    buffer = ffi.new("char[]", _TEXT_BYTES)
+    code = _decode(data, arch)
     out = []
-    for i in range(count):
-        insn = insns[i]
-        lib.oric_print(isa, ffi.addressof(insn), i * INSTRUCTION_BYTES, ffi.NULL, ffi.NULL, buffer, _TEXT_BYTES)
+    for i, text in enumerate(code.texts()):
+        insn = code.insns[i]
         op = ops.OPS[insn.op]
         assert op is not None
-        word = words[2 * i] | words[2 * i + 1] << 64
-        out.append(Instruction(op, word, i * INSTRUCTION_BYTES, insn, ffi.string(buffer).decode()))
+        out.append(Instruction(op, code.word(i), i * INSTRUCTION_BYTES, insn, text))
     return out
 
 
@@ -136,19 +132,7 @@ def disassemble(data: bytes, arch: str, labels: Mapping[int, str] | None = None)
     Raises:
         DecodeError: as :func:`decode`.
     """
-    isa = _isa(arch)
-    _, insns, count = _decode(data, isa)
-    places = sorted(labels or {})
-    texts = [ffi.new("char[]", (labels or {})[at].encode()) for at in places]
-    address = ffi.new("uint64_t[]", places or [0])
-    pointers = ffi.new("char *[]", texts or [ffi.NULL])
-    table = ffi.new("oric_labels *", {"n": len(places), "address": address, "text": pointers})
-    buffer = ffi.new("char[]", _TEXT_BYTES)
-    out = []
-    for i in range(count):
-        lib.oric_print(isa, insns + i, i * INSTRUCTION_BYTES, table, ffi.NULL, buffer, _TEXT_BYTES)
-        out.append(ffi.string(buffer).decode())
-    return out
+    return _decode(data, arch).texts(labels)
 
 
 def encode(instruction: Instruction, arch: str) -> int:
@@ -188,16 +172,12 @@ def _isa(arch: str) -> int:
         raise DecodeError(str(error)) from error
 
 
-def _decode(data: bytes, isa: int) -> tuple[Any, Any, int]:
-    count, rest = divmod(len(data), INSTRUCTION_BYTES)
-    if rest:
+def _decode(data: bytes, arch: str) -> Code:
+    isa = _isa(arch)
+    if len(data) % INSTRUCTION_BYTES:
         raise DecodeError(f"{len(data)} bytes are no whole number of instructions")
-    words = ffi.new("uint64_t[]", 2 * count or 1)
-    ffi.memmove(words, data, len(data))
-    insns = ffi.new("oric_insn[]", count or 1)
-    error = ffi.new("int *")
-    done = lib.oric_decode_all(isa, words, count, insns, error)
-    if done < count:
-        bad = f"{words[2 * done + 1]:016x}{words[2 * done]:016x}"
-        raise DecodeError(f"offset {done * INSTRUCTION_BYTES:#x}: {_MESSAGES[error[0] & 0xFF]}: {bad}")
-    return words, insns, count
+    code = Code(isa, data)
+    if code.bad:
+        first = code.bad[0]
+        raise DecodeError(f"offset {first * INSTRUCTION_BYTES:#x}: {_MESSAGES[lib.ORIC_E_WORD]}: {code.word(first):032x}")
+    return code

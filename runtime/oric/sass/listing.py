@@ -7,19 +7,14 @@ with its words and an entry in ``problems``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from oric_tables import cubin as tables
-from oric_tables._native import ffi, lib
+from oric_tables._native import ffi
 
 from oric.support.elf import Cubin, CubinError, Function, Relocation, target_of
 
+from .code import INSTRUCTION_BYTES, Code
 from .labels import CodeSection, number_labels
-
-INSTRUCTION_BYTES = 16
-_TEXT_BYTES = 1024
-_CONTROL_AT = 105 - 64  # bits of the second word
-_CONTROL_BITS = 17
 
 
 @dataclass(slots=True)
@@ -60,7 +55,7 @@ def list_cubin(cubin: Cubin) -> Listing:
     """
     isa = target_of(cubin).isa
     functions = list(cubin.functions.values())
-    decoded = [_Code(isa, f.text) for f in functions]
+    decoded = [Code(isa, f.text) for f in functions]
     starts = [_starts(cubin, f) for f in functions]
     sections = [
         CodeSection(len(f.text), found, code.targets(), f.branch_targets, _relocated_places(cubin, f))
@@ -75,12 +70,12 @@ def list_cubin(cubin: Cubin) -> Listing:
         places = _places(cubin, function)
         for at, name in labels.items():
             places.setdefault(at, []).append(name)
-        lines = code.lines(texts, _relocated(cubin, function, labels))
+        lines = _lines(code, texts, _relocated(cubin, function, labels))
         for branch, targets in function.branch_targets.items():
             if branch % INSTRUCTION_BYTES == 0 and branch // INSTRUCTION_BYTES < len(lines):
                 listed = dict.fromkeys(labels[t] for t in targets if t in labels)
                 lines[branch // INSTRUCTION_BYTES].note = f'(*"BRANCH_TARGETS {",".join(listed)}"*)'
-        out.problems += [f".text.{function.name}: {problem}" for problem in code.problems]
+        out.problems += [f".text.{function.name}: {problem}" for problem in _problems(code)]
         out.functions.append(FunctionListing(function.name, lines, places, function))
     return out
 
@@ -93,8 +88,8 @@ def list_raw(data: bytes, isa: int, target: str) -> Listing:
     """
     if len(data) % INSTRUCTION_BYTES:
         raise CubinError(f"{len(data)} bytes are not whole instructions of {INSTRUCTION_BYTES} bytes")
-    code = _Code(isa, data)
-    return Listing(target, [FunctionListing("", code.lines(None, {}))], code.problems)
+    code = Code(isa, data)
+    return Listing(target, [FunctionListing("", _lines(code, None, {}))], _problems(code))
 
 
 def control_code(control: int) -> str:
@@ -107,67 +102,20 @@ def control_code(control: int) -> str:
     )
 
 
-class _Code:
-    """The decoded instructions of one section."""
-
-    def __init__(self, isa: int, text: bytes) -> None:
-        self.isa = isa
-        self.count = len(text) // INSTRUCTION_BYTES
-        self.problems: list[str] = []
-        self.words = ffi.new("uint64_t[]", max(2 * self.count, 1))
-        ffi.memmove(self.words, text, self.count * INSTRUCTION_BYTES)
-        self.insns = ffi.new("oric_insn[]", max(self.count, 1))
-        self.bad: set[int] = set()
-        self._decode()
-
-    def _decode(self) -> None:
-        done = 0
-        error = ffi.new("int *")
-        while done < self.count:
-            done += lib.oric_decode_all(self.isa, self.words + 2 * done, self.count - done, self.insns + done, error)
-            if done < self.count:
-                low, high = self.words[2 * done], self.words[2 * done + 1]
-                self.problems.append(f"offset {done * INSTRUCTION_BYTES:#06x}: unknown instruction {high:#018x}{low:016x}")
-                self.bad.add(done)
-                self.insns[done].nops = 0
-                done += 1
-
-    def targets(self) -> list[int]:
-        """Offsets that direct branches name, in order of the instructions."""
-        found = ffi.new("int64_t[]", max(2 * self.count, 1))
-        return list(found[0 : lib.oric_branch_targets(self.insns, self.count, found)])
-
-    def lines(self, names: dict[int, str] | None, relocated: dict[int, tuple[str, str]]) -> list[Line]:
-        """All instructions; ``names`` of branch targets, ``relocated`` operand texts and notes by offset."""
-        labels, keep = _label_table(names) if names is not None else (ffi.NULL, [])
-        buffer = ffi.new("char[]", _TEXT_BYTES)
-        out = []
-        for number in range(self.count):
-            offset = number * INSTRUCTION_BYTES
-            low, high = self.words[2 * number], self.words[2 * number + 1]
-            control = high >> _CONTROL_AT & (1 << _CONTROL_BITS) - 1
-            operand, note = relocated.get(offset, ("", ""))
-            if number in self.bad:
-                text = f".word {low & 0xFFFFFFFF:#010x}, {low >> 32:#010x}, {high & 0xFFFFFFFF:#010x}, {high >> 32:#010x}"
-            else:
-                immediate = ffi.new("char[]", operand.encode()) if operand else ffi.NULL
-                size = lib.oric_print(self.isa, self.insns + number, offset, labels, immediate, buffer, _TEXT_BYTES)
-                if size < 0:
-                    raise CubinError(f"the instruction at {offset:#x} is too long to print")
-                text = ffi.string(buffer).decode()
-            out.append(Line(offset, (low, high), text, control, note))
-        del keep
-        return out
+def _lines(code: Code, names: dict[int, str] | None, relocated: dict[int, tuple[str, str]]) -> list[Line]:
+    """All instructions; ``names`` of branch targets, ``relocated`` operand texts and notes by offset."""
+    texts = code.texts(names, {at: operand for at, (operand, _) in relocated.items() if operand})
+    words = ffi.unpack(code.words, 2 * code.count)
+    out = []
+    for number, (text, control) in enumerate(zip(texts, code.controls(), strict=True)):
+        offset = number * INSTRUCTION_BYTES
+        note = relocated[offset][1] if offset in relocated else ""
+        out.append(Line(offset, (words[2 * number], words[2 * number + 1]), text, control, note))
+    return out
 
 
-def _label_table(names: dict[int, str]) -> tuple[Any, list[Any]]:
-    """The C table of texts for branch targets, and what must stay alive as long as it is used."""
-    places = sorted(names)
-    texts = [ffi.new("char[]", names[at].encode()) for at in places]
-    address = ffi.new("uint64_t[]", places or [0])
-    pointers = ffi.new("char *[]", texts or [ffi.NULL])
-    table = ffi.new("oric_labels *", {"n": len(places), "address": address, "text": pointers})
-    return table, [texts, address, pointers]
+def _problems(code: Code) -> list[str]:
+    return [f"offset {i * INSTRUCTION_BYTES:#06x}: unknown instruction {code.word(i):#034x}" for i in code.bad]
 
 
 def _starts(cubin: Cubin, function: Function) -> dict[int, str]:
