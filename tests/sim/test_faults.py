@@ -13,11 +13,11 @@ from oric_tables._native import ffi, lib
 
 from tests.kernels import cases
 from tests.sim import vendor_cubins
-from tests.sim.program import Device, word
+from tests.sim.program import SM_80, SM_90, Device, word
 from tests.sim.vendor_cubins import TARGETS
 
 targets = pytest.mark.parametrize("target", TARGETS)
-isas = pytest.mark.parametrize("isa", [0, 1])
+isas = pytest.mark.parametrize("isa", [SM_80, SM_90])
 
 
 def saxpy(target: str) -> oric.sim.Module:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.sim.program import run_operation, word
+from tests.sim.program import SM_80, SM_90, run_operation, word
 
 Array = np.ndarray[Any, Any]
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
@@ -35,7 +35,7 @@ def inputs(seed: int) -> Array:
 class Check:
     """Runs instructions on both ISAs and compares registers and predicates with a function of the inputs."""
 
-    def __init__(self, *rows: tuple[Any, ...], isas: tuple[int, ...] = (0, 1)) -> None:
+    def __init__(self, *rows: tuple[Any, ...], isas: tuple[int, ...] = (SM_80, SM_90)) -> None:
         self.rows, self.isas = rows, isas
 
     def __call__(self, want: Callable[[Thread, list[int]], dict[str, int]]) -> None:
@@ -317,7 +317,7 @@ def test_minimum_and_maximum(type_: str) -> None:
     Check(
         ("VIMNMX", "R16", "R8", "R9", "P2", {"type": type_}),
         ("VIADDMNMX", "R17", "R8", "R9", "R10", "!P2", {"type": type_}),
-        isas=(1,),
+        isas=(SM_90,),
     )(want)
 
 
@@ -341,7 +341,7 @@ def test_guards_and_masks() -> None:
         }
 
     data = inputs(99)
-    for isa in (0, 1):
+    for isa in (SM_80, SM_90):
         program = [
             word(isa, "MOV", "R16", "R8"),
             word(isa, "MOV", "R18", 5),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import SpecError
 from ..strictyaml import Map
-from . import bits, notation, places, text
+from . import bits, notation, places, ranges, text
 from .model import Default, Form, FormMod, FormOperand, ModField, Modifier, Operand
 from .places import Formats, Slot
 
@@ -42,15 +42,27 @@ class RowContext:
     fields: dict[str, dict[str, ModField]]
     sets: dict[str, str]
     aliases: tuple[int, int]
+    raw: Map  # formats.yaml
+    isas: tuple[str, ...]
+    formats: dict[str, Formats]  # by ISA; equal ones are the same object
+
+
+@dataclass
+class View:
+    """A row as it is on one ISA: its columns with those of the deltas that name the ISA."""
+
+    isa: str
     formats: Formats
-    raw: Map
+    columns: dict[str, Any]
+    mods: dict[str, Any]
+    at: dict[str, str]
 
 
 @dataclass
 class Draft:
     """A form before the modifiers of the row have their packed codes."""
 
-    isa: str
+    view: View
     name: str
     line: int
     mask: int
@@ -74,6 +86,8 @@ class FormBuilder:
 
     def __init__(self, context: RowContext) -> None:
         self.context = context
+        self._drafts: dict[tuple[object, ...], list[Draft]] = {}
+        self._forms: dict[int, tuple[Form, ...]] = {}
         self._codes: dict[str, dict[str, int]] = {}
         self._used: dict[str, list[ModField]] = {}
         for name, by_region in context.fields.items():
@@ -82,19 +96,41 @@ class FormBuilder:
             self._used[name] = list(by_region.values())
 
     def forms(self, isa: str) -> list[Draft]:
-        """The drafts for ``isa``, in the order in which the encoder tries them."""
-        row = self.context.row
-        entries = row["forms"]
+        """The drafts for ``isa``, in the order in which the encoder tries them; ISAs that do not differ share the list."""
+        view, applied = self._view(isa)
+        entries = view.columns["forms"]
         items = (
             [(_entry_of(entries), self._line("forms"))]
             if isinstance(entries, str)
             else list(zip(entries, entries.lines, strict=True))
         )
-        out: list[Draft] = []
-        for entry, line in items:
-            if isa in entry.get("isa", [isa]):
-                out += self._entry(isa, entry, line)
-        return out
+        chosen = [(entry, line) for entry, line in items if self._names(isa, entry.get("isa", (isa,)), line)]
+        key = (id(view.formats), applied, tuple(line for _, line in chosen))
+        if key not in self._drafts:
+            self._drafts[key] = [draft for entry, line in chosen for draft in self._entry(view, entry, line)]
+        return self._drafts[key]
+
+    def _names(self, isa: str, items: Any, line: int) -> bool:
+        try:
+            return ranges.holds(items, isa, self.context.isas)
+        except ValueError as error:
+            raise self._fail(line, error) from error
+
+    def _view(self, isa: str) -> tuple[View, tuple[str, ...]]:
+        """The row on ``isa``, and which deltas made it."""
+        row = self.context.row
+        columns: dict[str, Any] = {k: row[k] for k in ("text", "match", "zero", "ones", "forms", "imm", "regions") if k in row}
+        mods: dict[str, Any] = {}
+        at: dict[str, str] = {}
+        applied = []
+        for key, delta in row.get("delta", {}).items():
+            if not self._names(isa, (key,), row["delta"].line_of(key)):
+                continue
+            applied.append(key)
+            mods.update(delta.get("mods", {}))
+            at.update(delta.get("at", {}))
+            columns.update({k: v for k, v in delta.items() if k not in ("mods", "at")})
+        return View(isa, self.context.formats[isa], columns, mods, at), tuple(applied)
 
     def _line(self, key: str) -> int:
         return self.context.row.line_of(key)
@@ -102,9 +138,9 @@ class FormBuilder:
     def _fail(self, line: int, message: object) -> SpecError:
         return SpecError(self.context.path, line, f"{self.context.name}: {message}")
 
-    def _entry(self, isa: str, entry: Any, line: int) -> list[Draft]:
+    def _entry(self, view: View, entry: Any, line: int) -> list[Draft]:
         try:
-            drafts = self._shapes(isa, entry, line) if "shape" in entry else [self._word(isa, entry, line)]
+            drafts = self._shapes(view, entry, line) if "shape" in entry else [self._word(view, entry, line)]
             for draft in drafts:
                 self._place(draft)
                 self._account(draft)
@@ -113,7 +149,7 @@ class FormBuilder:
         return drafts
 
     def _common(self, draft: Draft, entry: Any) -> None:
-        row = self.context.row
+        row = draft.view.columns
         for source in (row, entry):
             for condition in str(source.get("match", "")).split():
                 self._match(draft, condition)
@@ -121,7 +157,7 @@ class FormBuilder:
             draft.ones |= bits.parse_set(source.get("ones"))
         draft.template = entry.get("text", row["text"])
         draft.overrides = entry.get("mods", {})
-        draft.at = entry.get("at", {})
+        draft.at = {**entry.get("at", {}), **draft.view.at}
         draft.drop = entry.get("drop", {})
         draft.imm = entry.get("imm", row.get("imm", ""))
 
@@ -136,36 +172,37 @@ class FormBuilder:
         draft.mask |= field_bits.mask
         draft.value = draft.value & ~field_bits.mask | field_bits.place(int(value))
 
-    def _word(self, isa: str, entry: Any, line: int) -> Draft:
+    def _word(self, view: View, entry: Any, line: int) -> Draft:
         word = entry["word"]
         head, *conditions = (f"0x{word:03x}" if isinstance(word, int) else str(word)).split()
         value = _opcode_of(head)
-        draft = Draft(isa, head, line, _OPCODE | _BIT91, value, 0, 0, "")
+        draft = Draft(view, head, line, _OPCODE | _BIT91, value, 0, 0, "")
         for condition in conditions:
             self._match(draft, condition)
         draft.name = " ".join([head, *conditions])
         self._common(draft, entry)
         return draft
 
-    def _shapes(self, isa: str, entry: Any, line: int) -> list[Draft]:
+    def _shapes(self, view: View, entry: Any, line: int) -> list[Draft]:
         table_name, base, *wanted = [*str(entry["shape"]).split(), ""]
         wanted = [w for w in wanted if w]
         tables = self.context.raw["shapes"]
         if table_name not in tables:
             raise ValueError(f"there is no shape table '{table_name}' in formats.yaml")
         opcode = _opcode_of(base)
-        table = tables[table_name]
-        unknown = [w for w in wanted if w not in table]
+        unknown = [w for w in wanted if w not in tables[table_name]]
         if unknown:
             raise ValueError(f"shape table '{table_name}' has no shape '{unknown[0]}'")
+        table = view.formats.shapes[table_name]
         all_regions = "".join(sorted({letter for shape in table.values() for letter in shape["at"]}))
-        return [self._shape(isa, entry, line, name, table[name], opcode, all_regions) for name in wanted or table]
+        names = [name for name in wanted or table if name in table]
+        return [self._shape(view, entry, line, name, table[name], opcode, all_regions) for name in names]
 
-    def _shape(self, isa: str, entry: Any, line: int, name: str, shape: Any, base: int, all_regions: str) -> Draft:
+    def _shape(self, view: View, entry: Any, line: int, name: str, shape: Any, base: int, all_regions: str) -> Draft:
         value = base | shape["select"] << _SELECT_SHIFT | (_BIT91 if shape.get("u") else 0)
-        draft = Draft(isa, name, line, _OPCODE | _BIT91, value, 0, 0, "")
+        draft = Draft(view, name, line, _OPCODE | _BIT91, value, 0, 0, "")
         self._common(draft, entry)
-        own = self.context.row.get("regions", {})
+        own = view.columns.get("regions", {})
         letters = "C" if shape.get("third") else ""
         sources = [o.name for o in self.context.operands if o.name in ("Ra", "Rb", "Rc", "URa", "URb", "URc")]
         sources = [s for s in sources if s in text.names_in(draft.template, {o.name for o in self.context.operands})[0]]
@@ -175,9 +212,9 @@ class FormBuilder:
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
             if base & self.context.raw["frame"]["no_reuse"]:
                 ordinal = -1
-            draft.slots[source] = Slot(kind, {**self.context.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
+            draft.slots[source] = Slot(kind, {**view.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
         for letter in all_regions:  # what a region has and nobody uses is zero
-            region = {**self.context.formats.regions[letter], **own.get(letter, {})}
+            region = {**view.formats.regions[letter], **own.get(letter, {})}
             draft.spare |= bits.parse(region["span"]).mask | 1 << int(region["neg"]) | 1 << int(region["abs"])
         return draft
 
@@ -189,7 +226,12 @@ class FormBuilder:
             operand = self.context.operands[index[name]]
             operand = replace(operand, marks="".join(m for m in operand.marks if m not in draft.drop.get(name, "")))
             if name == "URd":
-                draft.spare |= bits.parse(self.context.formats.regions["D"]["span"]).mask
+                draft.spare |= bits.parse(draft.view.formats.regions["D"]["span"]).mask
+            region = draft.view.formats.regions.get(draft.at.get(name, operand.where))
+            if region is not None:  # a uniform register may be narrower than the general one of the region
+                slot = bits.parse(region["gpr"]).mask
+                draft.spare |= slot
+                draft.zero &= ~slot
             place, default = self._operand(draft, operand, index[name])
             draft.operands.append(place)
             draft.defaults[index[name]] = default
@@ -200,23 +242,27 @@ class FormBuilder:
 
     def _operand(self, draft: Draft, operand: Operand, index: int) -> tuple[FormOperand, Default | None]:
         if operand.name in draft.at:
-            return places.explicit(operand, index, draft.at[operand.name], draft.isa, self.context.formats)
+            return places.explicit(operand, index, draft.at[operand.name], draft.view.formats)
         if operand.name in draft.slots:
             slot = draft.slots[operand.name]
             if slot.letter == "I" and not draft.imm:
                 raise ValueError(f"shape {draft.name} has an immediate: the row needs a column 'imm' with its number format")
             return places.by_shape(operand, index, slot, draft.imm), None
         if operand.where:
-            return places.explicit(operand, index, operand.where, draft.isa, self.context.formats)
-        named = places.by_name(operand, index, self.context.formats)
+            return places.explicit(operand, index, operand.where, draft.view.formats)
+        named = places.by_name(operand, index, draft.view.formats)
         if named is None:
             raise ValueError(f"operand '{operand.name}' has no place: neither '@BITS' nor 'at' says it, nor its name")
         return named, operand.default
 
     def _mod(self, draft: Draft, name: str, attached: str) -> ModField:
-        per_isa = self.context.row.get("delta", {}).get(draft.isa, {}).get("mods", {})
-        if name in draft.overrides or name in per_isa:
-            text_of = draft.overrides[name] if name in draft.overrides else per_isa[name]
+        if name in draft.overrides or name in draft.view.mods:
+            text_of = draft.overrides[name] if name in draft.overrides else draft.view.mods[name]
+            if isinstance(text_of, Map):
+                region = draft.slots[attached].region[""] if attached in draft.slots else ""
+                if region not in text_of:
+                    raise ValueError(f"modifier '{name}' has no bits for region {region or 'of an operand without one'}")
+                text_of = text_of[region]
             found = notation.modifier(name, text_of, self.context.sets)
             self._used.setdefault(name, []).append(found)
             codes = self._codes.setdefault(name, {})
@@ -237,7 +283,7 @@ class FormBuilder:
     def _account(self, draft: Draft) -> None:
         """Every bit belongs to exactly one of: opcode, guard, operand, modifier, fixed, control."""
         taken = _OPCODE | _GUARD | _CONTROL | _REUSE
-        where = f"in form {draft.name} on {draft.isa}"
+        where = f"in form {draft.name} on {draft.view.isa}"
         owner: list[tuple[int, str]] = [(taken, "")]
         for mask, name, line in self._fields(draft):
             for other, whose in owner:
@@ -285,8 +331,13 @@ class FormBuilder:
             shift += width
         return tuple(out)
 
-    def finish(self, isa: str, drafts: list[Draft], op: int, mods: tuple[Modifier, ...]) -> tuple[Form, ...]:
-        """Forms from drafts: packed codes of modifiers, compiled text."""
+    def finish(self, drafts: list[Draft], op: int, mods: tuple[Modifier, ...]) -> tuple[Form, ...]:
+        """Forms from drafts: packed codes of modifiers, compiled text. The same list of drafts gives the same forms."""
+        if id(drafts) not in self._forms:
+            self._forms[id(drafts)] = self._finish(drafts, op, mods)
+        return self._forms[id(drafts)]
+
+    def _finish(self, drafts: list[Draft], op: int, mods: tuple[Modifier, ...]) -> tuple[Form, ...]:
         index = {o.name: i for i, o in enumerate(self.context.operands)}
         mod_index = {m.name: (i, m.kind) for i, m in enumerate(mods)}
         out = []
@@ -300,7 +351,7 @@ class FormBuilder:
             fields = sum_masks([places.mask_of(o) for o in operands] + [m.bits.mask for m in form_mods])
             out.append(
                 Form(
-                    isa, op, 0, draft.name, draft.line, draft.mask, draft.value, draft.ones & ~draft.mask, operands, form_mods,
+                    op, 0, draft.name, draft.line, draft.mask, draft.value, draft.ones & ~draft.mask, operands, form_mods,
                     fields, draft.template, code,
                 )
             )  # fmt: skip

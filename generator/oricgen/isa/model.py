@@ -115,9 +115,8 @@ class FormMod:
 
 @dataclass(frozen=True)
 class Form:
-    """One encoding of an operation on one ISA."""
+    """One encoding of an operation; ISAs on which it is the same share it."""
 
-    isa: str
     op: int
     number: int
     name: str

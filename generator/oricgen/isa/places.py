@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from . import bits
+from ..strictyaml import Map
+from . import bits, ranges
 from .bits import Bits
 from .model import Default, FormOperand, Operand
 
 # Operands whose name says their place.
 _BY_NAME = {
-    "Rd": "16-23", "URd": "16-21", "Pd": "81-83", "Pu": "81-83", "Pv": "84-86", "Pp": "87-89!90",
+    "Rd": "16-23", "Pd": "81-83", "Pu": "81-83", "Pv": "84-86", "Pp": "87-89!90",
     "UPd": "81-83", "UPu": "81-83", "UPv": "84-86", "UPp": "87-89!90",
 }  # fmt: skip
 _PLACE = re.compile(
@@ -26,10 +29,34 @@ OPERAND_KINDS = {"gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg"}
 
 @dataclass(frozen=True)
 class Formats:
-    """The parts of formats.yaml that places need."""
+    """The parts of formats.yaml that places need, as they are on one ISA."""
 
     regions: dict[str, dict[str, str]]
     targets: dict[str, dict[str, str]]
+    shapes: dict[str, dict[str, Any]]
+
+
+def formats_on(isa: str, isas: Sequence[str], raw: Mapping[str, Any]) -> Formats:
+    """formats.yaml as it is on ``isa``: columns that are maps of encoding models have one value.
+
+    Raises:
+        ValueError: an encoding model that formats.yaml does not have.
+    """
+
+    def column(value: Any) -> Any:
+        return ranges.pick(value, isa, isas, "") if isinstance(value, Map) else value
+
+    regions = {letter: {key: column(v) for key, v in region.items()} for letter, region in raw["regions"].items()}
+    targets = {
+        name: {"bits": ranges.pick({k: v for k, v in row.items() if k not in ("bits", "shift")}, isa, isas, row.get("bits", "")),
+               "shift": row["shift"]}
+        for name, row in raw["targets"].items()
+    }  # fmt: skip
+    shapes = {
+        name: {letters: shape for letters, shape in table.items() if ranges.holds(shape.get("isa", (isa,)), isa, isas)}
+        for name, table in raw["shapes"].items()
+    }
+    return Formats(regions, targets, shapes)
 
 
 @dataclass(frozen=True)
@@ -56,19 +83,19 @@ def kind_of(spec: str) -> str:
     raise ValueError(f"there is no operand format '{spec}'")
 
 
-def explicit(operand: Operand, index: int, text: str, isa: str, formats: Formats) -> tuple[FormOperand, Default | None]:
-    """An operand whose place is written out: ``[FORMAT@]BITS[^][!BIT][=DEFAULT][ -BIT]`` or a name of ``targets``."""
+def explicit(operand: Operand, index: int, text: str, formats: Formats) -> tuple[FormOperand, Default | None]:
+    """An operand whose place is written out: ``[FORMAT@]BITS[^][!BIT][=DEFAULT][ -BIT]``, a region or a name of ``targets``."""
+    if text in formats.regions:
+        return _region(operand, index, operand.kind, formats.regions[text], -1), operand.default
     if text in formats.targets:
         target = formats.targets[text]
-        place = bits.parse(str(target.get(isa, target.get("bits", ""))))
+        place = bits.parse(str(target["bits"]))
         kind = "imm" if text in _NUMBERS else "label"
         signed = text != "abs"
         return FormOperand(index, kind, text, place, shift=int(target["shift"]), signed=signed), operand.default
     match = _PLACE.match(text)
     if match is None:
-        raise ValueError(
-            f"operand '{operand.name}': '{text}' is no place: write [FORMAT@]BITS or a name of 'targets' in formats.yaml"
-        )
+        raise ValueError(f"operand '{operand.name}': '{text}' is no place: write [FORMAT@]BITS, a region or a name of 'targets'")
     runs = match["bits"].split(",")
     spec = match["spec"] or (f"{match['sign']}{bits.parse(match['bits']).width}" if match["sign"] else operand.kind)
     default = Default("imm", int(match["default"])) if match["default"] else operand.default
@@ -118,6 +145,8 @@ def by_shape(operand: Operand, index: int, slot: Slot, imm: str) -> FormOperand:
 
 
 def _region(operand: Operand, index: int, kind: str, region: dict[str, str], reuse: int) -> FormOperand:
+    if kind not in region:
+        raise ValueError(f"operand '{operand.name}': the region has no place for operands of kind '{kind}'")
     return _signs(FormOperand(index, kind, kind, bits.parse(region[kind]), reuse=reuse), operand, region)
 
 

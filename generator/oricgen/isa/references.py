@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..strictyaml import Map
+from . import ranges
 from .forms import Draft
 from .model import Modifier, Operand
 from .notation import WIDTHS
@@ -44,23 +45,34 @@ def mistakes(
 
 
 def _isas(row: Map, isas: Collection[str]) -> Iterator[Mistake]:
-    entries = [row, *(row["forms"] if isinstance(row["forms"], list) else [])]
+    entries = [row, *_form_entries(row)]
     named = [(entry.line_of("isa"), isa) for entry in entries for isa in entry.get("isa", ())]
     named += [(row["delta"].line_of(isa), isa) for isa in row.get("delta", {})]
-    for line, isa in named:
-        if isa not in isas:
-            yield line, f"there is no encoding model '{isa}' in formats.yaml"
+    for line, item in named:
+        try:
+            ranges.expand(item, tuple(isas))
+        except ValueError as error:
+            yield line, str(error)
     for delta in row.get("delta", {}).values():
         for name in delta.get("mods", {}):
             if name not in row.get("mods", {}):
                 yield delta["mods"].line_of(name), f"column 'delta': there is no modifier '{name}'"
 
 
+def _form_entries(row: Map) -> list[Any]:
+    """The written-out entries of ``forms``, those of the deltas included."""
+    return [e for part in (row, *row.get("delta", {}).values()) if isinstance(part.get("forms"), list) for e in part["forms"]]
+
+
 def _entries(row: Map, operands: Collection[str]) -> Iterator[Mistake]:
     """What the entries of ``forms`` override exists."""
     if "imm" in row and (message := _no_immediate(row["imm"])):
         yield row.line_of("imm"), message
-    for entry in row["forms"] if isinstance(row["forms"], list) else []:
+    for delta in row.get("delta", {}).values():
+        for name in delta.get("at", ()):
+            if name not in operands:
+                yield delta["at"].line_of(name), f"column 'at' of a delta: there is no operand '{name}'"
+    for entry in _form_entries(row):
         for column in ("at", "drop"):
             for name in entry.get(column, ()):
                 if name not in operands:

@@ -8,10 +8,10 @@ from ..errors import SpecError
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import opcodes
-from . import bits, notation
+from . import bits, notation, ranges
 from .forms import FormBuilder, RowContext
 from .model import Form, Machine, ModField, Modifier, Operation
-from .places import Formats
+from .places import Formats, formats_on
 from .references import mistakes
 
 
@@ -28,6 +28,7 @@ def _load(spec: Spec) -> Machine:
     formats = spec.load("formats.yaml")
     known, markers = opcodes.load(spec).by_name, opcodes.load(spec).markers
     isas = tuple(formats["isas"])
+    on_isa = _formats(spec, formats, isas)
     aliases: list[tuple[str, tuple[tuple[int, str], ...]]] = []
     operations: list[Operation] = []
     seen: dict[str, Operation] = {}
@@ -48,7 +49,7 @@ def _load(spec: Spec) -> Machine:
         if opcode in markers:
             at = row.line_of("opcode") if "opcode" in row else line
             raise SpecError(where, at, f"operation '{name}': {opcode} is a range marker of opcodes.yaml; it cannot be encoded")
-        operation = _operation(spec, formats, where, line, name, row, len(operations) + 1, aliases)
+        operation = _operation(on_isa, formats, where, line, name, row, len(operations) + 1, aliases)
         key = (operation.opcode, operation.sub)
         if key in words:
             raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
@@ -59,8 +60,20 @@ def _load(spec: Spec) -> Machine:
     return machine
 
 
+def _formats(spec: Spec, formats: Map, isas: tuple[str, ...]) -> dict[str, Formats]:
+    """formats.yaml on every ISA; ISAs on which it is the same share the object."""
+    out: dict[str, Formats] = {}
+    for isa in isas:
+        try:
+            found = formats_on(isa, isas, formats)
+        except ValueError as error:
+            raise SpecError(spec.path("formats.yaml"), formats.line_of("isas"), str(error)) from error
+        out[isa] = next((f for f in out.values() if f == found), found)
+    return out
+
+
 def _operation(
-    spec: Spec, formats: Map, where: str, line: int, name: str, row: Map, number: int, aliases: list[Any]
+    on_isa: dict[str, Formats], formats: Map, where: str, line: int, name: str, row: Map, number: int, aliases: list[Any]
 ) -> Operation:
     def fail(key: str, message: object) -> SpecError:
         return SpecError(where, row.line_of(key) if key in row else line, f"{name}: {message}")
@@ -80,13 +93,16 @@ def _operation(
     first = len(aliases)
     for alias in row.get("aliases", []):
         aliases.append(_alias(alias, {o.name: i for i, o in enumerate(operands)}, fail))
+    isas = tuple(on_isa)
     context = RowContext(
-        where, name, line, row, operands, fields, sets, (first, len(aliases) - first),
-        Formats(formats["regions"], formats["targets"]), formats,
+        where, name, line, row, operands, fields, sets, (first, len(aliases) - first), formats, isas, on_isa,
     )  # fmt: skip
     builder = FormBuilder(context)
-    isas = list(formats["isas"])
-    forms = {isa: builder.forms(isa) for isa in isas if isa in row.get("isa", isas)}
+    try:
+        have = [isa for isa in isas if ranges.holds(row.get("isa", isas), isa, isas)]
+    except ValueError as error:
+        raise fail("isa", error) from error
+    forms = {isa: builder.forms(isa) for isa in have}
     if any(len(f) == 0 for f in forms.values()):
         raise fail("forms", f"there is no form for {next(i for i, f in forms.items() if not f)}")
     mods = builder.modifiers()
@@ -96,7 +112,7 @@ def _operation(
         raise SpecError(where, wrong or line, f"{name}: {message}")
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
-        tuple(row.get("effects", [])), row["text"], {isa: builder.finish(isa, f, number, mods) for isa, f in forms.items()},
+        tuple(row.get("effects", [])), row["text"], {isa: builder.finish(f, number, mods) for isa, f in forms.items()},
     )  # fmt: skip
 
 
@@ -120,7 +136,12 @@ def check_overlap(machine: Machine) -> None:
         for isa, forms in operation.forms.items():
             for form in forms:
                 by_opcode.setdefault((isa, form.value & 0xFFF), []).append((operation, form))
+    checked: set[tuple[int, ...]] = set()
     for (isa, _), group in by_opcode.items():
+        same = tuple(id(form) for _, form in group)
+        if same in checked:
+            continue
+        checked.add(same)
         for i, (one, a) in enumerate(group):
             for two, b in group[i + 1 :]:
                 if not a.mask & b.mask & (a.value ^ b.value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..isa import ranges
 from ..isa.bits import Bits
 from ..isa.model import EFFECTS, KINDS, Form, FormMod, FormOperand, Machine, Operation
 from ..isa.text import PRINT_OPS
@@ -58,6 +59,7 @@ class _Tables:
         self.first_mod: dict[int, int] = {}
         self.text = bytearray()
         self.text_at: dict[bytes, int] = {}
+        self.known: dict[int, str] = {}  # forms that several ISAs share
 
     def add_mods(self, operation: Operation) -> None:
         self.first_mod[operation.number] = len(self.mods)
@@ -67,6 +69,11 @@ class _Tables:
             self.mod_text += [self.strings.add(m.texts.get(code, "")) for code in range(size)]
 
     def form(self, form: Form, operation: Operation) -> str:
+        if id(form) not in self.known:
+            self.known[id(form)] = self._form(form, operation)
+        return self.known[id(form)]
+
+    def _form(self, form: Form, operation: Operation) -> str:
         rows = [_field(o) for o in form.operands]
         first_field = self._sequence(self.field_rows, rows)
         rows = [self._modfield(m, operation) for m in form.mods]
@@ -150,7 +157,8 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
         values["op_first"][isa] = _numbers(sum(f.op < n for f, _ in ordered) for n in range(len(machine.operations) + 2))
         values["op_forms"][isa] = _numbers(number[i] for i in range(len(ordered)))
         for kind in ("sreg", "breg"):
-            known = {int(k): v for part in ("all", isa) for k, v in names[kind].get(part, {}).items()}
+            parts = [part for key, part in names[kind].items() if key == "all" or isa in ranges.expand(key, machine.isas)]
+            known = {int(k): v for part in parts for k, v in part.items()}
             values[kind][isa] = _numbers(tables.strings.add(known.get(i, "")) for i in range(256))
     aliases = [_alias(tables.strings.add(name), conditions) for name, conditions in machine.aliases]
     head = header("//", "oricgen.outputs.encoding", ["spec/encoding/*.yaml", "spec/formats.yaml"])

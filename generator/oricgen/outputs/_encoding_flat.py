@@ -12,6 +12,13 @@ _OPCODE = 0xFFF
 def render(machine: Machine, words: dict[str, int]) -> dict[str, str]:
     """The listings of all ISAs; ``words`` are the Ori opcode words by operation."""
     out = {}
+    known: dict[int, str] = {}  # ISAs share forms
+
+    def line(operation: Operation, form: Form) -> str:
+        if id(form) not in known:
+            known[id(form)] = _line(operation, words[operation.name], form)
+        return known[id(form)]
+
     for isa in machine.isas:
         lines = [
             header("#", "oricgen.outputs.encoding", ["spec/encoding/*.yaml", "spec/formats.yaml", "spec/opcodes.yaml"]).rstrip()
@@ -20,7 +27,7 @@ def render(machine: Machine, words: dict[str, int]) -> dict[str, str]:
             "# operation (Ori opcode word): opcode and bits that act as such | operands | modifiers | bits kept at one | text"
         )
         for operation in machine.operations:
-            lines += [_line(operation, words[operation.name], form) for form in operation.forms.get(isa, ())]
+            lines += [line(operation, form) for form in operation.forms.get(isa, ())]
         out[f"flat/{isa}.txt"] = "\n".join(lines) + "\n"
     return out
 

@@ -25,16 +25,18 @@ def rows(spec: Spec) -> list[Row]:
     return [
         row
         for operation in load(spec).operations
-        for row in numbered(_row(operation, form, paths[operation.name]) for forms in operation.forms.values() for form in forms)
+        for row in numbered(
+            _row(operation, isa, form, paths[operation.name]) for isa, forms in operation.forms.items() for form in forms
+        )
     ]
 
 
-def _row(operation: Operation, form: Form, path: str) -> Row:
+def _row(operation: Operation, isa: str, form: Form, path: str) -> Row:
     match = form.mask & ~_OPCODE
     values = without_empty(
         {
             "operation": operation.name,
-            "isa": form.isa,
+            "isa": isa,
             "opcode": f"{form.value & _OPCODE:#05x}",
             "match": " ".join(f"{b}={form.value >> b & 1}" for b in range(bits.WORD) if match >> b & 1),
             "operands": {operation.operands[o.index].name: _operand(o) for o in form.operands},
@@ -45,7 +47,7 @@ def _row(operation: Operation, form: Form, path: str) -> Row:
             "value": f"{form.value:032x}",
         }
     )
-    return Row(f"{operation.name}/{form.isa}/{form.name}", values, path, form.line)
+    return Row(f"{operation.name}/{isa}/{form.name}", values, path, form.line)
 
 
 def _operand(place: FormOperand) -> str:

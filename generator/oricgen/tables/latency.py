@@ -26,7 +26,7 @@ def rows(spec: Spec) -> list[Row]:
     out = []
     for name, row in classes.items():
         for isa, columns in tables.classes[name].items():
-            raw = {**row, **row.get("isa", {}).get(isa, {})}
+            raw = latency.columns_on(row, isa, tables.isas)
             reads = raw["reads"]
             values = {
                 "class": name,
