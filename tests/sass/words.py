@@ -7,7 +7,6 @@ from pathlib import Path
 
 from oricgen.isa import rows
 from oricgen.isa.model import Form, FormOperand, Machine, Operand, Operation
-from oricgen.outputs._encoding_ops import registers_of
 from oricgen.spec import Spec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,18 +55,14 @@ def _raw_values(decode: tuple[int, ...]) -> list[int]:
 
 
 def _register_counts(operation: Operation, form: Form, word: int) -> list[int]:
+    codes = {m.mod: m.decode[m.bits.extract(word)] for m in form.mods}
     out = []
-    for operand in operation.operands:
-        count = 1
-        if operand.width.isdigit():
-            count = int(operand.width)
-        else:
-            for mod in form.mods:
-                m = operation.mods[mod.mod]
-                if m.name == operand.width:
-                    code = mod.decode[mod.bits.extract(word)]
-                    count = max([registers_of(n) for n, c in m.codes.items() if c == code] or [1])
-        out.append(count)
+    for registers in operation.registers:
+        at = shift = 0
+        for mod in registers.mods:
+            at |= codes.get(mod, 0) << shift
+            shift += operation.mods[mod].width
+        out.append(registers.table[at])
     return out
 
 

@@ -36,11 +36,22 @@ class Operand:
 
     name: str
     writes: bool
-    width: str  # number of 32-bit registers, or the modifier that says it
+    width: str  # number of 32-bit registers, or the modifiers that say it, joined by *
     kind: str  # kind by its name; forms of a variable source have others
     marks: str  # of "-|~": negation, absolute value, complement are allowed
     default: Default | None
     where: str  # place given in the row, "" when the name or the shape says it
+
+
+@dataclass(frozen=True)
+class Registers:
+    """Number of 32-bit registers of an operand: ``table`` by the packed values of ``mods``, the first in the lowest bits.
+
+    ``mods`` are positions in the operation's modifiers; without any the table has one entry.
+    """
+
+    mods: tuple[int, ...]
+    table: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -147,6 +158,7 @@ class Operation:
     effects: tuple[str, ...]
     text: str
     forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)
+    registers: tuple[Registers, ...] = ()  # of each operand
 
     @property
     def ident(self) -> str:

@@ -8,7 +8,7 @@ from . import bits
 from .model import Default, ModField, Operand, Value
 
 _OPERAND = re.compile(
-    r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
+    r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+(?:\*\w+)*))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
 )
 _KIND_BY_PREFIX = (
     ("URd", "ugpr"), ("UR", "ugpr"), ("UP", "upred"), ("SR", "sreg"), ("R", "gpr"), ("P", "pred"), ("B", "breg"),
@@ -20,7 +20,7 @@ _VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P
 
 
 def operands(text: str) -> tuple[Operand, ...]:
-    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``.
+    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``; a width is a number or ``MOD[*MOD]``.
 
     Raises:
         ValueError: malformed, or a name used twice.

@@ -11,6 +11,7 @@ from .forms import Draft
 from .model import Modifier, Operand
 from .notation import WIDTHS
 from .places import kind_of
+from .widths import factors, unknown
 
 Mistake = tuple[int, str]  # line (0: that of the row), message
 
@@ -30,17 +31,13 @@ def mistakes(
         if name not in used_mods:
             yield row["mods"].line_of(name), f"modifier '{name}' is in no form: no text names it"
     for operand in operands:
-        if not operand.width.isdigit() and operand.width not in known:
-            yield row.line_of("ops"), f"operand '{operand.name}': there is no modifier '{operand.width}' that says its width"
+        for name in factors(operand):
+            if name not in known:
+                yield row.line_of("ops"), f"operand '{operand.name}': there is no modifier '{name}' that says its width"
         if operand.width.isdigit() and operand.width not in WIDTHS:
             yield row.line_of("ops"), f"operand '{operand.name}': {operand.width} registers: {', '.join(WIDTHS)} are possible"
-    for name, values in row.get("widths", {}).items():
-        if name not in known:
-            yield row["widths"].line_of(name), f"column 'widths': there is no modifier '{name}'"
-            continue
-        for value in values:
-            if value not in known[name].codes:
-                yield values.line_of(value), f"column 'widths': modifier '{name}' has no value '{value}'"
+    for key, value, message in unknown(operands, mods, row.get("widths", {})):
+        yield (row["widths"][key].line_of(value) if value else row["widths"].line_of(key)), message
     yield from _entries(row, names)
 
 

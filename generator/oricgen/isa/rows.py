@@ -8,7 +8,7 @@ from ..errors import SpecError
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import opcodes
-from . import bits, notation, ranges
+from . import bits, notation, ranges, widths
 from .forms import FormBuilder, RowContext
 from .model import Form, Machine, ModField, Modifier, Operation
 from .places import Formats, formats_on
@@ -110,9 +110,14 @@ def _operation(
         raise fail("mods", f"the modifiers need {sum(m.width for m in mods)} bits, more than the 64 of the packed word")
     for wrong, message in mistakes(row, isas, operands, mods, forms):
         raise SpecError(where, wrong or line, f"{name}: {message}")
+    try:
+        registers = tuple(widths.registers(o, mods, row.get("widths", {})) for o in operands)
+    except ValueError as error:
+        raise fail("widths", error) from error
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
         tuple(row.get("effects", [])), row["text"], {isa: builder.finish(f, number, mods) for isa, f in forms.items()},
+        registers,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ PRINT_OPS = {
     "SET": 11,  # modifier as a set of scoreboards
     "SWIZZLE": 12,  # modifier as eight signs
     "ALIAS": 13,  # first alias, number of aliases
+    "NAME": 14,  # modifier that is an item of its own: its text without the dot
 }
 SUFFIXES = {"": 0, ".64": 1, ".U32": 2}
 
@@ -28,7 +29,7 @@ _TOKEN = re.compile(
     r"<(?P<silent>\w+)>|(?P<desc>desc|cb)?\[(?P<address>[^\]]*)\]|(?P<op>[A-Za-z]+)\{(?P<inside>\+?)(?P<suffix>\w+)\}|(?P<hideop>[A-Za-z]+)\?"
     r"|\{(?P<mod>\w+)(?P<hidemod>\??)\}|(?P<name>[A-Za-z]+)|(?P<lit>[^\[\]{}A-Za-z]+)"
 )
-_WORDS = {"PR", "UPR", "SIGN"}
+_WORDS = {"PR", "UPR", "SIGN", "gdesc", "idesc", "tmem"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Address:
     flags: int = 0
 
 
-SIGNED_ALONE, HIDE_ZERO, SHOW_ZERO = 8, 16, 32  # flags in the suffix byte of ADDR
+SIGNED_ALONE, HIDE_ZERO, SHOW_ZERO, SECOND = 8, 16, 32, 64  # flags in the suffix byte of ADDR
 
 
 def parse_address(text: str) -> Address:
@@ -61,8 +62,9 @@ def parse_address(text: str) -> Address:
             flags |= {"?": HIDE_ZERO, "!": SHOW_ZERO}.get(match[3] or "", 0)
         elif part.startswith("UR") and not out.get("uniform") and text != part:
             out["uniform"] = part
-        elif part.startswith("UR"):
-            out["base"] = part
+        elif part.startswith("UR"):  # .hi: the second register of a pair
+            out["base"] = part.removesuffix(".hi")
+            flags |= SECOND if part.endswith(".hi") else 0
         elif part.startswith("off"):
             out["offset"] = part.rstrip("~")
             flags |= SIGNED_ALONE if part.endswith("~") else 0
@@ -148,7 +150,7 @@ def _item(item: str, operands: dict[str, int], mods: dict[str, tuple[int, str]])
             parts.append(bytes([PRINT_OPS["HIDE"], code, 0, PRINT_OPS["OP"], code]))
             hide = len(parts) - 1
         elif match["mod"]:
-            parts.append(_mod(match["mod"], mods, bool(match["hidemod"]), number=True))
+            parts.append(_mod(match["mod"], mods, bool(match["hidemod"]), alone=match.start() == 0))
         elif match["name"] in operands:
             parts.append(bytes([PRINT_OPS["OP"], operands[match["name"]]]))
         else:
@@ -161,10 +163,10 @@ def _item(item: str, operands: dict[str, int], mods: dict[str, tuple[int, str]])
     return b"".join(parts)
 
 
-def _mod(name: str, mods: dict[str, tuple[int, str]], hidden: bool, number: bool = False) -> bytes:
+def _mod(name: str, mods: dict[str, tuple[int, str]], hidden: bool, alone: bool = False) -> bytes:
     index, kind = mods[name]
     ops = {"int": "INT", "set": "SET", "swizzle": "SWIZZLE"}
-    code = bytes([PRINT_OPS[ops.get(kind, "MOD")], index])
+    code = bytes([PRINT_OPS[ops.get(kind, "NAME" if alone else "MOD")], index])
     return bytes([PRINT_OPS["HIDEMOD"], index, len(code)]) + code if hidden else code
 
 

@@ -14,7 +14,6 @@ from ..tables import descriptor, memory_spaces, opcodes, regclass
 from ..tables._numbers import bits, numbers, spans
 from ..tables.descriptor import ClassField, Descriptor
 from ..tables.regclass import Case, RegClass
-from ._encoding_ops import registers_of
 
 _SOURCES = ["spec/descriptor.yaml", "spec/regclass.yaml", "spec/memory_spaces.yaml"]
 _WITH_TAG = (REGISTER_KINDS | {"breg"}) - {"pred", "upred"}  # predicates have a word of their own
@@ -52,14 +51,18 @@ def _by_part(model: Descriptor, section: str) -> dict[str, Mapping[str, Any]]:
 
 
 def _check_operands(spec: Spec, model: Descriptor) -> None:
-    """Every register operand of every operation has a tag, and every access on the extended path a sub-opcode."""
+    """Every register operand has a tag, and every access on the extended path a sub-opcode.
+
+    No document tells what the words of wider operands than the tags' are (fragments of matrix products): the descriptor of
+    such an instruction is refused when it is asked for.
+    """
     tags = {(r.values["kind"], r.values["registers"]) for r in model.sections["register_tags"] if "kind" in r.values}
-    rows = {name: row for data in spec.family("encoding").values() for name, row in data["operations"].items()}
+    widest = {kind: max(n for k, n in tags if k == kind) for kind, _ in tags}
     for operation in machine.load(spec).operations:
-        counts = {o.name: _registers(operation, o, rows[operation.name].get("widths", {})) for o in operation.operands}
+        counts = {o.name: set(r.table) for o, r in zip(operation.operands, operation.registers, strict=True)}
         for operand in operation.operands:
             for count in sorted(counts[operand.name]) if operand.kind in _WITH_TAG else ():
-                if (operand.kind, count) not in tags:
+                if (operand.kind, count) not in tags and count <= widest[operand.kind]:
                     what = f"{count} registers of kind {operand.kind} ({operation.name}, {operand.name})"
                     raise _error(spec, "register_tags", f"register_tags: no tag for {what}")
         extended = model.extended_opcodes.get(operation.opcode)
@@ -68,14 +71,6 @@ def _check_operands(spec: Spec, model: Descriptor) -> None:
             for count in sorted(counts[data] - set(extended.registers)):
                 what = f"{operation.name} with {count} registers of {data}"
                 raise _error(spec, "extended_opcodes", f"extended_opcodes: no sub-opcode for {what}")
-
-
-def _registers(operation: Operation, operand: Operand, widths: Mapping[str, Mapping[str, int]]) -> set[int]:
-    """Numbers of 32-bit registers that an operand can have; ``widths`` are the row's own."""
-    if operand.width.isdigit():
-        return {int(operand.width)}
-    own = widths.get(operand.width, {})
-    return {own.get(name, registers_of(name)) for m in operation.mods if m.name == operand.width for name in m.codes}
 
 
 def _error(spec: Spec, section: str, message: str) -> SpecError:

@@ -17,14 +17,8 @@ def render(spec: Spec) -> dict[str, str]:
         return {}
     machine = rows.load(spec)
     words = rows.opcode_words(spec, machine)
-    widths = {
-        name: row["widths"]
-        for data in spec.family("encoding").values()
-        for name, row in data["operations"].items()
-        if "widths" in row
-    }
     return {
-        "oric_tables/ops.py": _encoding_ops.render(machine, words, widths),
+        "oric_tables/ops.py": _encoding_ops.render(machine, words),
         **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
         **_encoding_flat.render(machine, words),
     }

@@ -280,7 +280,7 @@ static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
     }
     str(o, "[");
     if (!hidden) {
-        reg(o, b->kind, b->reg);
+        reg(o, b->kind, b->reg + (p[2] & ORIC_SECOND && b->reg != REG_ZERO ? 1u : 0u));
         if (scale != NO)
             str(o, mod_text(c, scale));
         str(o, suffixes[suffix]);
@@ -361,6 +361,11 @@ static void run(out_t *o, const ctx_t *c) {
             break;
         }
         case ORIC_T_MOD: str(o, mod_text(c, *p++)); break;
+        case ORIC_T_NAME: {
+            const char *text = mod_text(c, *p++);
+            str(o, text + (*text == '.'));
+            break;
+        }
         case ORIC_T_ITEM: o->pending = 1; break;
         case ORIC_T_OP: operand(o, c, *p++, NULL, 0); break;
         case ORIC_T_HIDE: p += is_default(c, p[0]) ? 2 + p[1] : 2; break;
