@@ -20,7 +20,7 @@ _VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P
 
 
 def operands(text: str) -> tuple[Operand, ...]:
-    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``; a width is a number or ``MOD[*MOD]``.
+    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``, width a number or ``MOD[*MOD]``.
 
     Raises:
         ValueError: malformed, or a name used twice.

@@ -78,7 +78,9 @@ def _count(key: str, name: str, text: str, number: int) -> Fraction:
     return Fraction(top, int(match[2] or 1))
 
 
-def unknown(operands: tuple[Operand, ...], mods: tuple[Modifier, ...], widths: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def unknown(
+    operands: tuple[Operand, ...], mods: tuple[Modifier, ...], widths: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
     """What the column names and the row does not have: (key, value name or "", message)."""
     known = {m.name: {m.name} for m in mods} | {o.name: set(factors(o)) for o in operands if factors(o)}
     values = {m.name: tuple(m.codes) for m in mods}

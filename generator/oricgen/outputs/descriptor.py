@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import SpecError
 from ..isa import rows as machine
-from ..isa.model import REGISTER_KINDS, Operand, Operation
+from ..isa.model import REGISTER_KINDS
 from ..render import header, template
 from ..spec import Spec
 from ..tables import descriptor, memory_spaces, opcodes, regclass
