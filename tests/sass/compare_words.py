@@ -3,7 +3,7 @@
     python -m tests.sass.compare_words ISA FILE... [--only REGEX] [--show N] [--words]
 
 FILE is a cubin (every word of its code sections), or text or JSON in which every quoted or free-standing run of 32
-hexadecimal digits is a word (`tests/data/vectors/*.txt`, golden files, observed forms). Each distinct word is printed by
+hexadecimal digits is a word (`tests/data/vectors/*/*.txt`, golden files, observed forms). Each distinct word is printed by
 nvdisasm once; its texts are kept in `$XDG_CACHE_HOME/oric/nvdisasm.sqlite`. Scheduling bits that the text does not show are left
 out of that question, but not out of the check that a word encodes to itself.
 """
@@ -85,7 +85,7 @@ def plain(word: int) -> int:
 
 
 def ours(isa: int, word: int, at: int) -> tuple[str, int]:
-    """(text at address ``at``, word that the decoded instruction encodes to); "" for no instruction, 0 for one that cannot be encoded."""
+    """(text at address ``at``, word that the decoded instruction encodes to); "" for no instruction, 0 for no word."""
     insn = ffi.new("oric_insn *")
     if lib.oric_decode(isa, [word & (1 << 64) - 1, word >> 64], insn) != lib.ORIC_OK:
         return "", 0

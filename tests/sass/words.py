@@ -98,7 +98,19 @@ def turns(form: Form) -> int:
     return max([4, *(min(16, len(_raw_values(m.decode))) for m in form.mods)])
 
 
-def vectors(isa: str) -> list[tuple[int, str]]:
-    """The golden vectors of an ISA: (word, text of nvdisasm)."""
-    lines = (VECTORS / f"{isa}.txt").read_text(encoding="utf-8").splitlines()
+def families(isa: str) -> list[str]:
+    """The files of spec/encoding, without suffix, that have golden vectors for an ISA."""
+    return sorted(path.stem for path in (VECTORS / isa).glob("*.txt"))
+
+
+def family_of(operation: Operation) -> str:
+    """The file of spec/encoding that an operation is in, without suffix."""
+    return Path(operation.path).stem
+
+
+def vectors(isa: str, family: str = "*") -> list[tuple[int, str]]:
+    """The golden vectors of an ISA, of one file of spec/encoding or all: (word, text of nvdisasm)."""
+    lines = [
+        line for path in sorted((VECTORS / isa).glob(f"{family}.txt")) for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     return [(int(line[:32], 16), line[33:].removesuffix(" ;")) for line in lines if not line.startswith("#")]

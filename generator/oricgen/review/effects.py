@@ -149,8 +149,8 @@ def _isas(side: Side) -> dict[str, str]:
 
 def _vectors(root: Path, isa: str) -> list[str]:
     """The known words of an encoding model."""
-    path = root / VECTORS / f"{isa}.txt"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    files = sorted((root / VECTORS / isa).glob("*.txt"))
+    lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines()]
     return [line[:32] for line in lines if not line.startswith("#")]
 
 
