@@ -23,7 +23,7 @@ def render(spec: Spec) -> dict[str, str]:
     """
     data = spec.load("cubin.yaml")
     path = spec.path("cubin.yaml")
-    for name in ("attributes", "relocations"):
+    for name in ("attributes", "relocations", "compat_attributes"):
         _unique(data[name], path, name)
     _check_attributes(data["attributes"], path)
     known = {a["name"] for a in data["attributes"]}

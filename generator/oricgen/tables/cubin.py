@@ -12,7 +12,10 @@ from ._shared import entries, numbered
 
 NAME = "cubin"
 FILES = ("cubin.yaml",)
-_LISTS = {"attributes": "attribute", "relocations": "relocation", "reserved_shared_symbols": "reserved symbol"}
+_LISTS = {
+    "attributes": "attribute", "relocations": "relocation", "compat_attributes": "compat record",
+    "reserved_shared_symbols": "reserved symbol",
+}  # fmt: skip
 _MAPS = {"sections": "section", "symbols": "symbol", "section_types": "section type", "record_formats": "record format"}
 
 

@@ -206,9 +206,13 @@ static void operand(out_t *o, const ctx_t *c, unsigned index, const char *suffix
     case ORIC_K_IMM: immediate(o, c, f, x); break;
     case ORIC_K_CBANK:
         str(o, "c[");
-        hex(o, x->reg);
-        str(o, suffix != NULL ? "] [" : "][");
-        if (c->immediate != NULL) str(o, c->immediate); else hex(o, bank_offset(x));
+        if (c->immediate != NULL) { /* a relocation gives bank and offset */
+            str(o, c->immediate);
+        } else {
+            hex(o, x->reg);
+            str(o, suffix != NULL ? "] [" : "][");
+            hex(o, bank_offset(x));
+        }
         str(o, "]");
         break;
     case ORIC_K_CBANKU:
@@ -243,7 +247,7 @@ static int is_default(const ctx_t *c, unsigned index) {
     if (f->default_kind == ORIC_REQUIRED)
         return 0;
     if (x->kind == ORIC_K_IMM)
-        return x->value == f->default_reg;
+        return c->immediate == NULL && x->value == f->default_reg;
     return x->reg == f->default_reg && (x->flags & ORIC_F_NEG) == (f->default_neg ? ORIC_F_NEG : 0);
 }
 
@@ -296,10 +300,12 @@ static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
 
 static void bank_address(out_t *o, const ctx_t *c, const uint8_t *p) {
     const oric_operand *base = &c->insn->ops[p[1]];
-    int hidden = base->kind == ORIC_K_GPR && base->reg == REG_ZERO && c->insn->ops[p[2]].value != 0;
+    int hidden = base->kind == ORIC_K_GPR && base->reg == REG_ZERO && (c->immediate != NULL || c->insn->ops[p[2]].value != 0);
     str(o, "c[");
-    hex(o, c->insn->ops[p[0]].reg);
-    str(o, "][");
+    if (c->immediate == NULL) { /* a relocation gives bank and offset */
+        hex(o, c->insn->ops[p[0]].reg);
+        str(o, "][");
+    }
     if (!hidden)
         reg(o, base->kind, base->reg);
     offset(o, c, p[2], hidden, 1);

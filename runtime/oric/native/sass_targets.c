@@ -3,14 +3,16 @@
 
 enum { INSN_BYTES = 16, MOST_LABELS = 2 };
 
-long oric_branch_targets(const oric_insn *insns, long n, int64_t *target) {
+long oric_branch_targets(const oric_insn *insns, long n, int64_t *source, int64_t *target) {
     long found = 0;
     for (long i = 0; i < n; i++) {
         int here = 0;
         for (int k = 0; k < insns[i].nops && k < 12; k++) {
             const oric_operand *o = &insns[i].ops[k];
-            if (o->kind == ORIC_K_LABEL && here++ < MOST_LABELS)
-                target[found++] = (int64_t)((uint64_t)(i + 1) * INSN_BYTES + (uint64_t)o->value);
+            if (o->kind != ORIC_K_LABEL || here++ >= MOST_LABELS)
+                continue;
+            source[found] = (int64_t)i * INSN_BYTES;
+            target[found++] = (int64_t)((uint64_t)(i + 1) * INSN_BYTES + (uint64_t)o->value);
         }
     }
     return found;

@@ -87,7 +87,7 @@ def text_lines(listing: Listing, facts: dict[str, Any], plain: bool = False) -> 
 
 
 def _instruction(line: Line, plain: bool) -> str:
-    guard, _, rest = line.text.partition(" ") if line.text.startswith("@") else ("", "", line.text)
+    guard, _, rest = line.text.partition(" ") if line.text.startswith(("@P", "@!P")) else ("", "", line.text)
     end = " ;" if line.control & 0x1F or line.control >> 11 else ";"  # as nvdisasm: neither stall nor wait
     place = f"        /*{line.offset:04x}*/"
     left = f"{guard} ".rjust(_TEXT_COLUMN - len(place)) if guard else " " * (_TEXT_COLUMN - len(place))

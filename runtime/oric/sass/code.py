@@ -40,8 +40,14 @@ class Code:
 
     def targets(self) -> list[int]:
         """Offsets that direct branches name, in order of the instructions."""
+        return [target for _, target in self.branches()]
+
+    def branches(self) -> list[tuple[int, int]]:
+        """(offset of the instruction, offset that it names) of direct branches, in order of the instructions."""
         found = ffi.new("int64_t[]", max(2 * self.count, 1))
-        return list(found[0 : lib.oric_branch_targets(self.insns, self.count, found)])
+        source = ffi.new("int64_t[]", max(2 * self.count, 1))
+        count = lib.oric_branch_targets(self.insns, self.count, source, found)
+        return list(zip(source[0:count], found[0:count], strict=True))
 
     def texts(self, labels: Mapping[int, str] | None = None, immediates: Mapping[int, str] | None = None) -> list[str]:
         """The text of every instruction, as nvdisasm prints it but without the end of the line.

@@ -12,6 +12,7 @@ from oric_tables import cubin as tables
 from oric_tables._native import ffi
 
 from oric.support.elf import Cubin, CubinError, Function, Relocation, target_of
+from oric.support.elf_format import ET_REL
 
 from .code import INSTRUCTION_BYTES, Code
 from .labels import CodeSection, number_labels
@@ -57,10 +58,7 @@ def list_cubin(cubin: Cubin) -> Listing:
     functions = list(cubin.functions.values())
     decoded = [Code(isa, f.text) for f in functions]
     starts = [_starts(cubin, f) for f in functions]
-    sections = [
-        CodeSection(len(f.text), found, code.targets(), f.branch_targets, _relocated_places(cubin, f))
-        for f, code, found in zip(functions, decoded, starts, strict=True)
-    ]
+    sections = [_section(cubin, f, code, found) for f, code, found in zip(functions, decoded, starts, strict=True)]
     number_of = {f.section: number for number, f in enumerate(functions)}
     ends = [(number_of[s.section], s.value + s.size) for s in cubin.symbols if s.is_function and s.section in number_of]
     names = number_labels(sections, ends)
@@ -118,6 +116,21 @@ def _problems(code: Code) -> list[str]:
     return [f"offset {i * INSTRUCTION_BYTES:#06x}: unknown instruction {code.word(i):#034x}" for i in code.bad]
 
 
+def _section(cubin: Cubin, function: Function, code: Code, starts: dict[int, str]) -> CodeSection:
+    """What numbers the labels of a function. In an object the bases of indirect branches and their tables are not linked yet."""
+    targets: list[int | None] = list(code.targets())
+    words = 0
+    if cubin.type == ET_REL and function.branch_targets:
+        branches = sorted(function.branch_targets)
+        targets = [t for _, t in sorted([*code.branches(), *((b, None) for b in branches)], key=_place)]
+        words = sum(len(places) for places in function.branch_targets.values())
+    return CodeSection(len(function.text), starts, targets, function.branch_targets, _relocated_places(cubin, function), words)
+
+
+def _place(branch: tuple[int, int | None]) -> int:
+    return branch[0]
+
+
 def _starts(cubin: Cubin, function: Function) -> dict[int, str]:
     """Offsets at which functions start -> the function."""
     return {s.value: s.name for s in cubin.symbols_of(function.section) if s.is_function}
@@ -144,6 +157,9 @@ def _relocated_places(cubin: Cubin, function: Function) -> list[int]:
 def _relocated(cubin: Cubin, function: Function, labels: dict[int, str]) -> dict[int, tuple[str, str]]:
     """Offset of an instruction -> text of its relocated immediate operand and a note; "" where there is none."""
     out: dict[int, tuple[str, str]] = {}
+    if cubin.type == ET_REL:
+        base = f"(.text.{function.name} - .) - {INSTRUCTION_BYTES:#x}"
+        out.update((branch, (f"`(({base}))", "")) for branch in function.branch_targets)
     for relocation in cubin.relocations_of(function.section):
         kind = tables.RELOCATIONS.get(relocation.type)
         name = _value(cubin, relocation)
@@ -152,6 +168,8 @@ def _relocated(cubin: Cubin, function: Function, labels: dict[int, str]) -> dict
             name = f"({symbol.name} + {labels[symbol.value + relocation.addend]}@srel)"
         if kind is not None and kind.text:
             out[relocation.offset] = (kind.text.replace("{}", name), "")
+        elif kind is not None and kind.note is not None:
+            out[relocation.offset] = ("", f'(*"{kind.note.replace("{}", name)}"*)')
         else:
             out[relocation.offset] = ("", f"// {kind.name if kind else relocation.type} {name}")
     return out
