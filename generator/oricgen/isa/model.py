@@ -55,6 +55,19 @@ class Registers:
 
 
 @dataclass(frozen=True)
+class Implicit:
+    """Registers that an operation accesses and no operand names; ``mask`` is the operand whose immediate chooses among
+    them, a bit each (-1: all of them, as when that operand is no immediate).
+    """
+
+    file: str  # "R", "P", "UR", "UP", "B"
+    first: int
+    count: int
+    writes: bool
+    mask: int
+
+
+@dataclass(frozen=True)
 class Value:
     """One value of a modifier: hardware code, name, printed text."""
 
@@ -159,6 +172,8 @@ class Operation:
     text: str
     forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)
     registers: tuple[Registers, ...] = ()  # of each operand
+    implicit: tuple[Implicit, ...] = ()
+    align: tuple[int, ...] = ()  # of each operand: its first register is a multiple; 0 = what follows from its width
 
     @property
     def ident(self) -> str:

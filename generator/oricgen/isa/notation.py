@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from . import bits
-from .model import Default, ModField, Operand, Value
+from .model import Default, Implicit, ModField, Operand, Value
 
 _OPERAND = re.compile(
     r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+(?:\*\w+)*))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
@@ -15,6 +15,8 @@ _KIND_BY_PREFIX = (
     ("desc", "ugpr"), ("sb", "sb"), ("target", "label"), ("cb", "cbank"),
 )  # fmt: skip
 WIDTHS = ("0", "1", "2", "3", "4", "8")  # registers of an operand
+_IMPLICIT = re.compile(r"(?P<file>UR|UP|R|P|B)(?P<first>\d+)(?:-(?P<last>\d+))?(?:&(?P<mask>\w+))?\Z")
+_TOP = {"R": 254, "UR": 254, "P": 6, "UP": 6, "B": 15}  # last register of each file
 _RESERVED = {"RZ": ("gpr", 255), "URZ": ("ugpr", 255), "PT": ("pred", 7), "UPT": ("upred", 7)}
 _VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P<close>\)?)(?P<star>[*~]?)\Z")
 
@@ -42,6 +44,30 @@ def operands(text: str) -> tuple[Operand, ...]:
                 name, writes, width, kind, match["marks"], _default(name, kind, writes, match["default"]), match["where"] or ""
             )
         )
+    return tuple(out)
+
+
+def implicit(text: str, writes: bool, operands: tuple[Operand, ...]) -> tuple[Implicit, ...]:
+    """Parse ``implicit_reads`` or ``implicit_writes``: blank-separated ``FILE FIRST[-LAST][&OPERAND]`` without the first blank.
+
+    Raises:
+        ValueError: malformed, a register that does not exist, an operand that the row does not have.
+    """
+    out = []
+    for token in text.split():
+        match = _IMPLICIT.match(token)
+        if match is None:
+            raise ValueError(f"'{token}' is not FILE with FIRST[-LAST][&OPERAND], as P0-6&Rb")
+        first, last = int(match["first"]), int(match["last"] or match["first"])
+        if not first <= last <= _TOP[match["file"]]:
+            raise ValueError(
+                f"'{token}': registers {match['file']}0 to {match['file']}{_TOP[match['file']]} are possible, in order"
+            )
+        names = [o.name for o in operands]
+        if match["mask"] and match["mask"] not in names:
+            raise ValueError(f"'{token}': there is no operand '{match['mask']}'")
+        mask = names.index(match["mask"]) if match["mask"] else -1
+        out.append(Implicit(match["file"], first, last - first + 1, writes, mask))
     return tuple(out)
 
 

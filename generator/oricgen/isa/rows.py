@@ -10,7 +10,7 @@ from ..strictyaml import Map
 from ..tables import opcodes
 from . import bits, notation, ranges, widths
 from .forms import FormBuilder, RowContext
-from .model import Form, Machine, ModField, Modifier, Operation
+from .model import Form, Implicit, Machine, ModField, Modifier, Operation
 from .places import Formats, formats_on
 from .references import mistakes
 
@@ -114,10 +114,21 @@ def _operation(
         registers = tuple(widths.registers(o, mods, row.get("widths", {})) for o in operands)
     except ValueError as error:
         raise fail("widths", error) from error
+    implicit: tuple[Implicit, ...] = ()
+    for column in ("implicit_reads", "implicit_writes"):
+        try:
+            implicit += notation.implicit(row.get(column, ""), column == "implicit_writes", operands)
+        except ValueError as error:
+            raise fail(column, f"column '{column}': {error}") from error
+    for operand_name in row.get("align", {}):
+        if all(o.name != operand_name for o in operands):
+            raise SpecError(
+                where, row["align"].line_of(operand_name), f"{name}: column 'align': there is no operand '{operand_name}'"
+            )
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
         tuple(row.get("effects", [])), row["text"], {isa: builder.finish(f, number, mods) for isa, f in forms.items()},
-        registers,
+        registers, implicit, tuple(row.get("align", {}).get(o.name, 0) for o in operands),
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from oric_tables._native import ffi, lib
 
 from oric.support.elf import CubinError
 
+from .access import Use, uses
+
 INSTRUCTION_BYTES: Final = 16
 _CONTROL_AT: Final = 105 - 64  # bits of the second word
 _CONTROL_MASK: Final = (1 << 17) - 1
@@ -48,6 +50,10 @@ class Code:
         source = ffi.new("int64_t[]", max(2 * self.count, 1))
         count = lib.oric_branch_targets(self.insns, self.count, source, found)
         return list(zip(source[0:count], found[0:count], strict=True))
+
+    def uses(self) -> list[list[Use]]:
+        """The registers that every instruction reads and writes; nothing for words that no form has."""
+        return uses(self.insns, self.count)
 
     def texts(self, labels: Mapping[int, str] | None = None, immediates: Mapping[int, str] | None = None) -> list[str]:
         """The text of every instruction, as nvdisasm prints it but without the end of the line.
