@@ -252,4 +252,4 @@ def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:
                 for row in pair:
                     if f"{file} {row}" not in distance[isa]:
                         line = data["classes"].line_of(name)
-                        raise SpecError(path, line, f"{name}: spec/latency/{isa}.yaml has no row '{file} {row}'")
+                        raise SpecError(path, line, f"{name}: the distances of {isa} have no row '{file} {row}'")

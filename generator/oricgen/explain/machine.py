@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..isa import rows as machine_rows
 from ..isa.model import Form, Operation
-from ..latency import KIND_FILES, ClassColumns
+from ..latency import KIND_FILES, ClassColumns, columns_on, timing_of
 from ..rows import Row
 from ..tables import latency as latency_table
 from ..tables import regclass
@@ -106,7 +106,7 @@ def _scheduling(index: Index, operation: Operation, isa: str) -> Page:
     page.heading(f"class {schedule.klass}", f"{row.path}:{row.line}")
     hidden = ("class", "isa", "operations", "reads", *(() if columns.estimate else ("estimate",)))
     raw = index.spec.load(*_CLASSES)["classes"][schedule.klass]
-    seen = {name: figures[1] for name, figures in {**raw, **raw.get("isa", {}).get(isa, {})}.items() if name in _EVIDENCE}
+    seen = {name: figures[1] for name, figures in columns_on(raw, isa, tables.isas).items() if name in _EVIDENCE}
     values = {name: f"{value}, seen {seen[name]}" if name in seen else value for name, value in row.values.items()}
     page.fields({name: value for name, value in values.items() if name not in hidden})
     read = [
@@ -124,7 +124,7 @@ def _distances(index: Index, page: Page, operation: Operation, columns: ClassCol
     files = dict.fromkeys(KIND_FILES[o.kind] for o in operation.operands if o.writes and o.kind in KIND_FILES)
     names = dict.fromkeys(f"{file} {half}" for file in files for half in columns.results.get(file, ()))
     for name in names:
-        row = index.row("distances", f"{isa}/{name}")
+        row = index.row("distances", f"{timing_of(index.spec, isa)}/{name}")
         assert row is not None, name
         page.line(f"cycles from '{name}' to a reader: kept, smallest seen (pairs at it, of all)  ({row.path}:{row.line})")
         readers = {**row.values["readers"], "any other": str(row.values["other"]), "written again": str(row.values["rewrite"])}

@@ -259,10 +259,7 @@ class FormBuilder:
         if name in draft.overrides or name in draft.view.mods:
             text_of = draft.overrides[name] if name in draft.overrides else draft.view.mods[name]
             if isinstance(text_of, Map):
-                region = draft.slots[attached].region[""] if attached in draft.slots else ""
-                if region not in text_of:
-                    raise ValueError(f"modifier '{name}' has no bits for region {region or 'of an operand without one'}")
-                text_of = text_of[region]
+                text_of = _in_region(name, text_of, draft, attached)
             found = notation.modifier(name, text_of, self.context.sets)
             self._used.setdefault(name, []).append(found)
             codes = self._codes.setdefault(name, {})
@@ -273,12 +270,8 @@ class FormBuilder:
         if name not in self.context.fields:
             raise ValueError(f"the text names the modifier '{name}', which is not in 'mods'")
         by_region = self.context.fields[name]
-        region = draft.slots[attached].region[""] if attached in draft.slots else ""
-        if "" in by_region:
-            return by_region[""]
-        if region not in by_region:
-            raise ValueError(f"modifier '{name}' has no bits for region {region or 'of an operand without one'}")
-        return by_region[region]
+        field_of: ModField = by_region[""] if "" in by_region else _in_region(name, by_region, draft, attached)
+        return field_of
 
     def _account(self, draft: Draft) -> None:
         """Every bit belongs to exactly one of: opcode, guard, operand, modifier, fixed, control."""
@@ -373,6 +366,14 @@ def sum_masks(masks: list[int]) -> int:
     for mask in masks:
         out |= mask
     return out
+
+
+def _in_region(name: str, by_region: dict[str, Any], draft: Draft, attached: str) -> Any:
+    """What a modifier is in the region of the operand that it is attached to."""
+    region = draft.slots[attached].region[""] if attached in draft.slots else ""
+    if region not in by_region:
+        raise ValueError(f"modifier '{name}' has no bits for region {region or 'of an operand without one'}")
+    return by_region[region]
 
 
 def _entry_of(shape: str) -> dict[str, Any]:

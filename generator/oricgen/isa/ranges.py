@@ -15,12 +15,10 @@ def expand(text: str, isas: Sequence[str]) -> tuple[str, ...]:
         ValueError: a name that formats.yaml does not have, or a range that ends before it begins.
     """
     first, between, last = text.partition(BETWEEN)
-    for name in (first, last):
-        if name and name not in isas:
+    for name in [n for n in (first, last) if n] if between else [first]:
+        if name not in isas:
             raise ValueError(f"there is no encoding model '{name}' in formats.yaml")
     if not between:
-        if not first:
-            raise ValueError("there is no encoding model '' in formats.yaml")
         return (first,)
     start = isas.index(first) if first else 0
     end = isas.index(last) if last else len(isas) - 1

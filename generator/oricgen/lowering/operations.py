@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..isa import model, rows
 from ..spec import Spec
+from ..tables import targets
 
 # Bits of an operand slot.
 SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
@@ -84,7 +85,9 @@ def load(spec: Spec) -> dict[str, Operation]:
     """All operations by name."""
     machine = rows.load(spec)
     words = rows.opcode_words(spec, machine)
-    return {o.name: _operation(o, words[o.name], machine.isas) for o in machine.operations}
+    compiled = {t.isa for t in targets.load(spec).with_code}
+    isas = tuple(isa for isa in machine.isas if isa in compiled)
+    return {o.name: _operation(o, words[o.name], isas) for o in machine.operations}
 
 
 def special_registers(spec: Spec) -> dict[str, int]:
