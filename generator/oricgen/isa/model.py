@@ -36,7 +36,7 @@ class Operand:
 
     name: str
     writes: bool
-    width: str  # number of 32-bit registers, or the modifiers that say it, joined by *
+    width: str  # number of 32-bit registers, or the modifiers that say it, joined by * or +
     kind: str  # kind by its name; forms of a variable source have others
     marks: str  # of "-|~": negation, absolute value, complement are allowed
     default: Default | None

@@ -8,7 +8,7 @@ from . import bits
 from .model import Default, Implicit, ModField, Operand, Value
 
 _OPERAND = re.compile(
-    r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+(?:\*\w+)*))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
+    r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+(?:[*+]\w+)*))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
 )
 _KIND_BY_PREFIX = (
     ("URd", "ugpr"), ("UR", "ugpr"), ("UP", "upred"), ("SR", "sreg"), ("R", "gpr"), ("P", "pred"), ("B", "breg"),
@@ -22,7 +22,7 @@ _VALUE = re.compile(r"(?:(?P<raw>\d+)=)?(?P<open>\(?)(?P<name>[A-Za-z0-9_.]+)(?P
 
 
 def operands(text: str) -> tuple[Operand, ...]:
-    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``, width a number or ``MOD[*MOD]``.
+    """Parse the ``ops`` of a row: blank-separated ``NAME[:width][marks][=default][@place]``; widths: a number, ``A*B``, ``1+A``.
 
     Raises:
         ValueError: malformed, or a name used twice.

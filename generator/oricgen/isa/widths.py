@@ -1,4 +1,4 @@
-"""How many 32-bit registers an operand has: a number, or what the values of one or more modifiers multiply to."""
+"""How many 32-bit registers an operand has: a number, or what the values of modifiers multiply or add to."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import Any
 
 from .model import Modifier, Operand, Registers
 
-_WIDE = ((re.compile(r"128|F16x8|F32x4"), 4), (re.compile(r"64|F16x4|F32x2"), 2))
+_WIDE = ((re.compile(r"256"), 8), (re.compile(r"128|F16x8|F32x4"), 4), (re.compile(r"64|F16x4|F32x2"), 2))
 _COUNT = re.compile(r"(N|\d+)(?:/([1-9]\d*))?\Z")
 _MOST = 255  # registers there are
 
@@ -24,7 +25,7 @@ def registers_of(value: str) -> int:
 
 def factors(operand: Operand) -> tuple[str, ...]:
     """Names of the modifiers that say an operand's width, in the order of the row; empty when it is a number."""
-    return () if operand.width.isdigit() else tuple(operand.width.split("*"))
+    return tuple(part for part in re.split(r"[*+]", operand.width) if not part.isdigit())
 
 
 def registers(operand: Operand, mods: tuple[Modifier, ...], widths: Mapping[str, Mapping[str, Any]]) -> Registers:
@@ -37,28 +38,29 @@ def registers(operand: Operand, mods: tuple[Modifier, ...], widths: Mapping[str,
         return Registers((), (int(operand.width),))
     index = {m.name: i for i, m in enumerate(mods)}
     chosen = [mods[index[name]] for name in factors(operand)]
+    added = "+" in operand.width
+    fixed = sum(int(part) for part in operand.width.split("+") if part.isdigit())
     columns = []
     for mod in chosen:
-        by_code = {code: _factor(operand.name, mod.name, name, widths) for name, code in mod.codes.items()}
-        columns.append([by_code.get(code, Fraction(1)) for code in range(1 << mod.width)])
+        by_code = {code: _part(operand.name, mod.name, name, widths, added) for name, code in mod.codes.items()}
+        columns.append([by_code.get(code, Fraction(not added)) for code in range(1 << mod.width)])
     table = []
     for parts in product(*reversed(columns)):  # the first modifier has the lowest bits
-        count = Fraction(1)
-        for part in parts:
-            count *= part
+        count = sum(parts, Fraction(fixed)) if added else prod(parts, start=Fraction(1))
         if count > _MOST:
             raise ValueError(f"operand '{operand.name}' has {count} registers, more than the {_MOST} there are")
         table.append(-(-count.numerator // count.denominator))
     return Registers(tuple(index[name] for name in factors(operand)), tuple(table))
 
 
-def _factor(operand: str, mod: str, value: str, widths: Mapping[str, Mapping[str, Any]]) -> Fraction:
+def _part(operand: str, mod: str, value: str, widths: Mapping[str, Mapping[str, Any]], added: bool) -> Fraction:
+    """What a value multiplies the count with, or adds to it."""
     for key in (operand, mod):  # what is said of the operand goes before what is said of the modifier
         for name, count in widths.get(key, {}).items():
             found = _matches(name, value)
             if found is not None:
                 return _count(key, name, str(count), found)
-    return Fraction(registers_of(value))
+    return Fraction(0 if added else registers_of(value))
 
 
 def _matches(name: str, value: str) -> int | None:

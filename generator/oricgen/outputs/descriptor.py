@@ -16,6 +16,7 @@ from ..tables.descriptor import ClassField, Descriptor
 from ..tables.regclass import Case, RegClass
 
 _SOURCES = ["spec/descriptor.yaml", "spec/regclass.yaml", "spec/memory_spaces.yaml"]
+_TAGGED = (1, 2, 4)  # numbers of registers that documents have tags for
 _WITH_TAG = (REGISTER_KINDS | {"breg"}) - {"pred", "upred"}  # predicates have a word of their own
 
 
@@ -53,8 +54,8 @@ def _by_part(model: Descriptor, section: str) -> dict[str, Mapping[str, Any]]:
 def _check_operands(spec: Spec, model: Descriptor) -> None:
     """Every register operand has a tag, and every access on the extended path a sub-opcode.
 
-    No document tells what the words of wider operands than the tags' are (fragments of matrix products): the descriptor of
-    such an instruction is refused when it is asked for.
+    No document tells what the words of other operands than the tags' are (fragments of matrix products, coordinates of
+    textures): the descriptor of such an instruction is refused when it is asked for.
     """
     tags = {(r.values["kind"], r.values["registers"]) for r in model.sections["register_tags"] if "kind" in r.values}
     widest = {kind: max(n for k, n in tags if k == kind) for kind, _ in tags}
@@ -62,7 +63,7 @@ def _check_operands(spec: Spec, model: Descriptor) -> None:
         counts = {o.name: set(r.table) for o, r in zip(operation.operands, operation.registers, strict=True)}
         for operand in operation.operands:
             for count in sorted(counts[operand.name]) if operand.kind in _WITH_TAG else ():
-                if (operand.kind, count) not in tags and count <= widest[operand.kind]:
+                if (operand.kind, count) not in tags and count in _TAGGED and count <= widest[operand.kind]:
                     what = f"{count} registers of kind {operand.kind} ({operation.name}, {operand.name})"
                     raise _error(spec, "register_tags", f"register_tags: no tag for {what}")
         extended = model.extended_opcodes.get(operation.opcode)
@@ -83,10 +84,12 @@ def _opcodes(spec: Spec, model: Descriptor, table: RegClass) -> dict[int, dict[s
     known = opcodes.load(spec).by_name
     spaces = memory_spaces.load(spec)
     counted = set(model.data["operand_count"]["names"])
+    unplaced = {value for row in model.sections["parts"] for value in row.values.get("unplaced", ())}
     names = {*table.of, *table.handlers, *spaces.input_of, *model.extended_opcodes, *counted}
     out = {}
     for name in sorted(names, key=lambda n: known[n].id):
         space = spaces.categories[spaces.input_of[name]] if name in spaces.input_of else None
+        space = None if space in unplaced else space
         out[known[name].id] = {
             "name": name,
             "case": table.cases.index(table.of[name]) if name in table.of else None,
