@@ -83,7 +83,7 @@ def _collect(tool: str, isa: str, wanted: list[Wanted]) -> dict[tuple[str, int, 
         for start in range(0, len(far), BATCH):
             texts += nvdisasm.texts(tool, isa, [x[4] for x in far[start : start + BATCH]])
         for (name, i, t, _form, word), text in zip(near + far, texts, strict=True):
-            if text is not None:
+            if text is not None and "???" not in text:  # ???: a value that the tool knows to be none
                 found[name, i, t] = (word, text)
     order = {(o.name, i, t): at for at, (o, i, _, t) in enumerate(wanted)}
     return dict(sorted(found.items(), key=lambda item: order[item[0]]))

@@ -73,7 +73,7 @@ def _operand(operand: Operand, place: FormOperand, count: int, wide_base: bool, 
         if rng.random() < 0.15 and operand.name not in ("desc", "URa") and not wide_base:
             return bits.mask
         last = (top - 1) // 4 * 4
-        return bits.place(rng.randrange(0, last, count if count < 4 else 4))
+        return bits.place(rng.randrange(0, last, (1, 1, 2, 4)[min(count, 3)]))
     if place.kind in ("pred", "upred"):
         number = 7 if rng.random() < 0.3 else rng.randrange(7)
         return bits.place(7 - number if place.invert else number)
