@@ -16,10 +16,12 @@ FILES = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
 KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
 RESULTS = ("none", "fixed", "variable", "unknown")
 SPACES = ("global", "shared", "local")
-FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy")
+FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy", "late_uniform")
+ASYNC = ("none", "group", "wait")  # results and sources are over with a wait for groups; the instruction is that wait
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
 OTHER = "other"  # reader group of readers that are not known
 MOST_CYCLES = 127  # of a distance
+SETTLE = 2  # cycles between the use of a scoreboard and a wait for it
 _CLASSES = "latency/classes.yaml"
 
 
@@ -37,6 +39,23 @@ class ClassColumns:
     flags: frozenset[str]
     spaces: tuple[str, ...]
     does: tuple[str, ...]
+    queue: str  # instructions of one queue read and finish in order; "" = none
+    least_stall: int  # smallest seen
+    settle: int  # least cycles between the use of a scoreboard and a wait for it
+    asynchronous: str  # of ASYNC
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Cycles of one encoding model; every row has every reader group.
+
+    ``kept`` is what the scheduler keeps, ``least`` the smallest that was seen (where a pair never was: the smallest of the
+    row); ``over[first][second]`` the smallest seen between two results of fixed latency in one register.
+    """
+
+    kept: dict[str, dict[str, int]]
+    least: dict[str, dict[str, int]]
+    over: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +70,7 @@ class OperationSchedule:
 
 @dataclass(frozen=True)
 class Latency:
-    """All tables. ``distance[isa][row][group]`` is in cycles."""
+    """All tables. ``distance[isa][row][group]`` is in cycles, and the ``kept`` of ``distances``."""
 
     isas: tuple[str, ...]
     classes: dict[str, dict[str, ClassColumns]]  # class -> isa -> columns
@@ -60,6 +79,8 @@ class Latency:
     rows: tuple[str, ...]  # "R alu"
     pipes: tuple[str, ...]
     distance: dict[str, dict[str, dict[str, int]]]
+    distances: dict[str, Distances]
+    queues: tuple[str, ...]
 
 
 def load(spec: Spec, machine: Machine) -> Latency:
@@ -80,9 +101,8 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     }
     operations = _operations(data, machine, opcodes.load(spec).markers, path)
     used = {g for o in operations for pair in o.readers for g in pair}
-    distance: dict[str, dict[str, dict[str, int]]] = {}
-    for isa in machine.isas:
-        distance[isa] = _distances(spec, timing_of(spec, isa), used)
+    distances = {isa: _distances(spec, timing_of(spec, isa), used) for isa in machine.isas}
+    distance = {isa: d.kept for isa, d in distances.items()}
     for name, by_isa in classes.items():
         for columns in by_isa.values():
             if columns.own not in used | {OTHER}:
@@ -91,8 +111,9 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     rows = tuple(sorted({r for table in distance.values() for r in table}))
     _check_results(data, classes, distance, path)
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
+    queues = ("", *sorted({c.queue for by_isa in classes.values() for c in by_isa.values()} - {""}))
     groups = (OTHER, REWRITE, *sorted(used))
-    return Latency(machine.isas, classes, operations, groups, rows, pipes, distance)
+    return Latency(machine.isas, classes, operations, groups, rows, pipes, distance, distances, queues)
 
 
 def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
@@ -157,6 +178,10 @@ def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: s
         flags=frozenset(f for f in FLAGS if merged.get(f)),
         spaces=tuple(merged.get("memory", ())),
         does=tuple(merged.get("does", ())),
+        queue=merged.get("queue", ""),
+        least_stall=merged["stall"][1] if "stall" in merged else 0,
+        settle=merged.get("settle", SETTLE),
+        asynchronous=merged.get("async", ASYNC[0]),
     )
 
 
@@ -213,36 +238,91 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
     return (mods[0].shift, mods[0].width, mask(rule["plain"]), mask(rule["free"]))
 
 
-def _distances(spec: Spec, isa: str, used: set[str]) -> dict[str, dict[str, int]]:
+def _distances(spec: Spec, isa: str, used: set[str]) -> Distances:
     name = f"latency/{isa}.yaml"
     data = spec.load(name, "latency")
     path = str(spec.path(name))
     if data["isa"] != isa:
         raise SpecError(path, data.line_of("isa"), f"isa: the file of {isa} says '{data['isa']}'")
-    table = {}
+    like = _like(data, used, path)
+    found = Distances({}, {}, {})
     for row_name, row in data["results"].items():
         line = data["results"].line_of(row_name)
-        cells = {}
-        for group, figures in row["readers"].items():
-            line = row["readers"].line_of(group)
-            place = f"{row_name}: reader '{group}'"
-            if not 1 <= figures[0] <= MOST_CYCLES:
-                raise SpecError(path, line, f"{place}: {figures[0]}: tables hold 1 to {MOST_CYCLES} cycles")
-            if figures[0] < figures[1]:
-                raise SpecError(path, line, f"{place}: {figures[0]} cycles is below the smallest distance seen, {figures[1]}")
-            if group not in used:
-                raise SpecError(path, line, f"{place}: no class reads as '{group}'")
-            cells[group] = figures[0]
-        line = data["results"].line_of(row_name)
-        rewrite = row["rewrite"]
-        if not 1 <= rewrite[0] <= MOST_CYCLES:
-            raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]}: the tables of the scheduler hold 1 to {MOST_CYCLES}")
-        if len(rewrite) > 1 and rewrite[0] < rewrite[1]:
-            raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
-        if row["other"] < max(cells.values(), default=0):
+        cells = _cells(row_name, row, used, path)
+        if row["other"] < max((figures[0] for figures in cells.values()), default=0):
             raise SpecError(path, line, f"{row_name}: 'other' is below the distance to a known reader group")
-        table[row_name] = {**{g: cells.get(g, row["other"]) for g in sorted(used)}, OTHER: row["other"], REWRITE: rewrite[0]}
-    return table
+        rewrite = _rewrite(row_name, row, path, line)
+        cells |= {g: cells[other] for g, other in like.items() if g not in cells and other in cells}
+        floor = min((figures[1] for figures in cells.values()), default=1)
+        kept = {g: cells[g][0] if g in cells else row["other"] for g in sorted(used)}
+        least = {g: cells[g][1] if g in cells else floor for g in sorted(used)}
+        found.kept[row_name] = {**kept, OTHER: row["other"], REWRITE: rewrite[0]}
+        found.least[row_name] = {**least, OTHER: floor, REWRITE: rewrite[1] if len(rewrite) > 1 else 1}
+    for row_name, row in data["results"].items():
+        found.over[row_name] = _over(row_name, row, data["results"], path)
+    for table in (found.kept, found.least, found.over):
+        _add_like_rows(table, like)
+    for over in found.over.values():
+        file = next(iter(over), "").partition(" ")[0]
+        over |= {
+            f"{file} {k}": over[f"{file} {v}"] for k, v in like.items() if f"{file} {v}" in over and f"{file} {k}" not in over
+        }
+    return found
+
+
+def _like(data: Map, used: set[str], path: str) -> dict[str, str]:
+    like: dict[str, str] = dict(data.get("like", {}))
+    names = used | {row.partition(" ")[2] for row in data["results"]}
+    for key, value in like.items():
+        if value in like or value not in names:
+            raise SpecError(
+                path, data["like"].line_of(key), f"like: '{value}' is no reader group and no row with figures of its own"
+            )
+    return like
+
+
+def _add_like_rows(table: dict[str, dict[str, int]], like: dict[str, str]) -> None:
+    """Rows of results that this model does not tell apart from others."""
+    for file in FILES:
+        for key, value in like.items():
+            if f"{file} {value}" in table and f"{file} {key}" not in table:
+                table[f"{file} {key}"] = table[f"{file} {value}"]
+
+
+def _cells(row_name: str, row: Map, used: set[str], path: str) -> dict[str, tuple[int, int]]:
+    """Cycles kept and smallest seen by reader group."""
+    cells = {}
+    for group, figures in row["readers"].items():
+        line = row["readers"].line_of(group)
+        place = f"{row_name}: reader '{group}'"
+        if not 1 <= figures[0] <= MOST_CYCLES:
+            raise SpecError(path, line, f"{place}: {figures[0]}: tables hold 1 to {MOST_CYCLES} cycles")
+        if figures[0] < figures[1]:
+            raise SpecError(path, line, f"{place}: {figures[0]} cycles is below the smallest distance seen, {figures[1]}")
+        if group not in used:
+            raise SpecError(path, line, f"{place}: no class reads as '{group}'")
+        cells[group] = (figures[0], figures[1])
+    return cells
+
+
+def _rewrite(row_name: str, row: Map, path: str, line: int) -> list[int]:
+    rewrite: list[int] = row["rewrite"]
+    if not 1 <= rewrite[0] <= MOST_CYCLES:
+        raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]}: the tables of the scheduler hold 1 to {MOST_CYCLES}")
+    if len(rewrite) > 1 and rewrite[0] < rewrite[1]:
+        raise SpecError(path, line, f"{row_name}: rewrite {rewrite[0]} is below the smallest distance seen, {rewrite[1]}")
+    return rewrite
+
+
+def _over(row_name: str, row: Map, results: Map, path: str) -> dict[str, int]:
+    """Smallest distance to a second result in the same register, by its row."""
+    file = row_name.partition(" ")[0]
+    found = {}
+    for second, figures in row.get("over", {}).items():
+        if f"{file} {second}" not in results:
+            raise SpecError(path, row["over"].line_of(second), f"{row_name}: over: there is no row '{file} {second}'")
+        found[f"{file} {second}"] = int(figures[0])
+    return found
 
 
 def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:

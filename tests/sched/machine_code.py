@@ -39,10 +39,7 @@ def touches(instruction: Instruction) -> list[Touch]:
             out.append(Touch("ugpr", _FIRST["ugpr"] + operand.reg, 1, False, number))
         if operand.kind not in _FIRST or operand.reg == _NONE.get(operand.kind):
             continue
-        count = slot.regs
-        if not isinstance(count, int):
-            modifier = instruction.op.mods[count[0]]
-            count = count[1][modifier.values[str(instruction.modifiers[count[0]])]]
+        count = instruction.op.regs(number, instruction.op.pack(**instruction.modifiers))
         out.append(Touch(operand.kind, _FIRST[operand.kind] + operand.reg, count, slot.writes, number))
     if instruction.guard != 7:
         kind = "upred" if instruction.op.guard == "UP" else "pred"

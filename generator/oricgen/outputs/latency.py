@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ..isa.model import KINDS
 from ..isa.rows import load as load_machine
-from ..latency import FILES, FLAGS, RESULTS, SPACES, ClassColumns, Latency, OperationSchedule, load
+from ..latency import ASYNC, FILES, FLAGS, RESULTS, SPACES, ClassColumns, Latency, OperationSchedule, load
 from ..render import header, template
 from ..spec import Spec
 
 _SOURCES = ["spec/latency/*.yaml"]
-_SLOTS = 12
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -36,7 +35,9 @@ def _sizes(tables: Latency) -> dict[str, object]:
         "flags": FLAGS,
         "results": RESULTS,
         "spaces": SPACES,
-        "slots": _SLOTS,
+        "slots": max(len(o.readers) for o in tables.operations),
+        "asyncs": ASYNC,
+        "queues": tables.queues,
     }
 
 
@@ -49,18 +50,32 @@ def _source(tables: Latency) -> str:
         lines.append("    },")
     lines += ["};", "", "const oric_op_schedule oric_op_schedules[ORIC_SCHEDULED_OPERATIONS] = {", "    {0},"]
     lines += [f"    {_operation(tables, o)}, /* {o.operation.name} */" for o in tables.operations]
-    lines += ["};", "", "const uint8_t oric_distance[ORIC_ISAS][ORIC_RESULT_ROWS][ORIC_READER_GROUPS] = {"]
-    for isa in tables.isas:
-        lines.append(f"    {{ /* {isa} */")
-        for row in tables.rows:
-            cells = tables.distance[isa].get(row)
-            values = ", ".join(str(cells[g]) for g in tables.groups) if cells else "0"
-            lines.append(f"        {{{values}}}, /* {row} */")
-        lines.append("    },")
-    lines += ["};", "", "const char *const oric_class_names[ORIC_CLASSES] = {"]
+    lines += ["};", ""]
+    by_name = {"oric_distance": "kept", "oric_least": "least"}
+    for name, table in by_name.items():
+        cells = {isa: getattr(d, table) for isa, d in tables.distances.items()}
+        lines += _matrix(f"{name}[ORIC_ISAS][ORIC_RESULT_ROWS][ORIC_READER_GROUPS]", tables, cells, tables.groups)
+    over = {isa: d.over for isa, d in tables.distances.items()}
+    lines += _matrix("oric_least_over[ORIC_ISAS][ORIC_RESULT_ROWS][ORIC_RESULT_ROWS]", tables, over, tables.rows)
+    for name, names in (("row", tables.rows), ("group", tables.groups)):
+        lines += [f"const char *const oric_{name}_names[] = {{", *(f'    "{n}",' for n in names), "};", ""]
+    lines += ["const char *const oric_class_names[ORIC_CLASSES] = {"]
     lines += [f'    "{name}",' for name in tables.classes]
     lines += ["};", ""]
     return "\n".join(lines)
+
+
+def _matrix(declarator: str, tables: Latency, cells: dict[str, dict[str, dict[str, int]]], columns: tuple[str, ...]) -> list[str]:
+    """A table by encoding model and row of results; what has no figure is 1, rows that a model does not have are 0."""
+    lines = [f"const uint8_t {declarator} = {{"]
+    for isa in tables.isas:
+        lines.append(f"    {{ /* {isa} */")
+        for row in tables.rows:
+            found = cells[isa].get(row)
+            values = ", ".join(str(found.get(c, 1)) for c in columns) if found is not None else "0"
+            lines.append(f"        {{{values}}}, /* {row} */")
+        lines.append("    },")
+    return [*lines, "};", ""]
 
 
 def _class(tables: Latency, c: ClassColumns) -> str:
@@ -81,6 +96,10 @@ def _class(tables: Latency, c: ClassColumns) -> str:
         spaces,
         does,
         c.estimate,
+        tables.queues.index(c.queue),
+        c.least_stall,
+        c.settle,
+        ASYNC.index(c.asynchronous),
     )
     return "{" + ", ".join(map(str, numbers)) + ", {" + ", ".join(rows) + "}}"
 
@@ -106,9 +125,12 @@ def _flat(tables: Latency, isa: str) -> str:
         slots = zip(o.operation.operands, o.readers, strict=True)
         reads = [f"{operand.name}:{'/'.join(dict.fromkeys(pair))}" for operand, pair in slots if not operand.writes]
         parts += ["<-", *reads] if reads else []
+        parts += [f"queue {c.queue}"] * bool(c.queue) + [f"async {c.asynchronous}"] * (c.asynchronous != ASYNC[0])
         parts += sorted(c.flags) + [f"{'+'.join(c.does)} {'|'.join(c.spaces)}"] * bool(c.spaces)
         lines.append(" ".join(parts).rstrip())
     lines.append("")
     for row, cells in tables.distance[isa].items():
-        lines.append(f"{row:14} " + " ".join(f"{g}={v}" for g, v in cells.items() if v != cells["other"] or g == "other"))
+        least = tables.distances[isa].least[row]
+        shown = (f"{g}={v}" + f"({least[g]})" * (least[g] != v) for g, v in cells.items() if v != cells["other"] or g == "other")
+        lines.append(f"{row:14} " + " ".join(shown))
     return "\n".join(lines) + "\n"
