@@ -23,9 +23,7 @@ def main() -> int:
         print("conformance: SKIPPED, no nvdisasm on this machine ($NVDISASM, PATH or the triton wheel)", file=sys.stderr)
         return 0
     print(f"nvdisasm {nvdisasm.version(tool)}: {tool}")
-    wrong = [
-        line for isa in words.load().isas for line in _vectors(tool, isa)
-    ] + _cubins(tool)
+    wrong = [line for isa in words.load().isas for line in _vectors(tool, isa)] + _cubins(tool)
     print("\n".join(wrong[:SHOWN] + [f"... {len(wrong)} differences"] * (len(wrong) > SHOWN)) or "no differences")
     return 1 if wrong else 0
 

@@ -16,7 +16,10 @@ _LISTS = {
     "attributes": "attribute", "relocations": "relocation", "compat_attributes": "compat record",
     "reserved_shared_symbols": "reserved symbol",
 }  # fmt: skip
-_MAPS = {"sections": "section", "symbols": "symbol", "section_types": "section type", "record_formats": "record format"}
+_MAPS = {
+    "sections": "section", "symbols": "symbol", "section_types": "section type", "record_formats": "record format",
+    "symbol_types": "symbol type", "symbol_spaces": "symbol space",
+}  # fmt: skip
 
 
 def load(spec: Spec) -> Any:

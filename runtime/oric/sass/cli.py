@@ -1,20 +1,21 @@
-"""``oric disasm``: cubin in, SASS out."""
+"""``oric disasm``: cubins in, and what is in them out: SASS, JSON, facts of the container, control-flow graphs."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from oric.support.elf import CubinError, Function, read
+from oric.support.containers import read_contents
+from oric.support.elf import Cubin, CubinError, read
 from oric.support.targets import TargetError, find_target
 
-from .listing import FunctionListing, Line, Listing, control_code, list_cubin, list_raw
+from .listing import Listing, list_cubin, list_raw
 
 ERROR_STATUS = 1
-_TEXT_COLUMN = 35  # of the mnemonic in nvdisasm's lines; a guard stands to the left of it
 
 
 class _UsageError(Exception):
@@ -26,118 +27,153 @@ class _Parser(argparse.ArgumentParser):
         raise _UsageError(message)
 
 
+@dataclass(slots=True)
+class Document:
+    """One disassembled image: ``place`` says where in the file it was ("" for a file that is a cubin)."""
+
+    place: str
+    cubin: Cubin | None  # None: raw machine words
+    listing: Listing
+
+
+@dataclass(slots=True)
+class _Input:
+    """What was read of the input: images, and for each that could not be, why."""
+
+    documents: list[Document] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+
 def main(argv: list[str]) -> int:
     """Run ``oric disasm``; returns the exit status: 0, or 1 with one line on standard error for each problem."""
     try:
         args = _parser().parse_args(argv)
-        listing, facts = _load(args)
+        _check(args)
+        found = _read(args)
     except (_UsageError, CubinError, TargetError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
-    if args.json:
-        print(json.dumps(_as_json(listing, facts), indent=1))
-    else:
-        sys.stdout.writelines(f"{line}\n" for line in text_lines(listing, facts, plain=args.plain))
-    for problem in listing.problems:
-        print(f"oric: error: {args.file}: {problem}", file=sys.stderr)
-    return ERROR_STATUS if listing.problems else 0
+    for error in found.errors:
+        print(f"oric: error: {args.file}: {error}", file=sys.stderr)
+    try:
+        sys.stdout.writelines(f"{line}\n" for line in _output(args, found))
+    except CubinError as error:
+        print(f"oric: error: {args.file}: {error}", file=sys.stderr)
+        return ERROR_STATUS
+    for document in found.documents:
+        for problem in document.listing.problems:
+            print(f"oric: warning: {args.file}: {_prefix(document)}{problem}", file=sys.stderr)
+    return ERROR_STATUS if found.errors else 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="oric disasm", description="Print the machine code of a cubin.")
-    parser.add_argument("file", metavar="FILE", help="a cubin, or machine words with --raw")
+    parser = _Parser(prog="oric disasm", description="Print the machine code of a cubin, or of the cubins that a file holds.")
+    parser.add_argument("file", metavar="FILE", help="a cubin, fatbin, host object or program, or archive; - is standard input")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--plain", action="store_true", help="print what nvdisasm -c prints: no control codes, no facts")
+    parser.add_argument("--plain", action="store_true", help="print what nvdisasm -c prints: no control codes, no directives")
+    parser.add_argument("--elf", action="store_true", help="print the facts of the container (with --json: add them)")
+    parser.add_argument("--cfg", action="store_true", help="print control-flow graphs in the language of DOT")
+    parser.add_argument("--lines", action="store_true", help="add source lines where the file has line information")
+    parser.add_argument("--live", action="store_true", help="add the registers that are live in front of each instruction")
+    parser.add_argument("--function", metavar="NAME", action="append", help="only the code of this function; may be repeated")
     parser.add_argument("--raw", action="store_true", help="FILE holds nothing but instruction words (needs --arch)")
     parser.add_argument("--arch", metavar="SM", help="target of a --raw file")
     return parser
 
 
-def _load(args: argparse.Namespace) -> tuple[Listing, dict[str, Any]]:
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    if args.raw != (args.arch is not None):
+        raise _UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
+    chosen = [f"--{name}" for name in ("json", "plain", "cfg") if getattr(args, name)]
+    if len(chosen) > 1:
+        raise _UsageError(f"{' and '.join(chosen)} do not go together")
+    for other in ("elf", "lines"):
+        if args.raw and getattr(args, other):
+            raise _UsageError(f"--{other} is for cubins, not for --raw files")
+    for one, other in (("elf", "plain"), ("elf", "cfg"), ("live", "plain"), ("live", "cfg"), ("lines", "cfg")):
+        if getattr(args, one) and getattr(args, other):
+            raise _UsageError(f"--{one} and --{other} do not go together")
+
+
+def _read(args: argparse.Namespace) -> _Input:
+    """Read the images of the input.
+
+    Raises:
+        CubinError: nothing of the input can be read.
+    """
     try:
         data = sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes()
     except OSError as error:
         raise CubinError(f"{args.file}: {error.strerror}") from error
-    if args.raw != (args.arch is not None):
-        raise _UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
+    out = _Input()
     try:
         if args.raw:
-            return list_raw(data, find_target(args.arch, "arch").isa, args.arch), {}
-        cubin = read(data)
-        return list_cubin(cubin), {"constants": {bank: len(found) for bank, found in sorted(cubin.constants.items())}}
+            out.documents.append(Document("", None, list_raw(data, find_target(args.arch, "arch").isa, args.arch)))
+            return out
+        contents = read_contents(data)
     except CubinError as error:
         raise CubinError(f"{args.file}: {error}") from error
-
-
-def text_lines(listing: Listing, facts: dict[str, Any], plain: bool = False) -> list[str]:
-    """The listing for people; ``plain`` leaves the lines that nvdisasm prints too."""
-    out = [f"\t.target\t{listing.target}"]
-    out += [f"\t// constant bank {bank}: {size} bytes" for bank, size in facts.get("constants", {}).items()] if not plain else []
-    for function in listing.functions:
-        if function.name:
-            out += ["", f"//--------------------- .text.{function.name}"]
-            if function.facts is not None and not plain:
-                out += [f"// {line}" for line in _fact_lines(function.facts)]
-        for line in function.lines:
-            out += [f"{name}:" for name in function.labels.get(line.offset, ())]
-            out.append(_instruction(line, plain))
-        end = 16 * len(function.lines)
-        out += [f"{name}:" for name in function.labels.get(end, ())]
+    out.passed_over = contents.passed_over
+    for image in contents.images:
+        try:
+            cubin = read(image.data)
+            listing = Listing(cubin.target, []) if args.elf and not args.json else list_cubin(cubin)
+            out.documents.append(Document(image.place, cubin, listing))
+        except CubinError as error:
+            out.errors.append(f"{image.place}: {error}" if image.place else str(error))
+    if args.function:
+        _choose(out, args.function)
     return out
 
 
-def _instruction(line: Line, plain: bool) -> str:
-    guard, _, rest = line.text.partition(" ") if line.text.startswith(("@P", "@!P")) else ("", "", line.text)
-    end = " ;" if line.control & 0x1F or line.control >> 11 else ";"  # as nvdisasm: neither stall nor wait
-    place = f"        /*{line.offset:04x}*/"
-    left = f"{guard} ".rjust(_TEXT_COLUMN - len(place)) if guard else " " * (_TEXT_COLUMN - len(place))
-    code = "" if plain else f"{control_code(line.control)} "
-    note = f"    {line.note}" if line.note else ""
-    if note.endswith("*)"):
-        return f"{code}{place}{left}{rest}{note}{end.strip()}"
-    return f"{code}{place}{left}{rest}{end}{note}"
+def _choose(found: _Input, names: list[str]) -> None:
+    """Keep the functions that are asked for; one that is nowhere is an error."""
+    there = {f.name for document in found.documents for f in document.listing.functions}
+    found.errors += [f"there is no function {name}" for name in names if name not in there]
+    for document in found.documents:
+        chosen = [f for f in document.listing.functions if f.name in names]
+        document.listing.functions = chosen
 
 
-def _fact_lines(facts: Function) -> list[str]:
-    kind = "kernel" if facts.is_entry else "function"
-    out = [
-        f"{kind}: {facts.registers} registers, {facts.barriers} barriers",
-        f"memory: {facts.shared_size} bytes shared, {facts.frame_size} bytes stack",
-    ]
-    if facts.params:
-        listed = ", ".join(f"{p.size} at {facts.param_base + p.offset:#x}" for p in facts.params)
-        out.append(f"parameters in bank 0: {listed}")
-    if facts.max_threads or facts.required_threads:
-        word, size = ("exactly", facts.required_threads) if facts.required_threads else ("at most", facts.max_threads)
-        out.append(f"block size: {word} {size}")
-    out += [f"constant bank {bank}: {len(data)} bytes" for bank, data in sorted(facts.constants.items()) if bank]
-    return out
+def _output(args: argparse.Namespace, found: _Input) -> Iterator[str]:
+    """The lines that the options ask for. What only some need is imported there."""
+    for document in found.documents:
+        if args.lines and document.cubin is not None:
+            from .lines import add_sources
+
+            add_sources(document.listing, document.cubin)
+        if args.live:
+            from .live import add_live
+
+            add_live(document.listing)
+    if args.json:
+        from .json_form import json_lines
+
+        return json_lines(found.documents, args.elf)
+    if args.cfg:
+        from .dot import dot_lines
+
+        return dot_lines(found.documents)
+    if args.elf:
+        from .facts import fact_lines
+
+        return _parted(found, lambda document: fact_lines(document.cubin) if document.cubin else iter(()))
+    from .text import text_lines
+
+    return _parted(found, lambda document: iter(text_lines(document.listing, document.cubin, args.plain)))
 
 
-def _as_json(listing: Listing, facts: dict[str, Any]) -> dict[str, Any]:
-    return {"target": listing.target, **facts, "functions": [_function_json(f) for f in listing.functions]}
+def _parted(found: _Input, lines_of: Callable[[Document], Iterator[str]]) -> Iterator[str]:
+    """The lines of every image, behind a line that says where it was."""
+    for document in found.documents:
+        if document is not found.documents[0]:
+            yield ""
+        if document.place:
+            yield f"// {document.place}"
+        yield from lines_of(document)
 
 
-def _function_json(function: FunctionListing) -> dict[str, Any]:
-    out: dict[str, Any] = {"name": function.name}
-    facts = function.facts
-    if facts is not None:
-        out |= {
-            "entry": facts.is_entry,
-            "registers": facts.registers,
-            "shared": facts.shared_size,
-            "stack": facts.frame_size,
-            "barriers": facts.barriers,
-            "params": [{"offset": facts.param_base + p.offset, "size": p.size} for p in facts.params],
-        }
-    out["instructions"] = [
-        {
-            "offset": line.offset,
-            "labels": function.labels.get(line.offset, []),
-            "text": line.text,
-            "control": control_code(line.control),
-            "words": [f"{word:#018x}" for word in line.words],
-        }
-        for line in function.lines
-    ]
-    return out
+def _prefix(document: Document) -> str:
+    return f"{document.place}: " if document.place else ""

@@ -7,6 +7,7 @@ with its words and an entry in ``problems``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from oric_tables import cubin as tables
 from oric_tables._native import ffi
@@ -29,14 +30,27 @@ class Line:
     note: str = ""
 
 
+class SourceLine(NamedTuple):
+    """A place in a source file."""
+
+    file: str
+    line: int
+
+
 @dataclass(slots=True)
 class FunctionListing:
-    """The code of one section: ``labels`` maps offsets to the names printed before the line there."""
+    """The code of one section: ``labels`` maps offsets to the names printed before the line there.
+
+    ``sources`` (by offset: where the source line changes) and ``live`` (for every instruction) are there when asked for.
+    """
 
     name: str
     lines: list[Line]
+    code: Code
     labels: dict[int, list[str]] = field(default_factory=dict)
     facts: Function | None = None
+    sources: dict[int, list[SourceLine]] = field(default_factory=dict)
+    live: list[tuple[str, ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -74,7 +88,7 @@ def list_cubin(cubin: Cubin) -> Listing:
                 listed = dict.fromkeys(labels[t] for t in targets if t in labels)
                 lines[branch // INSTRUCTION_BYTES].note = f'(*"BRANCH_TARGETS {",".join(listed)}"*)'
         out.problems += [f".text.{function.name}: {problem}" for problem in _problems(code)]
-        out.functions.append(FunctionListing(function.name, lines, places, function))
+        out.functions.append(FunctionListing(function.name, lines, code, places, function))
     return out
 
 
@@ -87,7 +101,7 @@ def list_raw(data: bytes, isa: int, target: str) -> Listing:
     if len(data) % INSTRUCTION_BYTES:
         raise CubinError(f"{len(data)} bytes are not whole instructions of {INSTRUCTION_BYTES} bytes")
     code = Code(isa, data)
-    return Listing(target, [FunctionListing("", _lines(code, None, {}))], _problems(code))
+    return Listing(target, [FunctionListing("", _lines(code, None, {}), code)], _problems(code))
 
 
 def control_code(control: int) -> str:

@@ -322,7 +322,7 @@ class Cubin:
         section = self.section(".nv.compat")
         if section is None:
             return
-        self.compat = _records(section.data, section.name)
+        self.compat = read_records(section.data, section.name)
         for record in self.compat:
             if record.code == tables.COMPAT_VARIANT and record.value == 1:
                 self.variant = "a"
@@ -368,7 +368,7 @@ class Cubin:
     def _read_info(self) -> None:
         section = self.section(".nv.info")
         if section is not None:
-            self.records = _records(section.data, section.name)
+            self.records = read_records(section.data, section.name)
         by_symbol = {f.symbol: f for f in self.functions.values() if f.symbol}
         for record in self.records:
             setter = _MODULE_FACTS.get(record.name)
@@ -380,7 +380,7 @@ class Cubin:
         for function in self.functions.values():
             section = self.section(f".nv.info.{function.name}")
             if section is not None:
-                function.records = _records(section.data, section.name)
+                function.records = read_records(section.data, section.name)
                 _read_facts(function, section.name)
 
 
@@ -409,7 +409,12 @@ def target_of(cubin: Cubin) -> Target:
     raise CubinError(no_code(name) if name in KNOWN else f"code for {name} is not supported: there is no such target")
 
 
-def _records(data: bytes, where: str) -> list[Record]:
+def read_records(data: bytes, where: str) -> list[Record]:
+    """The records of a section like ``.nv.info`` or ``.nv.compat``; ``where`` is its name, for messages.
+
+    Raises:
+        CubinError: a record is cut short or of no known format.
+    """
     out: list[Record] = []
     offset, end = 0, len(data)
     while offset < end:
