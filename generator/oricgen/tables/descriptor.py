@@ -531,7 +531,11 @@ class _Loader:
         spaces = memory_spaces.load(self.spec)
         for name, number in spaces.input_of.items():
             category = spaces.categories[number]
-            if category is not None and category >> bits(row.values["bits"])[1] and category not in row.values.get("unplaced", ()):
+            if (
+                category is not None
+                and category >> bits(row.values["bits"])[1]
+                and category not in row.values.get("unplaced", ())
+            ):
                 raise self._error(row.line, f"{row.key}: category {category} of {name} does not fit bits {row.values['bits']}")
 
     def _check_cases(self, fields: tuple[ClassField, ...]) -> None:

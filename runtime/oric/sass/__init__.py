@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .access import Use
 from .instruction import Control, DecodeError, Instruction, Operand, decode, disassemble, encode
 
-__all__ = ["Control", "DecodeError", "Instruction", "Operand", "decode", "disassemble", "encode"]
+__all__ = ["Control", "DecodeError", "Instruction", "Operand", "Use", "decode", "disassemble", "encode"]

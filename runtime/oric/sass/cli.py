@@ -54,8 +54,8 @@ def main(argv: list[str]) -> int:
     except (_UsageError, CubinError, TargetError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
-    for error in found.errors:
-        print(f"oric: error: {args.file}: {error}", file=sys.stderr)
+    for message in found.errors:
+        print(f"oric: error: {args.file}: {message}", file=sys.stderr)
     try:
         sys.stdout.writelines(f"{line}\n" for line in _output(args, found))
     except CubinError as error:

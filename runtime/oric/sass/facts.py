@@ -20,13 +20,11 @@ from oric.support.elf_format import ET_REL, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE,
 _BINDINGS: Final = {0: "LOCAL", 1: "GLOBAL", 2: "WEAK"}
 _VISIBILITIES: Final = ("DEFAULT", "INTERNAL", "HIDDEN", "PROTECTED")
 _SEGMENT_TYPES: Final = {1: "LOAD", 6: "PHDR"}
-_INFO_TYPES: Final = ("CUDA_INFO", "CUDA_MERCURY_INFO")
-_NOTE: Final = Struct("<III")
+_NOTE_HEADER: Final = Struct("<III")
 _PAIR: Final = Struct("<ii")
-_TOOL_INFO_TYPES: Final = ("CUDA_INFO", "CUDA_MERCURY_INFO")
-_NOTE: Final = 2000
-_CUDA_INFO_TYPES: Final = ("CUDA_INFO", "CUDA_MERCURY_INFO")
-_NOTE: Final = 1000
+_INFO_TYPES: Final = ("CUDA_INFO", "CUDA_MERCURY_INFO")
+_TOOL_NOTE: Final = 2000
+_CUDA_NOTE: Final = 1000
 _TOOL_STRINGS: Final = ("object", "tool", "version", "branch", "arguments")
 _MANAGED: Final = 4
 _OBSCURE: Final = 8
@@ -204,10 +202,10 @@ def _function_name(cubin: Cubin, number: int) -> str:
 
 def _notes(section: Section) -> Iterator[dict[str, Any]]:
     data, at = section.data, 0
-    while at + _NOTE.size <= len(data):
-        owner_size, size, kind = _NOTE.unpack_from(data, at)
-        begin = at + _NOTE.size + (owner_size + 3 & ~3)
-        owner = data[at + _NOTE.size : at + _NOTE.size + owner_size].rstrip(b"\0").decode("latin-1")
+    while at + _NOTE_HEADER.size <= len(data):
+        owner_size, size, kind = _NOTE_HEADER.unpack_from(data, at)
+        begin = at + _NOTE_HEADER.size + (owner_size + 3 & ~3)
+        owner = data[at + _NOTE_HEADER.size : at + _NOTE_HEADER.size + owner_size].rstrip(b"\0").decode("latin-1")
         body = data[begin : begin + size]
         yield {"section": section.name, "owner": owner, "type": kind, **_note(kind, body)}
         at = begin + (size + 3 & ~3)

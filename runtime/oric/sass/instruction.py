@@ -10,6 +10,7 @@ from oric_tables._native import ffi, lib
 
 from oric.support.targets import TargetError, find_target
 
+from .access import Use
 from .code import INSTRUCTION_BYTES, Code
 
 NO_BARRIER: Final = 7
@@ -26,6 +27,9 @@ _MESSAGES: Final = {
     lib.ORIC_E_FORM: "a modifier does not exist in the form that the operands ask for",
     lib.ORIC_E_WORD: "no instruction has this word",
 }
+
+
+_EFFECTS: Final = {name[2:].lower(): bit for name, bit in vars(ops).items() if name.startswith("E_")}
 
 
 class DecodeError(Exception):
@@ -71,11 +75,17 @@ class Operand(NamedTuple):
 
 
 class Instruction:
-    """A machine instruction. ``word`` is the 128-bit word, ``offset`` its place in the code in bytes."""
+    """A machine instruction. ``word`` is the 128-bit word, ``offset`` its place in the code in bytes.
 
-    __slots__ = ("control", "guard", "guard_negated", "modifiers", "offset", "op", "operands", "text", "word")
+    ``text`` is what nvdisasm prints, ``operands`` are in the order of the operation, ``modifiers`` their values by name.
+    ``reads`` and ``writes`` are the registers of all files, with widths, those that no operand names and the guard included.
+    """
 
-    def __init__(self, op: ops.Op, word: int, offset: int, insn: Any, text: str) -> None:
+    __slots__ = (
+        "control", "guard", "guard_negated", "modifiers", "offset", "op", "operands", "reads", "text", "word", "writes",
+    )  # fmt: skip
+
+    def __init__(self, op: ops.Op, word: int, offset: int, insn: Any, text: str, uses: list[Use]) -> None:
         self.op = op
         self.word = word
         self.offset = offset
@@ -84,12 +94,19 @@ class Instruction:
         self.guard_negated = bool(insn.guard_neg)
         self.control = Control.unpack(insn.control)
         self.modifiers = op.unpack(insn.mods)
+        self.reads = tuple(use for use in uses if not use.writes)
+        self.writes = tuple(use for use in uses if use.writes)
         self.operands = tuple(_operand(slot.name, insn.ops[i]) for i, slot in enumerate(op.operands) if insn.ops[i].kind)
 
     @property
     def mnemonic(self) -> str:
         """Mnemonic with modifiers, as printed, without the guard."""
         return self.text.split(" ")[1 if self.text.startswith("@") else 0]
+
+    @property
+    def effects(self) -> frozenset[str]:
+        """What it does besides writing registers: ``load``, ``store``, ``shared``, ``branch``, ``exit`` ..."""
+        return frozenset(name for name, bit in _EFFECTS.items() if self.op.effects & bit)
 
     def operand(self, name: str) -> Operand:
         """The operand ``name``; KeyError when the instruction has none."""
@@ -118,11 +135,11 @@ def decode(data: bytes, arch: str) -> list[Instruction]:
     """
     code = _decode(data, arch)
     out = []
-    for i, text in enumerate(code.texts()):
+    for i, (text, uses) in enumerate(zip(code.texts(), code.uses(), strict=True)):
         insn = code.insns[i]
         op = ops.OPS[insn.op]
         assert op is not None
-        out.append(Instruction(op, code.word(i), i * INSTRUCTION_BYTES, insn, text))
+        out.append(Instruction(op, code.word(i), i * INSTRUCTION_BYTES, insn, text, uses))
     return out
 
 
