@@ -42,8 +42,8 @@ def make(target: str) -> Result:
         result.refused.update({(function, line): message for function, line, message in module.refused})
         if image is not None:
             result.made.append(Made(name, family, image))
-    result.made += _features(target)
-    result.made += _cuda(target)
+    result.made.extend(_features(target))
+    result.made.extend(_cuda(target))
     return result
 
 
@@ -66,7 +66,7 @@ def _file(name: str) -> str:
 
 
 def _features(target: str) -> Iterable[Made]:
-    head, *parts = (patterns.SOURCES / "features.ptx").read_text(encoding="utf-8").split("\n//! ")
+    _, *parts = (patterns.SOURCES / "features.ptx").read_text(encoding="utf-8").split("\n//! ")
     for part in parts:
         title, body = part.split("\n", 1)
         match = _WHOLE.match("//! " + title)

@@ -4,7 +4,8 @@
     add.(s32|u64) <=\\1>, <\\1>, <\\1>      two instructions; ``\\1`` is what the first group stands for
 
 Operands: ``<T>`` a value of type T, ``<=T>`` a result, ``<+T>`` both, ``<T*4>`` a vector of four, ``<T!>`` a value that must lie
-in a register (never a parameter or constant), ``<@global>`` an address (global, shared, local, const, generic, cluster, map = a tensor map).
+in a register (never a parameter or constant), ``<@global>`` an address (global, shared, local, const, generic, cluster; map = that
+of a tensor map).
 A line may hold several statements.
 """
 
@@ -23,10 +24,12 @@ _HEADER = re.compile(r"\[([\w ]+)((?:;[^;\]]*)*)\]$")
 ADDRESSES = ("global", "shared", "local", "const", "generic", "cluster", "map")
 # Types of operands and the register type that holds them.
 REGISTER = {
-    **dict.fromkeys(("b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16", "e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2"), "b16"),
-    **dict.fromkeys(("b32", "u32", "s32", "f16x2", "bf16x2", "u16x2", "s16x2", "tf32", "e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
+    **dict.fromkeys(("b8", "u8", "s8", "b16", "u16", "s16", "f16", "bf16"), "b16"),
+    **dict.fromkeys(("e4m3x2", "e5m2x2", "e2m3x2", "e3m2x2", "ue8m0x2", "e2m1x4"), "b16"),
+    **dict.fromkeys(("b32", "u32", "s32", "f16x2", "bf16x2", "u16x2", "s16x2", "tf32"), "b32"),
+    **dict.fromkeys(("e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4"), "b32"),
     **dict.fromkeys(("b64", "u64", "s64", "f32x2"), "b64"),
-    "e2m1x4": "b16", "f32": "f32", "f64": "f64", "pred": "pred", "b128": "b128",
+    "f32": "f32", "f64": "f64", "pred": "pred", "b128": "b128",
 }  # fmt: skip
 
 

@@ -87,7 +87,11 @@ class RandomKernel(Kernel):
                 self.call()
                 size -= 2
             elif roll < 0.15 and depth == 0:
-                self.add(self.rng.choice(("bar.sync 0;", "bar.warp.sync -1;", f"@{self.any('pred')} ret;", f"@!{self.any('pred')} exit;")))
+                self.add(
+                    self.rng.choice(
+                        ("bar.sync 0;", "bar.warp.sync -1;", f"@{self.any('pred')} ret;", f"@!{self.any('pred')} exit;")
+                    )
+                )
             else:
                 self.operation()
                 size -= 1
@@ -112,8 +116,12 @@ class RandomKernel(Kernel):
         number = self.temporary = self.temporary + 1
         bound = self.rng.choice((f"%n{number}", f"%n{number}", str(self.rng.randint(2, 40))))
         self.add(f"mov.b32 %i{number}, 0;")
-        self.add(self.rng.choice((f"ld.param.b32 %n{number}, [p_r1];", f"and.b32 %n{number}, %r0, 15;", f"ld.param.b32 %n{number}, [p_r2];")))
-        self.add(".pragma \"nounroll\";")
+        self.add(
+            self.rng.choice(
+                (f"ld.param.b32 %n{number}, [p_r1];", f"and.b32 %n{number}, %r0, 15;", f"ld.param.b32 %n{number}, [p_r2];")
+            )
+        )
+        self.add('.pragma "nounroll";')
         self.add(f"{top}:")
         self.block(size, depth + 1)
         if self.rng.random() < 0.3:
@@ -143,7 +151,9 @@ class RandomKernel(Kernel):
     def call(self) -> None:
         """A call of one of the helpers."""
         name = self.rng.choice(_HELPERS)
-        result, first, second = {"mix": ("b32", "b32", "b32"), "scale": ("f32", "f32", "f64"), "walk": ("b64", "b64", "b32")}[name]
+        result, first, second = {"mix": ("b32", "b32", "b32"), "scale": ("f32", "f32", "f64"), "walk": ("b64", "b64", "b32")}[
+            name
+        ]
         self.add(
             f"{{ .param .{first} a; .param .{second} b; .param .{result} z; st.param.{first} [a], {self.any(first)};"
             f" st.param.{second} [b], {self.any(second)}; call (z), {name}, (a, b); ld.param.{result} {self.any(result)}, [z]; }}"
