@@ -43,7 +43,8 @@ class Target:
     """One resolved target.
 
     A column that no row states, and one that nobody knows, is "unknown" (``Value``) or empty; a row with ``code`` has all.
-    ``isa`` is empty without code. ``encoded_arch`` has minor number 0 where ``encoded_known`` is false. ``generation`` is None
+    ``isa`` is empty where the machine code is not known.
+    ``encoded_arch`` has minor number 0 where ``encoded_known`` is false. ``generation`` is None
     for a target without a backend. ``overrides`` are those of the backend and its own: operation -> function, or None for
     nothing. ``family`` is 0 for a target of none. ``ptx`` is the PTX version times 10, 0 for a name unknown to ``.target``.
     """
@@ -173,8 +174,9 @@ def _load(spec: Spec) -> Targets:
         out[name] = replace(target, overrides={**inherited, **target.overrides})
     for target in out.values():
         _check_references(target, data["targets"][target.name], out)
+        _check_model(target, data["targets"][target.name], isa_names(spec))
         if target.code:
-            _check_complete(target, out, data["targets"], isa_names(spec))
+            _check_complete(target, out, data["targets"])
     _check_values(table, {key for t in out.values() for key in t.limits})
     used = {f for t in out.values() for f in t.features}
     for name in features:
@@ -212,7 +214,7 @@ def _target(name: str, data: Map, features: Mapping[str, Feature]) -> Target:
         number=int(match[1]),
         variant=match[2],
         code=row["code"],
-        isa=_isa(name, row, columns),
+        isa=str(columns.get("isa", "")),
         backend=backend,
         generation=generation,
         encoded_arch=encoded if encoded is not None else (generation or 0) << GENERATION_SHIFT,
@@ -247,14 +249,6 @@ def _architecture(name: str, data: Map) -> tuple[int | None, int | None]:
     generation = found.get("backend") if encoded is None else encoded >> GENERATION_SHIFT
     same = place.rstrip("af") == name.rstrip("af")
     return encoded if same else None, generation if isinstance(generation, int) else None
-
-
-def _isa(name: str, row: Map, columns: Mapping[str, Any]) -> str:
-    if row["code"]:
-        return str(columns.get("isa", ""))
-    if "isa" in row:
-        raise _error(row.line_of("isa"), f"{name}: has an encoding model, but code: false")
-    return ""
 
 
 def _inherited(name: str, data: Map, features: Mapping[str, Feature], chain: tuple[str, ...]) -> dict[str, Any]:
@@ -322,15 +316,19 @@ def _check_references(target: Target, row: Map, known: Mapping[str, Target]) -> 
         raise _error(line, f"{target.name}: family {target.family} is named after sm_{target.family}, which is no target")
 
 
-def _check_complete(target: Target, known: Mapping[str, Target], data: Map, isas: list[str]) -> None:
+def _check_model(target: Target, row: Map, isas: list[str]) -> None:
+    """The machine code of a target is that of a model of formats.yaml; older targets have none."""
+    if target.isa and target.isa not in isas:
+        raise _error(
+            row.line_of("isa"), f"{target.name}: encoding model '{target.isa}' is not one of formats.yaml: {', '.join(isas)}"
+        )
+
+
+def _check_complete(target: Target, known: Mapping[str, Target], data: Map) -> None:
     """A row with code has a value in every column that any row has."""
     row = data[target.name]
     if not target.isa:
         raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but it names no encoding model ('isa')")
-    if target.isa not in isas:
-        raise _error(
-            row.line_of("isa"), f"{target.name}: encoding model '{target.isa}' is not one of formats.yaml: {', '.join(isas)}"
-        )
     if target.generation is None:
         raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but its backend is {target.backend}")
     if not target.ptx:

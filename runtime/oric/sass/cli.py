@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from oric.support.containers import read_contents
 from oric.support.elf import Cubin, CubinError, read
-from oric.support.targets import TargetError, find_target
+from oric.support.targets import TargetError, find_model
 
 from .listing import Listing, list_cubin, list_raw
 
@@ -110,7 +110,7 @@ def _read(args: argparse.Namespace) -> _Input:
     out = _Input()
     try:
         if args.raw:
-            out.documents.append(Document("", None, list_raw(data, find_target(args.arch, "arch").isa, args.arch)))
+            out.documents.append(Document("", None, list_raw(data, find_model(args.arch, "arch"), args.arch)))
             return out
         contents = read_contents(data)
     except CubinError as error:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 
-from oric.support.targets import TargetError, find_target
+from oric.support.targets import TargetError, find_model
 
 from .access import Use
 from .code import INSTRUCTION_BYTES, Code
@@ -184,7 +184,7 @@ def encode(instruction: Instruction, arch: str) -> int:
 
 def _isa(arch: str) -> int:
     try:
-        return int(find_target(arch).isa)
+        return find_model(arch)
     except TargetError as error:
         raise DecodeError(str(error)) from error
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from oric_tables import cubin as tables
 from oric_tables._native import ffi
 
-from oric.support.elf import Cubin, CubinError, Function, Relocation, target_of
+from oric.support.elf import Cubin, CubinError, Function, Relocation, model_of
 from oric.support.elf_format import ET_REL
 
 from .code import INSTRUCTION_BYTES, Code
@@ -68,7 +68,7 @@ def list_cubin(cubin: Cubin) -> Listing:
     Raises:
         CubinError: no target of the tables runs this code.
     """
-    isa = target_of(cubin).isa
+    isa = model_of(cubin)
     functions = list(cubin.functions.values())
     decoded = [Code(isa, f.text) for f in functions]
     starts = [_starts(cubin, f) for f in functions]

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from oric_tables import cubin as tables
 from oric_tables.targets import KNOWN, TARGETS, Target
 
-from oric.support.targets import no_code
+from oric.support.targets import TargetError, find_model, no_code
 
 from .elf_format import (
     EM_CUDA,
@@ -48,6 +48,7 @@ __all__ = [
     "Section",
     "Segment",
     "Symbol",
+    "model_of",
     "read",
     "target_of",
 ]
@@ -407,6 +408,18 @@ def target_of(cubin: Cubin) -> Target:
             return target
     name = cubin.target
     raise CubinError(no_code(name) if name in KNOWN else f"code for {name} is not supported: there is no such target")
+
+
+def model_of(cubin: Cubin) -> int:
+    """Number of the encoding model of the cubin's code.
+
+    Raises:
+        CubinError: its encodings are not known.
+    """
+    try:
+        return find_model(f"sm_{cubin.sm}")
+    except TargetError as error:
+        raise CubinError(str(error)) from error
 
 
 def read_records(data: bytes, where: str) -> list[Record]:

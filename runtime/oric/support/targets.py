@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oric_tables.targets import KNOWN, TARGETS, Target
+from oric_tables.targets import KNOWN, MODELS, TARGETS, Target
 
 
 class TargetError(ValueError):
@@ -21,6 +21,20 @@ def find_target(name: str, option: str = "") -> Target:
         raise TargetError(no_code(name))
     what = f"Value '{name}' is not defined for option '{option}'" if option else f"unknown target '{name}'"
     raise TargetError(f"{what} (code can be made for {', '.join(TARGETS)})")
+
+
+def find_model(name: str, option: str = "") -> int:
+    """Number of the encoding model of target ``name``: its machine code can be read, written and checked.
+
+    Raises:
+        TargetError: the encodings of the target are not in the tables, or there is no such target.
+    """
+    if name in MODELS:
+        return int(MODELS[name])
+    if name in KNOWN:
+        raise TargetError(f"{name} is known but its machine code is not (that of {', '.join(MODELS)} is)")
+    what = f"Value '{name}' is not defined for option '{option}'" if option else f"unknown target '{name}'"
+    raise TargetError(f"{what} (machine code is known of {', '.join(MODELS)})")
 
 
 def no_code(name: str) -> str:
