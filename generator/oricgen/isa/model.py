@@ -68,6 +68,17 @@ class Implicit:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """What the hazard checker knows of an operation besides registers; operands and modifiers by index, -1 = none."""
+
+    region: str = ""  # what it does with its convergence barrier: enter, sync or leave
+    board: int = -1  # operand: scoreboard that it waits for,
+    left: int = -1  # until this many are outstanding
+    boards: int = -1  # modifier: set of scoreboards that it waits for besides
+    adds: tuple[int, ...] = ()  # the first result is the sum of these operands
+
+
+@dataclass(frozen=True)
 class Value:
     """One value of a modifier: hardware code, name, printed text."""
 
@@ -173,6 +184,7 @@ class Operation:
     forms: dict[str, tuple[Form, ...]] = field(default_factory=dict)
     registers: tuple[Registers, ...] = ()  # of each operand
     implicit: tuple[Implicit, ...] = ()
+    flow: Flow = Flow()
     align: tuple[int, ...] = ()  # of each operand: its first register is a multiple; 0 = what follows from its width
 
     @property

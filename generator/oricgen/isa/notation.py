@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from . import bits
-from .model import Default, Implicit, ModField, Operand, Value
+from .model import Default, Flow, Implicit, ModField, Modifier, Operand, Value
 
 _OPERAND = re.compile(
     r"(?P<name>[A-Za-z]+)(?::(?P<width>\w+(?:[*+]\w+)*))?(?P<marks>[-|~]*)(?P<hide>\??)(?:=(?P<default>!?\w+))?(?:@(?P<where>\S+))?\Z"
@@ -69,6 +70,24 @@ def implicit(text: str, writes: bool, operands: tuple[Operand, ...]) -> tuple[Im
         mask = names.index(match["mask"]) if match["mask"] else -1
         out.append(Implicit(match["file"], first, last - first + 1, writes, mask))
     return tuple(out)
+
+
+def flow(region: str, waits: Mapping[str, str], adds: str, operands: tuple[Operand, ...], mods: tuple[Modifier, ...]) -> Flow:
+    """The columns ``region``, ``waits`` and ``adds`` of a row, names resolved.
+
+    Raises:
+        ValueError: an operand or a modifier that the row does not have.
+    """
+    names = {o.name: i for i, o in enumerate(operands)}
+    known = {"boards": {m.name: i for i, m in enumerate(mods)}}
+    found = {}
+    for part, name in [*waits.items(), *((f"adds {i}", a) for i, a in enumerate(adds.split()))]:
+        table = known.get(part, names)
+        if name not in table:
+            raise ValueError(f"there is no {'modifier' if part in known else 'operand'} '{name}'")
+        found[part] = table[name]
+    summed = tuple(found[f"adds {i}"] for i in range(len(adds.split())))
+    return Flow(region, found.get("board", -1), found.get("left", -1), found.get("boards", -1), summed)
 
 
 def _default(name: str, kind: str, writes: bool, text: str | None) -> Default | None:

@@ -120,6 +120,11 @@ def _operation(
             implicit += notation.implicit(row.get(column, ""), column == "implicit_writes", operands)
         except ValueError as error:
             raise fail(column, f"column '{column}': {error}") from error
+    try:
+        flow = notation.flow(row.get("region", ""), row.get("waits", {}), row.get("adds", ""), operands, mods)
+    except ValueError as error:
+        column = "waits" if "waits" in row else "adds"
+        raise fail(column, f"column '{column}': {error}") from error
     for operand_name in row.get("align", {}):
         if all(o.name != operand_name for o in operands):
             raise SpecError(
@@ -128,7 +133,7 @@ def _operation(
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
         tuple(row.get("effects", [])), row["text"], {isa: builder.finish(f, number, mods) for isa, f in forms.items()},
-        registers, implicit, tuple(row.get("align", {}).get(o.name, 0) for o in operands),
+        registers, implicit, flow, tuple(row.get("align", {}).get(o.name, 0) for o in operands),
     )  # fmt: skip
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ..isa.model import Machine, Operation
+from ..isa.model import EFFECTS, Machine, Operation
 from ..isa.rows import load
 from ..latency import FILES
 from ..render import header, template
 from ..spec import Spec
+
+_REGIONS = ("", "enter", "sync", "leave")
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -17,7 +19,9 @@ def render(spec: Spec) -> dict[str, str]:
     machine = load(spec)
     most = max((len(r.mods) for op in machine.operations for r in op.registers), default=0)
     return {
-        "c/oric_slots.h": template("slots.h.j2", header=head, n_ops=len(machine.operations) + 1, most_mods=most or 1),
+        "c/oric_slots.h": template(
+            "slots.h.j2", header=head, n_ops=len(machine.operations) + 1, most_mods=most or 1, effects=EFFECTS, regions=_REGIONS
+        ),
         "c/oric_slots.c": head + _source(machine),
     }
 
@@ -70,8 +74,20 @@ def _source(machine: Machine) -> str:
         "    {0, 0, 0, 0, 0},",
         "};",
     ]
-    lines += ["const uint8_t oric_slot_counts[] = {", _numbers(tables.counts), "};", ""]
+    lines += ["const oric_flow oric_flows[ORIC_SLOT_OPS] = {", "    {0, 255, 255, 0, 0, 0},"]
+    lines += [f"    {_flow(o)}, /* {o.name} */" for o in machine.operations]
+    lines += ["};", "const uint8_t oric_slot_counts[] = {", _numbers(tables.counts), "};", ""]
     return "\n".join(lines)
+
+
+def _flow(operation: Operation) -> str:
+    flow = operation.flow
+    mask = operation.mods[flow.boards] if flow.boards >= 0 else None
+    numbers = (
+        _REGIONS.index(flow.region), flow.board & 255, flow.left & 255, mask.shift if mask else 0, mask.width if mask else 0,
+        sum(1 << a for a in flow.adds),
+    )  # fmt: skip
+    return "{" + ", ".join(map(str, numbers)) + "}"
 
 
 def _numbers(values: list[int]) -> str:
