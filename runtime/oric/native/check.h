@@ -12,8 +12,7 @@ enum {
     ORIC_H_RAW_WAIT = 2,   /* a result of unknown completion time is read without a wait */
     ORIC_H_WAW = 3,        /* a register is written again too early */
     ORIC_H_WAW_WAIT = 4,   /* ... while the first write may still come */
-    ORIC_H_WAR = 5,        /* a source is overwritten too early */
-    ORIC_H_WAR_WAIT = 6,   /* ... while it may still be read */
+    ORIC_H_WAR_WAIT = 6,   /* a source is overwritten while it may still be read */
     ORIC_H_SETTLE = 7,     /* a scoreboard is waited for too soon after the instruction that sets it */
     ORIC_H_STALL = 8,      /* stall count below what the instruction needs */
     ORIC_H_REUSE = 9,      /* a reuse flag keeps a value that has been overwritten */

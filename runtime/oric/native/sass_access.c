@@ -95,3 +95,16 @@ long oric_accesses_all(const oric_insn *insns, long n, oric_register_use *uses, 
     first[n] = (int32_t)total;
     return total;
 }
+
+int oric_reuse_places(int isa, const oric_insn *insn, uint8_t operand[4]) {
+    enum { FIRST = 122, FLAGS = 4, NONE = 255 };
+    for (int k = 0; k < FLAGS; k++) operand[k] = NONE;
+    if (isa < 0 || isa >= ORIC_ISAS || insn->op == 0 || insn->form >= oric_form_count[isa]) return 0;
+    const oric_form *form = &oric_forms[isa][insn->form];
+    int odd = (int)(insn->residue[1] >> (FIRST - 64)) & ((1 << FLAGS) - 1);
+    for (unsigned i = 0; i < form->n_fields; i++) {
+        const oric_field *f = &oric_fields[form->fields + i];
+        if (f->reuse >= FIRST && f->reuse < FIRST + FLAGS) operand[f->reuse - FIRST] = f->operand;
+    }
+    return odd;
+}

@@ -26,4 +26,8 @@ int oric_accesses(const oric_insn *insn, oric_register_use *uses);
 /* The same for n instructions: the accesses of instruction i are uses[first[i]] to uses[first[i + 1] - 1]. `first` has n + 1
    entries, `uses` room for `room`; returns the number that there are, of which at most `room` are stored. */
 long oric_accesses_all(const oric_insn *insns, long n, oric_register_use *uses, long room, int32_t *first);
+
+/* Places of reuse flags: operand[k] is the operand whose flag is the k-th of the word, 255 where the form has none.
+   Returns the flags that the word sets although the form has none there (bit k). */
+int oric_reuse_places(int isa, const oric_insn *insn, uint8_t operand[4]);
 #endif

@@ -1,0 +1,387 @@
+#include "check_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "oric_registers.h"
+#include "oric_slots.h"
+
+enum { ALWAYS = 7, NO_BARRIER = 7, NO_ROW = 255, GROUPS = ORIC_READER_GROUPS, STACK_POINTER = 1, ZERO = 255 };
+_Static_assert(ORIC_READER_GROUPS <= 64, "a set of reader groups is a 64-bit word");
+
+/* One instruction with what the tables say of it. */
+typedef struct {
+    int32_t i;
+    const oric_insn *insn;
+    const oric_op_schedule *schedule;
+    const oric_class *klass;
+    const oric_register_use *use, *end;
+    uint8_t guard;         /* code of its guard */
+    uint8_t stall, write_board, read_board;
+    uint8_t waits;         /* scoreboards, and ORIC_BOARD_GROUP */
+    uint8_t never;         /* its guard is false for all threads */
+    uint8_t sets_predicate;
+} current;
+
+/* 0: no guard; else 1 + (uniform, number, negated). */
+static uint8_t guard_code(const oric_insn *insn) {
+    if (insn->guard >= ALWAYS) return 0;
+    int uniform = insn->op < ORIC_SLOT_OPS && oric_flows[insn->op].uniform_guard;
+    return (uint8_t)(1 + (uniform << 4 | insn->guard << 1 | (insn->guard_neg != 0)));
+}
+
+static uint8_t opposite(uint8_t guard) { return guard ? (uint8_t)(1 + ((guard - 1) ^ 1)) : 0; }
+
+static uint16_t guard_unit(uint8_t guard) { return oric_unit((guard - 1) >> 4 ? ORIC_FILE_UP : ORIC_FILE_P, (guard - 1) >> 1 & 7); }
+
+void oric_report(oric_findings *out, oric_finding finding) {
+    if (!out || out->failed) return;
+    if (out->n == out->room) {
+        int32_t room = out->room ? 2 * out->room : 64;
+        oric_finding *list = realloc(out->list, (size_t)room * sizeof *list);
+        if (!list) {
+            out->failed = 1;
+            return;
+        }
+        out->list = list, out->room = room;
+    }
+    out->list[out->n++] = finding;
+}
+
+static void report(oric_walker *w, uint8_t kind, uint16_t unit, int32_t first, int32_t second, int32_t had, int32_t needed) {
+    if (!w->findings) return;
+    oric_report(w->findings, (oric_finding){kind, oric_unit_file(unit), oric_unit_number(unit), first, second, had, needed});
+}
+
+void oric_walk_begin(oric_walker *w) {
+    int isa = w->code->isa;
+    for (int row = 0; row < ORIC_RESULT_ROWS; row++) {
+        uint8_t most = 1;
+        for (int g = 0; g < GROUPS; g++)
+            if (oric_least[isa][row][g] > most) most = oric_least[isa][row][g];
+        for (int second = 0; second < ORIC_RESULT_ROWS; second++)
+            if (oric_least_over[isa][row][second] > most) most = oric_least_over[isa][row][second];
+        w->limit[row] = w->evidence ? ORIC_AGE_MOST : most;
+    }
+}
+
+/* -- what an instruction is and touches -- */
+
+static uint8_t further_waits(const oric_insn *insn) {
+    if (insn->op >= ORIC_SLOT_OPS) return 0;
+    const oric_flow *flow = &oric_flows[insn->op];
+    uint8_t mask = (uint8_t)(insn->mods >> flow->boards_shift & ((1u << flow->boards_width) - 1));
+    if (flow->board < insn->nops && insn->ops[flow->board].kind == ORIC_K_SB && insn->ops[flow->board].reg < ORIC_BOARDS &&
+        flow->left < insn->nops && insn->ops[flow->left].value == 0)
+        mask |= (uint8_t)(1 << insn->ops[flow->board].reg);
+    return mask;
+}
+
+static current look_at(const oric_walker *w, int32_t i) {
+    const oric_insn *insn = &w->code->insns[i];
+    const oric_op_schedule *schedule = &oric_op_schedules[insn->op < ORIC_SCHEDULED_OPERATIONS ? insn->op : 0];
+    current c = {.i = i, .insn = insn, .schedule = schedule, .klass = &oric_classes[w->code->isa][schedule->klass]};
+    c.use = w->uses + w->first_use[i], c.end = w->uses + w->first_use[i + 1];
+    c.guard = guard_code(insn);
+    c.stall = insn->control & 15, c.write_board = insn->control >> 5 & 7, c.read_board = insn->control >> 8 & 7;
+    c.waits = (uint8_t)((insn->control >> 11 & 63) | further_waits(insn));
+    if (c.klass->async == ORIC_ASYNC_WAIT) c.waits |= ORIC_BOARD_GROUP;
+    c.never = insn->guard >= ALWAYS && insn->guard_neg;
+    return c;
+}
+
+static uint8_t group_of(const current *c, const oric_register_use *use, int k) {
+    if (use->operand == ORIC_BY_GUARD) return use->file == ORIC_FILE_UP ? ORIC_G_UGUARD : ORIC_G_GUARD;
+    if (use->operand >= c->schedule->operands) return ORIC_G_OTHER;
+    return c->schedule->reader[use->operand][k > 0];
+}
+
+static int is_late(const current *c, const oric_register_use *use) {
+    if (use->writes || use->file != ORIC_FILE_R || use->operand == ORIC_BY_GUARD) return 0;
+    if (c->klass->result == ORIC_RESULT_UNKNOWN) return c->read_board != NO_BARRIER;
+    return (c->klass->flags & ORIC_C_LATE) != 0 || c->klass->async == ORIC_ASYNC_GROUP;
+}
+
+static void mark(oric_walker *w, current *c) {
+    w->stamp++;
+    for (const oric_register_use *use = c->use; use < c->end; use++) {
+        for (int k = 0; k < use->count; k++) {
+            uint16_t unit = oric_unit(use->file, use->number + (unsigned)k);
+            if (unit >= ORIC_CHECK_UNITS || (use->file == ORIC_FILE_R && use->number + k >= ZERO)) break;
+            if (use->writes) {
+                w->write_stamp[unit] = w->stamp;
+                w->row[unit] = c->klass->rows[use->file][k > 0];
+                c->sets_predicate |= use->file == ORIC_FILE_P || use->file == ORIC_FILE_UP;
+                continue;
+            }
+            if (w->read_stamp[unit] != w->stamp) w->groups[unit] = 0;
+            w->read_stamp[unit] = w->stamp;
+            w->groups[unit] |= 1ull << group_of(c, use, k);
+            if (is_late(c, use)) w->late_stamp[unit] = w->stamp;
+        }
+    }
+}
+
+/* -- dependences -- */
+
+static uint8_t smaller(uint8_t a, int32_t b) { return b < a ? (uint8_t)b : a; }
+
+/* A result of known time is read. */
+static void check_read(oric_walker *w, const current *c, const oric_token *t, int32_t age) {
+    int32_t needed = 0;
+    for (uint64_t rest = w->groups[t->unit]; rest; rest &= rest - 1) {
+        int group = __builtin_ctzll(rest);
+        int32_t least = oric_least[w->code->isa][t->row][group];
+        if (least > needed) needed = least;
+        if (w->findings && w->evidence) w->evidence->raw[t->row][group] = smaller(w->evidence->raw[t->row][group], age);
+    }
+    if (age < needed) report(w, ORIC_H_RAW, t->unit, t->insn, c->i, age, needed);
+}
+
+/* ... or its register written again. */
+static void check_rewrite(oric_walker *w, const current *c, const oric_token *t, int32_t age) {
+    uint8_t row = w->row[t->unit];
+    int fixed = c->klass->result == ORIC_RESULT_FIXED && row != NO_ROW;
+    int32_t needed = fixed ? oric_least_over[w->code->isa][t->row][row] : oric_least[w->code->isa][t->row][ORIC_G_REWRITE];
+    if (w->findings && w->evidence) {
+        uint8_t *seen = fixed ? &w->evidence->over[t->row][row] : &w->evidence->rewrite[t->row];
+        *seen = smaller(*seen, age);
+    }
+    if (age < needed) report(w, ORIC_H_WAW, t->unit, t->insn, c->i, age, needed);
+}
+
+/* Check one pending operation against the instruction; returns whether it goes on being pending. */
+static int meet(oric_walker *w, const current *c, oric_token *t) {
+    if (t->boards & c->waits) return 0;
+    int32_t age = w->clock + t->age;
+    if (t->kind == ORIC_T_FIXED && age >= t->limit) return 0;
+    int reads = w->read_stamp[t->unit] == w->stamp, writes = w->write_stamp[t->unit] == w->stamp;
+    if (!reads && !writes) return 1;
+    if (c->never || (t->guard && t->guard == opposite(c->guard))) return 1; /* other threads */
+    int queued = t->queue && t->queue == c->klass->queue;
+    if (t->kind == ORIC_T_FIXED) {
+        if (reads) check_read(w, c, t, age);
+        if (writes) check_rewrite(w, c, t, age);
+    } else if (t->kind == ORIC_T_WRITE) {
+        int chained = queued && c->klass->async == ORIC_ASYNC_GROUP;
+        if (reads && !chained) report(w, ORIC_H_RAW_WAIT, t->unit, t->insn, c->i, age, 0);
+        else if (writes && !queued) report(w, ORIC_H_WAW_WAIT, t->unit, t->insn, c->i, age, 0);
+    } else if (writes && !queued) {
+        report(w, ORIC_H_WAR_WAIT, t->unit, t->insn, c->i, age, 0);
+    }
+    if (writes && (!c->guard || c->guard == t->guard)) return 0; /* what comes now replaces it */
+    /* a later read of one queue is over after the earlier ones */
+    return !(t->kind == ORIC_T_READ && queued && w->late_stamp[t->unit] == w->stamp && (!c->guard || c->guard == t->guard));
+}
+
+/* A scoreboard that a later instruction of an in-order queue sets covers the earlier ones. */
+static void cover(const current *c, oric_token *t) {
+    if (!t->queue || t->queue != c->klass->queue) return;
+    if (c->write_board < ORIC_BOARDS) t->boards |= (uint8_t)(1 << c->write_board);
+    if (c->read_board < ORIC_BOARDS && t->kind == ORIC_T_READ) t->boards |= (uint8_t)(1 << c->read_board);
+}
+
+static void meet_all(oric_walker *w, const current *c) {
+    oric_state *s = &w->state;
+    int32_t n = 0;
+    for (int32_t k = 0; k < s->n; k++) {
+        oric_token *t = &s->tokens[k];
+        if (!meet(w, c, t)) continue;
+        if (!c->never) cover(c, t);
+        if (c->sets_predicate && t->guard && w->write_stamp[guard_unit(t->guard)] == w->stamp) t->guard = 0;
+        s->tokens[n++] = *t;
+    }
+    s->n = n;
+}
+
+static uint8_t board_bit(uint8_t board) { return board < ORIC_BOARDS ? (uint8_t)(1 << board) : 0; }
+
+static int begin_write(oric_walker *w, const current *c, const oric_register_use *use, int k) {
+    oric_token t = {.insn = c->i, .age = -w->clock, .unit = oric_unit(use->file, use->number + (unsigned)k), .guard = c->guard};
+    if (c->sets_predicate && t.guard && w->write_stamp[guard_unit(t.guard)] == w->stamp) t.guard = 0;
+    t.queue = c->klass->queue;
+    t.row = c->klass->rows[use->file][k > 0];
+    if (c->klass->async == ORIC_ASYNC_GROUP) {
+        t.kind = ORIC_T_WRITE, t.boards = ORIC_BOARD_GROUP;
+    } else if (c->klass->result == ORIC_RESULT_FIXED && t.row != NO_ROW) {
+        t.kind = ORIC_T_FIXED, t.limit = w->limit[t.row], t.queue = 0;
+    } else if (c->klass->result == ORIC_RESULT_VARIABLE || (c->klass->result == ORIC_RESULT_UNKNOWN && c->write_board < ORIC_BOARDS)) {
+        t.kind = ORIC_T_WRITE, t.boards = board_bit(c->write_board);
+    } else {
+        return 0;
+    }
+    return oric_state_add(&w->state, t);
+}
+
+static int begin_read(oric_walker *w, const current *c, const oric_register_use *use, int k) {
+    oric_token t = {.insn = c->i, .age = -w->clock, .unit = oric_unit(use->file, use->number + (unsigned)k), .guard = c->guard};
+    if (w->write_stamp[t.unit] == w->stamp) return 0; /* its own result comes after its sources */
+    if (c->sets_predicate && t.guard && w->write_stamp[guard_unit(t.guard)] == w->stamp) t.guard = 0;
+    t.kind = ORIC_T_READ, t.queue = c->klass->queue;
+    t.boards = board_bit(c->read_board);
+    if (c->klass->result == ORIC_RESULT_VARIABLE) t.boards |= board_bit(c->write_board);
+    if (c->klass->async == ORIC_ASYNC_GROUP) t.boards |= ORIC_BOARD_GROUP;
+    return oric_state_add(&w->state, t);
+}
+
+static int begin_all(oric_walker *w, const current *c) {
+    for (const oric_register_use *use = c->use; use < c->end && !c->never; use++)
+        for (int k = 0; k < use->count && use->number + k < ZERO; k++) {
+            if (use->writes ? begin_write(w, c, use, k) : is_late(c, use) && begin_read(w, c, use, k)) return -1;
+        }
+    uint8_t boards[2] = {c->write_board, c->read_board};
+    for (int k = 0; k < 2; k++)
+        if (boards[k] < ORIC_BOARDS) w->state.board_insn[boards[k]] = c->i, w->state.board_age[boards[k]] = -w->clock;
+    return 0;
+}
+
+/* -- scoreboards, regions, stack -- */
+
+static void check_settled(oric_walker *w, const current *c) {
+    for (int b = 0; b < ORIC_BOARDS; b++) {
+        int32_t setter = w->state.board_insn[b];
+        if (!(c->waits >> b & 1) || setter == ORIC_NO_INSN) continue;
+        uint16_t op = w->code->insns[setter].op;
+        const oric_class *klass = &oric_classes[w->code->isa][oric_op_schedules[op].klass];
+        int32_t age = w->clock + w->state.board_age[b];
+        if (w->findings && w->evidence) {
+            uint8_t *seen = &w->evidence->settle[oric_op_schedules[op].klass];
+            *seen = smaller(*seen, age);
+        }
+        if (age < klass->settle && w->findings)
+            oric_report(w->findings, (oric_finding){ORIC_H_SETTLE, 0, (uint16_t)b, setter, c->i, age, klass->settle});
+    }
+}
+
+static void walk_regions(oric_walker *w, const current *c) {
+    uint8_t does = c->insn->op < ORIC_SLOT_OPS ? oric_flows[c->insn->op].region : 0;
+    for (const oric_register_use *use = c->use; use < c->end; use++) {
+        if (use->file != ORIC_FILE_B) continue;
+        uint16_t bit = (uint16_t)(1 << use->number);
+        if (use->writes) {
+            w->state.regions |= bit;
+        } else if (does == ORIC_REGION_SYNC || does == ORIC_REGION_LEAVE) {
+            if (!(w->state.regions & bit)) report(w, ORIC_H_REGION, oric_unit(use->file, use->number), ORIC_NO_INSN, c->i, 0, 0);
+            if (does == ORIC_REGION_SYNC && !c->guard) w->state.regions &= (uint16_t)~bit;
+        }
+    }
+}
+
+/* The amount that the instruction adds to R1, in *by; 0 when it is no such sum. */
+static int moves_stack(const current *c, int32_t *by) {
+    uint16_t adds = c->insn->op < ORIC_SLOT_OPS ? oric_flows[c->insn->op].adds : 0;
+    int pointers = 0;
+    uint32_t sum = 0;
+    if (!adds || c->insn->mods || c->guard) return 0;
+    for (unsigned k = 0; k < c->insn->nops; k++) {
+        const oric_operand *o = &c->insn->ops[k];
+        if (!(adds >> k & 1)) continue;
+        if (o->kind == ORIC_K_IMM && !o->flags) sum += (uint32_t)o->value;
+        else if (o->kind == ORIC_K_GPR && o->reg == STACK_POINTER && !(o->flags & ~ORIC_F_REUSE)) pointers++;
+        else if ((o->kind != ORIC_K_GPR && o->kind != ORIC_K_UGPR) || o->reg != ZERO) return 0;
+    }
+    *by = (int32_t)sum;
+    return pointers == 1;
+}
+
+static void walk_stack(oric_walker *w, const current *c) {
+    if (w->write_stamp[STACK_POINTER] != w->stamp || c->never) return;
+    int32_t by = 0;
+    if (moves_stack(c, &by)) w->state.stack = (int32_t)((uint32_t)w->state.stack + (uint32_t)by);
+    else w->state.stack_known = 0;
+}
+
+/* -- the operand cache -- */
+
+static void walk_cache(oric_walker *w, const current *c) {
+    uint8_t operand[4];
+    oric_reuse_places(w->code->isa, c->insn, operand);
+    for (const oric_register_use *use = c->use; use < c->end; use++) {
+        for (int k = 0; k < 4 && !use->writes; k++) {
+            if (use->operand != operand[k]) continue;
+            oric_cached *cached = &w->cache[k];
+            uint16_t unit = oric_unit(use->file, use->number);
+            if (cached->insn != ORIC_NO_INSN && cached->unit == unit && cached->stale != ORIC_NO_INSN)
+                report(w, ORIC_H_REUSE, unit, cached->insn, c->i, 0, 0);
+            cached->insn = c->insn->ops[operand[k]].flags & ORIC_F_REUSE ? c->i : ORIC_NO_INSN;
+            cached->unit = unit, cached->count = use->count, cached->stale = ORIC_NO_INSN;
+        }
+    }
+    for (const oric_register_use *use = c->use; use < c->end; use++)
+        for (int k = 0; k < 4 && use->writes; k++) {
+            uint16_t unit = oric_unit(use->file, use->number);
+            if (w->cache[k].insn != ORIC_NO_INSN && unit < w->cache[k].unit + w->cache[k].count && w->cache[k].unit < unit + use->count)
+                w->cache[k].stale = c->i;
+        }
+}
+
+/* -- a block -- */
+
+static int step(oric_walker *w, int32_t i) {
+    current c = look_at(w, i);
+    mark(w, &c);
+    check_settled(w, &c);
+    meet_all(w, &c);
+    walk_regions(w, &c);
+    walk_stack(w, &c);
+    if (w->findings) walk_cache(w, &c);
+    if (begin_all(w, &c)) return -1;
+    w->clock += c.stall;
+    return 0;
+}
+
+int oric_walk(oric_walker *w, const oric_state *entry, int32_t first, int32_t end) {
+    if (oric_state_copy(&w->state, entry)) return -1;
+    w->clock = 0;
+    for (int k = 0; k < 4; k++) w->cache[k].insn = ORIC_NO_INSN;
+    for (int32_t i = first; i < end; i++)
+        if (step(w, i)) return -1;
+    oric_state *s = &w->state;
+    for (int32_t k = 0; k < s->n; k++) {
+        int32_t age = s->tokens[k].age + w->clock;
+        s->tokens[k].age = age < ORIC_AGE_MOST ? age : ORIC_AGE_MOST;
+    }
+    for (int b = 0; b < ORIC_BOARDS; b++) {
+        int32_t age = s->board_age[b] + w->clock;
+        if (age >= ORIC_AGE_MOST) s->board_insn[b] = ORIC_NO_INSN, age = ORIC_AGE_MOST;
+        s->board_age[b] = age;
+    }
+    oric_state_sort(s);
+    return 0;
+}
+
+void oric_walk_refine(oric_state *s, const oric_insn *branch, int taken) {
+    uint8_t guard = guard_code(branch), absent = taken ? opposite(guard) : guard;
+    int32_t n = 0;
+    if (!guard) return;
+    for (int32_t k = 0; k < s->n; k++)
+        if (s->tokens[k].guard != absent) s->tokens[n++] = s->tokens[k];
+    s->n = n;
+}
+
+/* -- what does not depend on paths -- */
+
+static void check_registers(const oric_walker *w, const current *c) {
+    for (const oric_register_use *use = c->use; use < c->end; use++) {
+        int32_t end = use->number + use->count;
+        if (use->number % use->align)
+            oric_report(w->findings, (oric_finding){ORIC_H_ALIGN, use->file, use->number, ORIC_NO_INSN, c->i, use->number % use->align, use->align});
+        if (use->file == ORIC_FILE_R && w->code->registers && end > w->code->registers)
+            oric_report(w->findings, (oric_finding){ORIC_H_BEYOND, use->file, use->number, ORIC_NO_INSN, c->i, w->code->registers, end});
+    }
+}
+
+void oric_check_insn(const oric_walker *w, int32_t i) {
+    current c = look_at(w, i);
+    uint8_t operand[4];
+    int odd = oric_reuse_places(w->code->isa, c.insn, operand);
+    for (int k = 0; k < 4; k++)
+        if (odd >> k & 1) oric_report(w->findings, (oric_finding){ORIC_H_REUSE_PLACE, 0, (uint16_t)k, ORIC_NO_INSN, i, 0, 0});
+    check_registers(w, &c);
+    if (w->evidence) {
+        uint8_t *seen = &w->evidence->stall[c.schedule->klass];
+        *seen = smaller(*seen, c.stall);
+    }
+    if (c.stall < c.klass->least_stall)
+        oric_report(w->findings, (oric_finding){ORIC_H_STALL, 0, 0, ORIC_NO_INSN, i, c.stall, c.klass->least_stall});
+}
