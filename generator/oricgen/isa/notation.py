@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from . import bits
 from .model import Default, Flow, Implicit, ModField, Modifier, Operand, Value
@@ -72,22 +73,25 @@ def implicit(text: str, writes: bool, operands: tuple[Operand, ...]) -> tuple[Im
     return tuple(out)
 
 
-def flow(region: str, waits: Mapping[str, str], adds: str, operands: tuple[Operand, ...], mods: tuple[Modifier, ...]) -> Flow:
-    """The columns ``region``, ``waits`` and ``adds`` of a row, names resolved.
+def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modifier, ...]) -> Flow:
+    """The columns ``region``, ``waits``, ``adds`` and ``hidden_reuse`` of a row, names resolved.
 
     Raises:
         ValueError: an operand or a modifier that the row does not have.
     """
     names = {o.name: i for i, o in enumerate(operands)}
     known = {"boards": {m.name: i for i, m in enumerate(mods)}}
+    adds = row.get("adds", "").split()
     found = {}
-    for part, name in [*waits.items(), *((f"adds {i}", a) for i, a in enumerate(adds.split()))]:
+    for part, name in [*row.get("waits", {}).items(), *((f"adds {i}", a) for i, a in enumerate(adds))]:
         table = known.get(part, names)
         if name not in table:
             raise ValueError(f"there is no {'modifier' if part in known else 'operand'} '{name}'")
         found[part] = table[name]
-    summed = tuple(found[f"adds {i}"] for i in range(len(adds.split())))
-    return Flow(region, found.get("board", -1), found.get("left", -1), found.get("boards", -1), summed)
+    return Flow(
+        row.get("region", ""), found.get("board", -1), found.get("left", -1), found.get("boards", -1),
+        tuple(found[f"adds {i}"] for i in range(len(adds))), row.get("hidden_reuse", False),
+    )  # fmt: skip
 
 
 def _default(name: str, kind: str, writes: bool, text: str | None) -> Default | None:

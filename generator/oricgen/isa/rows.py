@@ -121,7 +121,7 @@ def _operation(
         except ValueError as error:
             raise fail(column, f"column '{column}': {error}") from error
     try:
-        flow = notation.flow(row.get("region", ""), row.get("waits", {}), row.get("adds", ""), operands, mods)
+        flow = notation.flow(row, operands, mods)
     except ValueError as error:
         column = "waits" if "waits" in row else "adds"
         raise fail(column, f"column '{column}': {error}") from error

@@ -1,4 +1,4 @@
-"""The ``oric`` command: compile (the default, with ptxas's options), ``disasm``, ``dump`` and ``run``."""
+"""The ``oric`` command: compile (the default, with ptxas's options), ``disasm``, ``check``, ``dump`` and ``run``."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ def _dispatch(argv: list[str]) -> int:
         from oric.sass.cli import main as disasm
 
         return disasm(argv[1:])
+    if command == "check":
+        from oric.sass.check_cli import main as check
+
+        return check(argv[1:])
     if command == "dump":
         from .dump import main as dump
 

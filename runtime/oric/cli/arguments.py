@@ -88,6 +88,7 @@ def help_text() -> str:
     lines = [
         "Usage: oric [options] <ptx file>",
         "       oric disasm <cubin>",
+        "       oric check <cubin>",
         "       oric dump --descriptors [options] <ptx file>",
         "       oric run <launch file>",
         "",

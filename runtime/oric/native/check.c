@@ -186,7 +186,17 @@ static void report_end(checker *c, const node *at) {
     else if (c->walker.state.stack_known && c->walker.state.stack) report(c, ORIC_H_STACK, last, c->walker.state.stack);
 }
 
-/* Where a region begins, the place that it names waits for the same barrier. */
+/* Whether `place` waits for the barrier of the region that begins at `i`. */
+static int waits_for(const checker *c, int32_t place, int32_t i) {
+    uint16_t op = c->code->insns[place].op;
+    if (op >= ORIC_SLOT_OPS || oric_flows[op].region != ORIC_REGION_SYNC) return 0;
+    for (int32_t a = c->first_use[i]; a < c->first_use[i + 1]; a++)
+        for (int32_t b = c->first_use[place]; b < c->first_use[place + 1]; b++)
+            if (c->uses[a].file == ORIC_FILE_B && c->uses[b].file == ORIC_FILE_B && c->uses[a].number == c->uses[b].number) return 1;
+    return 0;
+}
+
+/* Where a region begins, the place that it names, or the instruction in front of it, waits for the same barrier. */
 static void check_place(checker *c, int32_t i) {
     const oric_insn *insn = &c->code->insns[i];
     const oric_flow *flow = &oric_flows[insn->op < ORIC_SLOT_OPS ? insn->op : 0];
@@ -200,12 +210,7 @@ static void check_place(checker *c, int32_t i) {
         return;
     }
     if (flow->region != ORIC_REGION_ENTER) return;
-    const oric_insn *end = &c->code->insns[target];
-    if (end->op < ORIC_SLOT_OPS && oric_flows[end->op].region == ORIC_REGION_SYNC) {
-        for (int32_t a = c->first_use[i]; a < c->first_use[i + 1]; a++)
-            for (int32_t b = c->first_use[target]; b < c->first_use[target + 1]; b++)
-                if (c->uses[a].file == ORIC_FILE_B && c->uses[b].file == ORIC_FILE_B && c->uses[a].number == c->uses[b].number) return;
-    }
+    if (waits_for(c, target, i) || (target > 0 && waits_for(c, target - 1, i))) return;
     oric_report(c->walker.findings, (oric_finding){ORIC_H_REGION_END, ORIC_FILE_B, insn->ops[0].reg, i, target, 0, 0});
 }
 

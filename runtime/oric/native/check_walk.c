@@ -376,7 +376,7 @@ void oric_check_insn(const oric_walker *w, int32_t i) {
     uint8_t operand[4];
     int odd = oric_reuse_places(w->code->isa, c.insn, operand);
     for (int k = 0; k < 4; k++)
-        if (odd >> k & 1) oric_report(w->findings, (oric_finding){ORIC_H_REUSE_PLACE, 0, (uint16_t)k, ORIC_NO_INSN, i, 0, 0});
+        if (odd >> k & 1 && !oric_flows[c.insn->op].hidden_reuse) oric_report(w->findings, (oric_finding){ORIC_H_REUSE_PLACE, 0, (uint16_t)k, ORIC_NO_INSN, i, 0, 0});
     check_registers(w, &c);
     if (w->evidence) {
         uint8_t *seen = &w->evidence->stall[c.schedule->klass];

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
 
 from oric.support.elf import Cubin, CubinError, Function, target_of
+from oric.support.elf_format import STO_ENTRY
 
 from .access import FILES
 from .code import INSTRUCTION_BYTES, Code
@@ -25,7 +26,10 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
     lib.ORIC_H_RAW: ("read-after-write", "{register} is read {had} cycles after {first}; {needed} are needed"),
     lib.ORIC_H_RAW_WAIT: ("read-after-write", "{register} is read, but no wait makes sure that {first} has written it"),
     lib.ORIC_H_WAW: ("write-after-write", "{register} is written {had} cycles after {first}; {needed} are needed"),
-    lib.ORIC_H_WAW_WAIT: ("write-after-write", "{register} is written, but no wait makes sure that {first} has written it before"),
+    lib.ORIC_H_WAW_WAIT: (
+        "write-after-write",
+        "{register} is written, but no wait makes sure that {first} has written it before",
+    ),
     lib.ORIC_H_WAR_WAIT: ("write-after-read", "{register} is written, but no wait makes sure that {first} has read it"),
     lib.ORIC_H_SETTLE: ("scoreboard", "SB{number} is waited for {had} cycles after {first} sets it; {needed} are needed"),
     lib.ORIC_H_STALL: ("stall", "stall count {had}; {needed} are needed behind this instruction"),
@@ -83,14 +87,11 @@ def check_cubin(cubin: Cubin) -> Report:
     report = Report(cubin.target)
     for function in cubin.functions.values():
         code = Code(target.isa, function.text)
-        entries = {s.value: s.other & _ENTRY_FLAG != 0 for s in cubin.symbols_of(function.section) if s.is_function}
+        entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
         outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
         section = Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
         _check(code, section, report)
     return report
-
-
-_ENTRY_FLAG: Final = 0x10  # STO_CUDA_ENTRY
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +129,29 @@ def _check(code: Code, section: Section, report: Report) -> None:
     report.instructions += counts.reached
     report.unknown += [f"{section.name}: {n * INSTRUCTION_BYTES:#06x}: no instruction has this word" for n in code.bad]
     if found:
-        texts = code.texts({t: f"{t:#x}" for t in code.targets() if t >= 0})
+        texts = code.texts()
         report.findings += [_finding(section.name, f, texts) for f in found]
 
 
-def run(code: Code, section: Section, evidence: Any = ffi.NULL) -> tuple[Any, Any]:
-    """The C function on a section: (oric_check_counts, findings as a list of oric_finding)."""
+class Raw(NamedTuple):
+    """A finding by numbers, see ``oric_finding`` in check.h; ``first`` and ``second`` are numbers of instructions."""
+
+    kind: int
+    file: int
+    number: int
+    first: int
+    second: int
+    had: int
+    needed: int
+
+
+def run(code: Code, section: Section, evidence: Any = ffi.NULL) -> tuple[Any, list[Raw]]:
+    """The C function on a section: its ``oric_check_counts`` and findings; ``evidence`` is an ``oric_check_evidence *``."""
     roots = _roots(code, section)
     checked = ffi.new("oric_checked_code *")
     jumps = [n for pair in section.jumps if 0 <= pair[0] < code.count for n in pair]
     keep = [
-        ffi.new("int32_t[]", [r for r, _ in roots] or [0]), ffi.new("uint8_t[]", [k for _, k in roots] or [0]),
+        ffi.new("int32_t[]", [r for r, _ in roots] or [0]), ffi.new("uint8_t[]", [int(k) for _, k in roots] or [0]),
         ffi.new("int32_t[]", jumps or [0]), ffi.new("int32_t[]", section.outside or [0]),
     ]  # fmt: skip
     checked.isa, checked.n, checked.insns, checked.registers = code.isa, code.count, code.insns, section.registers
@@ -153,7 +166,7 @@ def run(code: Code, section: Section, evidence: Any = ffi.NULL) -> tuple[Any, An
         if stored < 0:
             raise MemoryError("the hazard checker ran out of memory")
         if counts.findings <= room or room >= _MOST:
-            return counts, list(found[0:stored]) if stored else []
+            return counts, [Raw(f.kind, f.file, f.number, f.first, f.second, f.had, f.needed) for f in found[0:stored]]
         room = min(counts.findings, _MOST)
 
 
@@ -167,7 +180,7 @@ def _roots(code: Code, section: Section) -> list[tuple[int, bool]]:
     return roots
 
 
-def _finding(function: str, f: Any, texts: list[str]) -> Finding:
+def _finding(function: str, f: Raw, texts: list[str]) -> Finding:
     name, sentence = _KINDS[f.kind]
     register = f"{FILES[f.file]}{f.number}"
     first = "" if f.first == _NONE else f"{f.first * INSTRUCTION_BYTES:#06x} {texts[f.first]}"
