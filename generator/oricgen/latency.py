@@ -16,7 +16,7 @@ FILES = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
 KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
 RESULTS = ("none", "fixed", "variable", "unknown")
 SPACES = ("global", "shared", "local")
-FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy", "late_uniform")
+FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused", "finish")
 ASYNC = ("none", "group", "wait")  # results and sources are over with a wait for groups; the instruction is that wait
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
 OTHER = "other"  # reader group of readers that are not known
@@ -101,7 +101,7 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     }
     operations = _operations(data, machine, opcodes.load(spec).markers, path)
     used = {g for o in operations for pair in o.readers for g in pair}
-    distances = {isa: _distances(spec, timing_of(spec, isa), used) for isa in machine.isas}
+    distances = {isa: _distances(spec, isa, used) for isa in machine.isas}
     distance = {isa: d.kept for isa, d in distances.items()}
     for name, by_isa in classes.items():
         for columns in by_isa.values():
@@ -123,11 +123,6 @@ def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
         if isa in ranges.expand(models, isas):
             found.update(columns)
     return found
-
-
-def timing_of(spec: Spec, isa: str) -> str:
-    """The encoding model whose file of spec/latency has the figures of ``isa``."""
-    return str(spec.load("formats.yaml")["isas"][isa].get("timing", isa))
 
 
 def _figure(row: Map, key: str, default: int, fail: Any) -> int:

@@ -98,11 +98,9 @@ class Words:
             self.accesses.append(SimpleNamespace(unit=touch.first + k, count=1, flags=flags, slot=touch.slot, group=group))
 
 
-@cache
 def evidence(isa: str) -> dict[str, dict[str, int]]:
     """Smallest distances seen: row -> reader group -> cycles."""
-    data = Spec(ROOT / "spec").load(f"latency/{isa}.yaml", "latency")
-    return {row: {g: figures[1] for g, figures in cells["readers"].items()} for row, cells in data["results"].items()}
+    return tables().distances[isa].least
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..latency import Latency, timing_of
+from ..latency import Latency
 from ..rows import Row
 from ..spec import Spec
 from . import latency as classes
@@ -19,7 +19,7 @@ def load(spec: Spec) -> Latency:
 def rows(spec: Spec) -> list[Row]:
     """One row for each kind of result on each encoding model: ``sm_90/R alu``; readers in cycles kept (smallest seen)."""
     out = []
-    for isa in _files(spec):
+    for isa in load(spec).isas:
         name = f"latency/{isa}.yaml"
         data = spec.load(name, "latency")
         results = data["results"]
@@ -35,11 +35,6 @@ def rows(spec: Spec) -> list[Row]:
     return out
 
 
-def _files(spec: Spec) -> list[str]:
-    """Encoding models that have a file of their own, in the order of their first use."""
-    return list(dict.fromkeys(timing_of(spec, isa) for isa in load(spec).isas))
-
-
 def _figures(figures: list[int]) -> str:
     """``4, seen 4 (13525 of 31898)``."""
     if len(figures) < 4:
@@ -50,7 +45,7 @@ def _figures(figures: list[int]) -> str:
 def counts(spec: Spec) -> dict[str, int]:
     """Rows and figures by encoding model."""
     out = {}
-    for isa in _files(spec):
+    for isa in load(spec).isas:
         results = spec.load(f"latency/{isa}.yaml", "latency")["results"].values()
         out[f"kinds of results on {isa}"] = len(results)
         out[f"distances on {isa}"] = sum(len(row["readers"]) for row in results)

@@ -132,7 +132,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_instruction 
         if (!(a->flags & (ORIC_A_ADDRESS | ORIC_A_GUARD)) && 4u * a->count > bytes) bytes = 4u * a->count;
     }
     node->bytes = (int32_t)bytes;
-    for (uint32_t s = 0; s < insn->operand_count && s < 12; s++) {
+    for (uint32_t s = 0; s < insn->operand_count && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
         if (op->kind[s] == ORIC_K_IMM && (type == ORIC_TYPE_IMM || type == ORIC_TYPE_POOL)) {
@@ -169,13 +169,13 @@ static void load_instruction(loader *ld, uint32_t position, uint32_t at) {
     const oric_op_schedule *op = &oric_op_schedules[insn->number];
     const oric_class *klass = &oric_classes[ld->image->isa][op->klass];
     node->klass = op->klass;
-    if (klass->result == ORIC_RESULT_UNKNOWN) fail(ld->fn, ORIC_LOAD_NO_FACTS, position);
+    if (klass->result == ORIC_RESULT_UNKNOWN || klass->flags & ORIC_C_REFUSED) fail(ld->fn, ORIC_LOAD_NO_FACTS, position);
     if (klass->result == ORIC_RESULT_VARIABLE) node->flags |= ORIC_I_VARIABLE;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (klass->flags & columns[i].column) node->flags |= columns[i].flag;
     if (node->flags & ORIC_I_COMPLETES && !(op->order_plain >> (insn->mods >> op->order_shift & ((1u << op->order_width) - 1)) & 1))
         node->flags &= (uint16_t)~ORIC_I_COMPLETES;
-    for (uint32_t s = 0; s < insn->operand_count && s < 12; s++) {
+    for (uint32_t s = 0; s < insn->operand_count && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(ld->image, insn, s);
         uint32_t type = operand >> 28 & 7;
         if (type == ORIC_TYPE_REG) add_register(ld, node, operand, s, op, klass);
