@@ -42,6 +42,14 @@ class _Program:
     directories: list[str] = field(default_factory=lambda: [""])
     files: list[tuple[str, int]] = field(default_factory=lambda: [("", 0)])
     rows: list[_Row] = field(default_factory=list)
+    first: int = 0  # row that began the present sequence
+
+    def end_sequence(self, row: _Row) -> None:
+        """Rows of calls are counted in their sequence: make them numbers of the program."""
+        for i in range(self.first, len(self.rows)):
+            self.rows[i].caller += self.first if self.rows[i].caller else 0
+        self.rows.append(_Row(row.section, row.address, row.file, row.line, 0, True))
+        self.first = len(self.rows)
 
     def path(self, number: int) -> str:
         """The path of a file of the table."""
@@ -120,12 +128,12 @@ def add_sources(listing: Listing, cubin: Cubin) -> None:
 
 
 def _add(function: FunctionListing, table: dict[int, list[SourceLine] | None]) -> None:
-    before: list[SourceLine] | None = None
+    before: list[SourceLine] | None = None  # nvdisasm is silent where only the calls differ
     for line in function.lines:
         if line.offset not in table:
             continue
         places = table[line.offset]
-        if places is not None and places != before:
+        if places is not None and (before is None or places[0] != before[0]):
             function.sources[line.offset] = places
         before = places
 
@@ -225,7 +233,7 @@ def _extended(reader: _Reader, out: _Program, addresses: dict[int, tuple[int, in
         return row
     opcode = body.fixed(1)
     if opcode == _END_SEQUENCE:
-        out.rows.append(_Row(row.section, row.address, row.file, row.line, 0, True))
+        out.end_sequence(row)
         return _Row(0, 0, 1, 1, 0)
     if opcode == _SET_ADDRESS:
         row.section, row.address = addresses.get(body.at, (0, 0))
