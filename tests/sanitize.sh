@@ -5,7 +5,9 @@ cd "$(dirname "$0")/.."
 asan=$(${CC:-cc} -print-file-name=libasan.so)
 cp build/oric_tables/*.py build/sanitize/oric_tables/
 # The interpreter itself leaks by design; leaks of ours would show as growth, not here.
-LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-  PYTHONPATH=runtime:generator:build/sanitize PYTHONMALLOC=malloc \
-  "$1" -m pytest -q -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
+export LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+  UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONPATH=runtime:generator:build/sanitize:. PYTHONMALLOC=malloc
+"$1" -m pytest -q -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
   tests/sass tests/sim tests/native tests/regalloc tests/sched tests/encode tests/ir tests/phases
+# Damaged and random files and words: loader, decoder, disassembler, analyses.
+"$1" -m tests.fuzz --count "${FUZZ:-200000}" --jobs "$(nproc)"

@@ -21,9 +21,10 @@ _CODE_LINE = re.compile(r"\s*/\*[0-9a-f]{4,}\*/|[^\s.][^\s]*:$|\.(L_x|text)\S*:$
 
 
 def cubins() -> dict[str, bytes]:
-    """The cubins of the tests by a short name: those of the container tests and those of the test kernels."""
+    """The cubins of the tests by a short name: finished ones and objects of the container tests, test kernels."""
     found = {p.name: p.read_bytes() for p in sorted((TESTS / "data" / "cubin").rglob("*.cubin"))}
-    for path in sorted((TESTS / "kernels" / "ptxas").glob("*.cubin.xz")):
+    packed = [(TESTS / "kernels" / "ptxas").glob("*.cubin.xz"), (TESTS / "data" / "containers").glob("*.cubin.xz")]
+    for path in [path for paths in packed for path in sorted(paths)]:
         found[path.stem] = lzma.decompress(path.read_bytes())
     return found
 

@@ -13,11 +13,14 @@ from typing import Final, NamedTuple
 from oric_tables import ops
 from oric_tables._native import lib
 
+from oric.support.elf import CubinError
+
 from .code import INSTRUCTION_BYTES, Code
 
 _ENDS: Final = ops.E_BRANCH | ops.E_CALL | ops.E_RETURN | ops.E_EXIT
 _CONDITIONAL_MODES: Final = ("DIV", "CONV")  # of a branch without a predicate: whether the warp has diverged
 _TRUE: Final = 7
+_MOST_RETURNS: Final = 1 << 22  # edges; compilers make a few for each call
 _PREDICATES: Final = (lib.ORIC_K_PRED, lib.ORIC_K_UPRED)
 
 
@@ -52,7 +55,12 @@ def flow_of(code: Code, indirect: Mapping[int, tuple[int, ...]], entries: tuple[
         code: its decoded instructions.
         indirect: byte offset of an indirect branch -> byte offsets of its targets.
         entries: byte offsets at which functions begin: blocks begin there too.
+
+    Raises:
+        CubinError: absurdly many calls and returns.
     """
+    if code.count == 0:
+        return Flow([], {})
     effects = [op.effects if (op := ops.OPS[code.insns[i].op]) else 0 for i in range(code.count)]
     targets: dict[int, list[int]] = {}
     direct = [(at, to) for at, to in code.branches() if _names_target(code, at // INSTRUCTION_BYTES, effects)]
@@ -98,27 +106,35 @@ def may_fall_through(code: Code, number: int) -> bool:
 
 
 def _add_returns(flow: Flow, effects: list[int]) -> None:
-    """Edges from returns to what is behind the calls that can have led there."""
+    """Edges from returns to what is behind the calls of their function: of the blocks that are connected without calls."""
+    group = _groups(flow)
     behind: dict[int, set[int]] = {}
     for number, block in enumerate(flow.blocks):
         for edge in block.edges:
             if edge.kind == "call" and number + 1 < len(flow.blocks):
-                behind.setdefault(edge.to, set()).add(number + 1)
-    for callee, places in behind.items():
-        for number in _reachable(flow, callee):
-            block = flow.blocks[number]
-            if effects[block.end - 1] & ops.E_RETURN:
-                known = {edge.to for edge in block.edges if edge.kind == "return"}
-                block.edges += [Edge(place, "return") for place in sorted(places - known)]
+                behind.setdefault(group[edge.to], set()).add(number + 1)
+    left = _MOST_RETURNS
+    for number, block in enumerate(flow.blocks):
+        if effects[block.end - 1] & ops.E_RETURN:
+            places = sorted(behind.get(group[number], ()))
+            left -= len(places)
+            if left < 0:
+                raise CubinError("the code has too many calls and returns to follow all of them")
+            block.edges += [Edge(place, "return") for place in places]
 
 
-def _reachable(flow: Flow, start: int) -> list[int]:
-    """Blocks that control reaches from ``start`` within the same function."""
-    seen = {start}
-    todo = [start]
-    while todo:
-        for edge in flow.blocks[todo.pop()].edges:
-            if edge.kind not in {"call", "return"} and edge.to not in seen:
-                seen.add(edge.to)
-                todo.append(edge.to)
-    return sorted(seen)
+def _groups(flow: Flow) -> list[int]:
+    """For every block the number of a block that stands for all that are connected with it without calls and returns."""
+    parent = list(range(len(flow.blocks)))
+
+    def find(number: int) -> int:
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for number, block in enumerate(flow.blocks):
+        for edge in block.edges:
+            if edge.kind != "call":
+                parent[find(edge.to)] = find(number)
+    return [find(number) for number in range(len(flow.blocks))]

@@ -9,6 +9,7 @@ Source: observed in files of nvcc and fatbinary 12.8 and 13.0 (modes default, si
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from struct import Struct
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ from typing import Final, NamedTuple
 from .elf_format import FATBIN_MAGIC
 from .elf_image import CubinError
 
+_NOT_ZERO: Final = re.compile(rb"[^\0]")
 _BLOCK: Final = Struct("<4sHHQ")
 _ENTRY: Final = Struct("<HHIQIIHHIIIQQQ")  # the fields that every version has, 64 bytes
 PTX: Final = 1
@@ -69,10 +71,10 @@ def entries(data: bytes) -> Iterator[FatbinEntry]:
 
 def _next_block(data: bytes, at: int) -> int:
     """Where the next block begins; -1 at the end."""
-    while at < len(data) and data[at] == 0:
-        at += 1
-    if at == len(data):
+    found = _NOT_ZERO.search(data, at)
+    if found is None:
         return -1
+    at = found.start()
     if data[at : at + 4] != FATBIN_MAGIC:
         raise CubinError(f"no fat binary begins at {at:#x}")
     return at

@@ -1,0 +1,1 @@
+extern "C" __global__ void two(int *x) { x[threadIdx.x] = 2 * x[threadIdx.x]; }

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Damaged and random input for everything that reads machine code: an error or a result, nothing else.
+
+    python -m tests.fuzz [--count N] [--seed S] [--jobs J]
+
+Each input goes through the reader of containers, the reader of cubins, decoder, disassembler in all its forms and the analyses;
+raw words through the decoder, the text and back through the encoder. `make sanitize` runs 200,000 of them with AddressSanitizer
+and UndefinedBehaviorSanitizer. An input that ends in anything but a result or the one documented exception is kept in a file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import multiprocessing
+import random
+import struct
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from oric.sass.cli import Document
+from oric.sass.code import Code
+from oric.sass.dot import dot_lines
+from oric.sass.facts import fact_lines
+from oric.sass.json_form import json_lines
+from oric.sass.lines import add_sources
+from oric.sass.listing import list_cubin, list_raw
+from oric.sass.live import add_live
+from oric.sass.text import text_lines
+from oric.support.containers import read_contents
+from oric.support.elf import CubinError, read
+from oric_tables._native import ffi, lib
+from oric_tables.targets import ISA_NAMES
+
+DATA = Path(__file__).parent / "data"
+INTERESTING = (0, 1, 2, 7, 8, 15, 16, 63, 64, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+LARGEST_SEED = 24_000
+CHUNK = 500
+
+
+def seeds() -> list[bytes]:
+    """Small well-formed files of every kind that is read."""
+    found = []
+    for path in sorted([*(DATA / "containers").iterdir(), *(DATA / "cubin").glob("*.cubin")]):
+        if path.suffix in {".xz", ".fatbin", ".cubin"}:
+            data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+            found.append(data)
+            found += [image.data for image in read_contents(data).images]
+    return [data for data in dict.fromkeys(found) if len(data) <= LARGEST_SEED]
+
+
+def damage(rng: random.Random, data: bytes) -> bytes:
+    """A well-formed file with something wrong."""
+    out = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 4, 16))):
+        at = rng.randrange(len(out))
+        kind = rng.randrange(8)
+        if kind == 0:
+            out[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            out[at] = rng.randrange(256)
+        elif kind == 2:
+            size = rng.choice((1, 2, 4, 8))
+            value = rng.choice(INTERESTING) & (1 << 8 * size) - 1
+            out[at : at + size] = value.to_bytes(size, "little")
+        elif kind == 3:  # a header's field
+            at = rng.randrange(64) & ~3
+            out[at : at + 4] = struct.pack(
+                "<I", rng.choice((rng.randrange(1 << 32), rng.choice(INTERESTING), rng.randrange(len(out))))
+            )
+        elif kind == 4:
+            del out[at : at + rng.randrange(1, 64)]
+        elif kind == 5:
+            out[at:at] = rng.randbytes(rng.randrange(1, 64))
+        elif kind == 6:
+            other = rng.randrange(len(out))
+            out[at : at + 24] = out[other : other + 24]
+        else:
+            out[at : at + 16] = rng.randbytes(16)
+        if not out:
+            return b""
+    return bytes(out[: rng.randrange(len(out))]) if rng.random() < 0.15 else bytes(out)
+
+
+def read_file(data: bytes) -> str:
+    """All that is done with a file; returns what came of it."""
+    try:
+        images = read_contents(data).images
+    except CubinError:
+        return "no container"
+    outcome = "read"
+    for image in images:
+        try:
+            read_image(image.data)
+        except CubinError:
+            outcome = "refused"
+    return outcome
+
+
+def read_image(data: bytes) -> None:
+    """Disassemble a cubin in every form."""
+    cubin = read(data)
+    list(fact_lines(cubin))
+    listing = list_cubin(cubin)
+    plain = text_lines(listing, cubin, True)
+    assert sum(line.startswith("        /*") for line in plain) == sum(len(f.lines) for f in listing.functions)
+    add_live(listing)
+    document = Document("", cubin, listing)
+    for _ in dot_lines([document]):
+        pass
+    add_sources(listing, cubin)
+    for _ in json_lines([document], True):
+        pass
+
+
+def read_words(rng: random.Random, data: bytes, isa: int) -> str:
+    """Machine words alone, real ones damaged or random ones: decoded, printed, and encoded again."""
+    size = 16 * rng.randrange(1, 17)
+    if rng.random() < 0.5:
+        words = bytearray(rng.randbytes(size))
+        for at in range(0, size, 16):
+            words[at + 1] = words[at + 1] & 0xF0 | rng.randrange(16)
+    else:
+        at = rng.randrange(max(len(data) - size, 1)) & ~15
+        words = bytearray(data[at : at + size])
+        for _ in range(rng.randrange(1, 8)):
+            words[rng.randrange(len(words))] ^= 1 << rng.randrange(8)
+    words = words[: len(words) & ~15]
+    listing = list_raw(bytes(words), isa, "raw")
+    code: Code = listing.functions[0].code
+    code.uses()
+    add_live(listing)
+    back = ffi.new("uint64_t[2]")
+    for number in range(code.count):
+        if number not in code.bad:
+            error = lib.oric_encode(isa, code.insns + number, back)
+            assert error == lib.ORIC_OK and back[0] | back[1] << 64 == code.word(number), (
+                f"{code.word(number):#034x} is not encoded"
+            )
+    return "all decoded" if not code.bad else "words without a form"
+
+
+def run_chunk(job: tuple[int, int]) -> tuple[Counter[str], list[str]]:
+    """``count`` inputs from the generator of a seed: how often each outcome came, and reports of failures."""
+    seed, count = job
+    rng = random.Random(seed)
+    files = seeds()
+    text = b"".join(f.text for data in files if data[18:20] == b"\xbe\x00" for f in read(data).functions.values())
+    outcomes: Counter[str] = Counter()
+    failures: list[str] = []
+    for number in range(count):
+        data = b""
+        try:
+            kind = rng.randrange(10)
+            if kind < 3:
+                isa = rng.randrange(len(ISA_NAMES))
+                outcomes[f"words: {read_words(rng, text, isa)}"] += 1
+                continue
+            data = rng.randbytes(rng.randrange(400)) if kind == 3 else damage(rng, rng.choice(files))
+            outcomes[f"file: {read_file(data)}"] += 1
+        except Exception:  # whatever else it is: that is what is looked for
+            failures.append(f"input {number} of seed {seed}{_kept(data)}:\n{traceback.format_exc()}")
+    return outcomes, failures
+
+
+def _kept(data: bytes) -> str:
+    if not data:
+        return ""
+    with tempfile.NamedTemporaryFile(prefix="oric-fuzz-", suffix=".bin", delete=False) as file:
+        file.write(data)
+    return f" (kept as {file.name})"
+
+
+def run(count: int, seed: int, jobs: int, say: Callable[[str], object] = print) -> bool:
+    """Run ``count`` inputs; True when all of them ended well."""
+    chunks = [(seed * 1_000_003 + i, min(CHUNK, count - i * CHUNK)) for i in range((count + CHUNK - 1) // CHUNK)]
+    outcomes: Counter[str] = Counter()
+    failures: list[str] = []
+    if jobs > 1:
+        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+            results = pool.map(run_chunk, chunks, chunksize=4)
+    else:
+        results = [run_chunk(chunk) for chunk in chunks]
+    for found, failed in results:
+        outcomes += found
+        failures += failed
+    say(f"{count} inputs: {', '.join(f'{n} {name}' for name, n in sorted(outcomes.items()))}; {len(failures)} failures")
+    for failure in failures[:10]:
+        say(failure)
+    return not failures
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--count", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    args = parser.parse_args(argv)
+    return 0 if run(args.count, args.seed, args.jobs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
