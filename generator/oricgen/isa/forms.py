@@ -16,7 +16,8 @@ from .places import Formats, Slot
 _OPCODE = 0xFFF
 _GUARD = 0xF000
 _CONTROL = ((1 << 17) - 1) << 105
-_REUSE = 0xF << 122
+_FIRST_REUSE = 122
+_REUSE = 0xF << _FIRST_REUSE
 _BIT91 = 1 << 91
 _SELECT_SHIFT = 9
 _FRAME = "the bits of every word: opcode, guard, control, reuse"
@@ -210,12 +211,13 @@ class FormBuilder:
             raise ValueError(f"shape {name} has {len(name)} sources, but the text names {', '.join(sources) or 'none'}")
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
             ordinal = 2 if letters and i == 1 else "abc".index(source[-1])
-            if base & self.context.raw["frame"]["no_reuse"]:
+            if base & self.context.raw["frame"]["no_reuse"] or draft.zero >> _FIRST_REUSE + ordinal & 1:
                 ordinal = -1
             draft.slots[source] = Slot(kind, {**view.formats.regions[region], **own.get(region, {}), "": region}, ordinal)
         for letter in all_regions:  # what a region has and nobody uses is zero
             region = {**view.formats.regions[letter], **own.get(letter, {})}
             draft.spare |= bits.parse(region["span"]).mask | 1 << int(region["neg"]) | 1 << int(region["abs"])
+        draft.zero &= ~_REUSE  # said above: these sources have no reuse flag
         return draft
 
     def _place(self, draft: Draft) -> None:

@@ -82,6 +82,10 @@ static int put_number(uint64_t w[2], const oric_field *f, const oric_operand *o)
             low = -(int64_t)(top >> 1) - 1; /* any 32-bit pattern, any 16-bit bank offset */
             high = (int64_t)top;
         }
+        if (width >= 64) { /* any pattern */
+            low = INT64_MIN;
+            high = INT64_MAX;
+        }
         if (value < low || value > high)
             return ORIC_E_RANGE;
         v = (uint64_t)value & top;

@@ -53,6 +53,12 @@ static void hex(out_t *o, int64_t v) {
     str(o, text);
 }
 
+static void unsigned_hex(out_t *o, uint64_t v) {
+    char text[24];
+    snprintf(text, sizeof text, "0x%llx", (unsigned long long)v);
+    str(o, text);
+}
+
 static void number(out_t *o, const char *prefix, unsigned n) {
     char text[16];
     snprintf(text, sizeof text, "%s%u", prefix, n);
@@ -133,7 +139,10 @@ static void immediate(out_t *o, const ctx_t *c, const oric_field *f, const oric_
         hex(o, f->flags & ORIC_SIGNED ? x->value : (int64_t)(int32_t)v);
         break;
     default:
-        hex(o, x->value);
+        if (x->value < 0 && f->bits.runs == 1 && f->bits.n[0] >= 64)
+            unsigned_hex(o, (uint64_t)x->value);
+        else
+            hex(o, x->value);
     }
 }
 
