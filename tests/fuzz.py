@@ -3,9 +3,9 @@
 
     python -m tests.fuzz [--count N] [--seed S] [--jobs J]
 
-Each input goes through the reader of containers, the reader of cubins, decoder, disassembler in all its forms and the analyses;
-raw words through the decoder, the text and back through the encoder. `make sanitize` runs 200,000 of them with AddressSanitizer
-and UndefinedBehaviorSanitizer. An input that ends in anything but a result or the one documented exception is kept in a file.
+Each input goes through the reader of containers, the reader of cubins, decoder, disassembler in all its forms, the analyses and
+the checker; raw words through the decoder, the text and back through the encoder. `make sanitize` runs 200,000 of them with
+AddressSanitizer and UndefinedBehaviorSanitizer. An input that ends in anything but a result or the one documented exception is kept in a file.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from oric.sass.check import Section, check_code, check_cubin
 from oric.sass.cli import Document
 from oric.sass.code import Code
 from oric.sass.dot import dot_lines
@@ -112,6 +113,7 @@ def read_image(data: bytes) -> None:
     document = Document("", cubin, listing)
     for _ in dot_lines([document]):
         pass
+    check_cubin(cubin)
     add_sources(listing, cubin)
     for _ in json_lines([document], True):
         pass
@@ -134,6 +136,7 @@ def read_words(rng: random.Random, data: bytes, isa: int) -> str:
     code: Code = listing.functions[0].code
     code.uses()
     add_live(listing)
+    check_code(code, Section("raw"))
     back = ffi.new("uint64_t[2]")
     for number in range(code.count):
         if number not in code.bad:

@@ -77,7 +77,7 @@ def test_blocks_of_a_function_with_branches_and_a_call() -> None:
     assert flow.blocks[0].first == 0 and flow.blocks[-1].end == code.count
     assert all(a.end == b.first for a, b in zip(flow.blocks, flow.blocks[1:], strict=False))
     assert edges_of(flow, 0xA0) == [(0x1C0, "branch"), (0xB0, "fall")]
-    assert edges_of(flow, 0x180) == [(0x220, "call"), (0x190, "fall")]
+    assert edges_of(flow, 0x180) == [(0x220, "call")]
     assert edges_of(flow, 0x210) == []
     returns = [edge for block in flow.blocks for edge in block.edges if edge.kind == "return"]
     assert returns and {flow.blocks[edge.to].first * 16 for edge in returns} == {0x190}

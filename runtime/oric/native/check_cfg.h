@@ -1,3 +1,4 @@
+/* cdef */
 /* The control flow of a section of machine code, as the hazard checker sees it. */
 #ifndef ORIC_CHECK_CFG_H
 #define ORIC_CHECK_CFG_H

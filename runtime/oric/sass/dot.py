@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from .flow import Block, flow_of
+from .flow import Block, flow_of_listing
 from .listing import FunctionListing
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def dot_lines(documents: Sequence[Document]) -> Iterator[str]:
 
 
 def _function(function: FunctionListing, number: int, place: str) -> Iterator[str]:
-    facts = function.facts
-    flow = flow_of(function.code, facts.branch_targets if facts else {}, tuple(function.labels))
+    flow = flow_of_listing(function)
     name = f"{place}: {function.name}" if place else function.name
     yield f"  subgraph cluster_{number} {{"
     yield f'    label="{_quoted(name)}";'

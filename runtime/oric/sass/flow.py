@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from oric_tables import ops
-from oric_tables._native import lib
+from oric_tables._native import ffi, lib
 
 from oric.support.elf import CubinError
 
 from .code import INSTRUCTION_BYTES, Code
+from .listing import FunctionListing
 
-_ENDS: Final = ops.E_BRANCH | ops.E_CALL | ops.E_RETURN | ops.E_EXIT
-_CONDITIONAL_MODES: Final = ("DIV", "CONV")  # of a branch without a predicate: whether the warp has diverged
-_TRUE: Final = 7
 _MOST_RETURNS: Final = 1 << 22  # edges; compilers make a few for each call
-_PREDICATES: Final = (lib.ORIC_K_PRED, lib.ORIC_K_UPRED)
 
 
 class Edge(NamedTuple):
-    """Control goes to block ``to``; ``kind`` is fall, branch, indirect, call or return."""
+    """Control goes to block ``to``; ``kind`` is fall, branch, indirect, call or return.
+
+    A call whose target is known goes there and comes back by the return; what is called elsewhere is passed over.
+    """
 
     to: int
     kind: str
@@ -48,64 +47,66 @@ class Flow:
     block_of: dict[int, int]
 
 
-def flow_of(code: Code, indirect: Mapping[int, tuple[int, ...]], entries: tuple[int, ...] = ()) -> Flow:
+def flow_of_listing(function: FunctionListing) -> Flow:
+    """The control-flow graph of a function of a listing; every label begins a block."""
+    indirect = function.facts.branch_targets if function.facts else {}
+    return flow_of(function.code, indirect, tuple(function.labels), function.outside)
+
+
+def flow_of(
+    code: Code, indirect: Mapping[int, tuple[int, ...]], entries: tuple[int, ...] = (), outside: tuple[int, ...] = ()
+) -> Flow:
     """The control-flow graph of a section.
 
     Args:
         code: its decoded instructions.
         indirect: byte offset of an indirect branch -> byte offsets of its targets.
         entries: byte offsets at which functions begin: blocks begin there too.
+        outside: byte offsets of instructions whose target is still to be linked.
 
     Raises:
         CubinError: absurdly many calls and returns.
     """
-    if code.count == 0:
-        return Flow([], {})
-    effects = [op.effects if (op := ops.OPS[code.insns[i].op]) else 0 for i in range(code.count)]
-    targets: dict[int, list[int]] = {}
-    direct = [(at, to) for at, to in code.branches() if _names_target(code, at // INSTRUCTION_BYTES, effects)]
-    for source, target in [*direct, *((b, t) for b, found in indirect.items() for t in found)]:
-        number = source // INSTRUCTION_BYTES
-        inside = target % INSTRUCTION_BYTES == 0 and 0 <= target < code.count * INSTRUCTION_BYTES
-        if inside and number < code.count and effects[number] & _ENDS:
-            targets.setdefault(number, []).append(target // INSTRUCTION_BYTES)
-    starts = {0, *(at // INSTRUCTION_BYTES for at in entries), *(t for found in targets.values() for t in found)}
-    starts |= {i + 1 for i, effect in enumerate(effects) if effect & _ENDS}
-    firsts = sorted(s for s in starts if 0 <= s < code.count)
-    blocks = [Block(first, end) for first, end in zip(firsts, [*firsts[1:], code.count], strict=True)]
-    out = Flow(blocks, {block.first: number for number, block in enumerate(blocks)})
+    graph = ffi.gc(ffi.new("oric_check_graph *"), lib.oric_check_graph_free)
+    described, keep = _described(code, indirect, entries, outside)
+    if lib.oric_check_graph_build(graph, described):
+        raise MemoryError("the control-flow graph ran out of memory")
+    del keep
+    first = ffi.unpack(graph.first, graph.count + 1)
+    blocks = [Block(first[i], first[i + 1]) for i in range(graph.count)]
     for number, block in enumerate(blocks):
-        last = block.end - 1
-        effect = effects[last]
-        kind = "call" if effect & ops.E_CALL else "indirect" if last * INSTRUCTION_BYTES in indirect else "branch"
-        block.edges += [Edge(out.block_of[t], kind) for t in dict.fromkeys(targets.get(last, ()))]
-        stays = not effect & _ENDS or effect & ops.E_CALL or may_fall_through(code, last)
-        if stays and number + 1 < len(blocks):
-            block.edges.append(Edge(number + 1, "fall"))
-    _add_returns(out, effects)
+        callee = graph.call[number]
+        if callee >= 0:
+            block.edges.append(Edge(callee, "call"))
+        taken = "indirect" if (block.end - 1) * INSTRUCTION_BYTES in indirect else "branch"
+        for k in range(graph.succ_first[number], graph.succ_first[number + 1]):
+            block.edges.append(Edge(graph.succs[k], "fall" if graph.edge[k] == lib.ORIC_EDGE_NEXT else taken))
+        block.edges[:] = dict.fromkeys(block.edges)
+    out = Flow(blocks, {block.first: number for number, block in enumerate(blocks)})
+    _add_returns(out, [bool(graph.returns[i]) for i in range(graph.count)])
     return out
 
 
-def _names_target(code: Code, number: int, effects: list[int]) -> bool:
-    """True when the label operand is where control goes: no return, and no register is added to it."""
-    insn = code.insns[number]
-    return not effects[number] & ops.E_RETURN and all(insn.ops[i].kind != lib.ORIC_K_GPR for i in range(insn.nops))
+def _described(
+    code: Code, indirect: Mapping[int, tuple[int, ...]], entries: tuple[int, ...], outside: tuple[int, ...]
+) -> tuple[Any, list[Any]]:
+    """The section as the C function takes it, and what must stay alive with it."""
+    jumps = [
+        place // INSTRUCTION_BYTES
+        for branch, targets in indirect.items() for target in dict.fromkeys(targets) for place in (branch, target)
+        if branch % INSTRUCTION_BYTES == 0 and target % INSTRUCTION_BYTES == 0
+    ]  # fmt: skip
+    roots = [at // INSTRUCTION_BYTES for at in entries if at % INSTRUCTION_BYTES == 0]
+    calls = sorted({at // INSTRUCTION_BYTES for at in outside})
+    keep = [ffi.new("int32_t[]", numbers or [0]) for numbers in (roots, jumps, calls)]
+    out = ffi.new("oric_checked_code *", {"isa": code.isa, "n": code.count, "insns": code.insns})
+    out.n_roots, out.roots = len(roots), keep[0]
+    out.n_jumps, out.jumps = len(jumps) // 2, keep[1]
+    out.n_outside, out.outside = len(calls), keep[2]
+    return out, keep
 
 
-def may_fall_through(code: Code, number: int) -> bool:
-    """True when a branch, return or exit depends on a condition."""
-    insn = code.insns[number]
-    op = ops.OPS[insn.op]
-    if op is None or insn.guard != _TRUE or insn.guard_neg:
-        return True
-    operands = [insn.ops[i] for i in range(insn.nops)]
-    if any(x.kind in _PREDICATES and (x.reg != _TRUE or x.flags & lib.ORIC_F_NEG) for x in operands):
-        return True
-    by_mask = any(x.kind == lib.ORIC_K_LABEL for x in operands) and any(x.kind == lib.ORIC_K_UGPR for x in operands)
-    return by_mask or op.unpack(insn.mods).get("mode") in _CONDITIONAL_MODES
-
-
-def _add_returns(flow: Flow, effects: list[int]) -> None:
+def _add_returns(flow: Flow, returns: list[bool]) -> None:
     """Edges from returns to what is behind the calls of their function: of the blocks that are connected without calls."""
     group = _groups(flow)
     behind: dict[int, set[int]] = {}
@@ -115,7 +116,7 @@ def _add_returns(flow: Flow, effects: list[int]) -> None:
                 behind.setdefault(group[edge.to], set()).add(number + 1)
     left = _MOST_RETURNS
     for number, block in enumerate(flow.blocks):
-        if effects[block.end - 1] & ops.E_RETURN:
+        if returns[number]:
             places = sorted(behind.get(group[number], ()))
             left -= len(places)
             if left < 0:
@@ -124,7 +125,7 @@ def _add_returns(flow: Flow, effects: list[int]) -> None:
 
 
 def _groups(flow: Flow) -> list[int]:
-    """For every block the number of a block that stands for all that are connected with it without calls and returns."""
+    """For every block the number of a block that stands for its function: all that control reaches, passing over calls."""
     parent = list(range(len(flow.blocks)))
 
     def find(number: int) -> int:
@@ -135,6 +136,7 @@ def _groups(flow: Flow) -> list[int]:
 
     for number, block in enumerate(flow.blocks):
         for edge in block.edges:
-            if edge.kind != "call":
-                parent[find(edge.to)] = find(number)
+            behind = number + 1 if edge.kind == "call" else edge.to
+            if behind < len(flow.blocks):
+                parent[find(behind)] = find(number)
     return [find(number) for number in range(len(flow.blocks))]

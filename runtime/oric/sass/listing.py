@@ -42,6 +42,7 @@ class FunctionListing:
     """The code of one section: ``labels`` maps offsets to the names printed before the line there.
 
     ``sources`` (by offset: where the source line changes) and ``live`` (for every instruction) are there when asked for.
+    ``outside`` holds the offsets of instructions that the linker still patches.
     """
 
     name: str
@@ -49,6 +50,7 @@ class FunctionListing:
     code: Code
     labels: dict[int, list[str]] = field(default_factory=dict)
     facts: Function | None = None
+    outside: tuple[int, ...] = ()
     sources: dict[int, list[SourceLine]] = field(default_factory=dict)
     live: list[tuple[str, ...]] | None = None
 
@@ -88,7 +90,8 @@ def list_cubin(cubin: Cubin) -> Listing:
                 listed = dict.fromkeys(labels[t] for t in targets if t in labels)
                 lines[branch // INSTRUCTION_BYTES].note = f'(*"BRANCH_TARGETS {",".join(listed)}"*)'
         out.problems += [f".text.{function.name}: {problem}" for problem in _problems(code)]
-        out.functions.append(FunctionListing(function.name, lines, code, places, function))
+        outside = tuple(r.offset for r in cubin.relocations_of(function.section))
+        out.functions.append(FunctionListing(function.name, lines, code, places, function, outside))
     return out
 
 

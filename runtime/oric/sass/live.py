@@ -10,8 +10,8 @@ from typing import Final
 
 from .access import Use
 from .code import Code
-from .flow import Flow, flow_of
-from .listing import FunctionListing, Listing
+from .flow import Flow, flow_of_listing
+from .listing import Listing
 
 _ALWAYS: Final = 7
 _ORDER: Final = ("R", "UR", "P", "UP", "B")
@@ -23,13 +23,8 @@ def add_live(listing: Listing) -> None:
     """Fill ``live`` of every function: names of the live registers, by file and number."""
     for function in listing.functions:
         names: dict[int, tuple[str, ...]] = {}
-        live = live_registers(function.code, _flow(function))
+        live = live_registers(function.code, flow_of_listing(function))
         function.live = [names.setdefault(bits, names.get(bits) or _names(bits)) for bits in live]
-
-
-def _flow(function: FunctionListing) -> Flow:
-    facts = function.facts
-    return flow_of(function.code, facts.branch_targets if facts else {}, tuple(function.labels))
 
 
 def live_registers(code: Code, flow: Flow) -> list[int]:
@@ -61,13 +56,10 @@ def live_registers(code: Code, flow: Flow) -> list[int]:
 
 
 def _leaving(flow: Flow, number: int, entry: list[int]) -> int:
-    """What is live behind a block. A call whose callee is known goes through it, not past it."""
-    edges = flow.blocks[number].edges
-    called = any(edge.kind == "call" for edge in edges)
+    """What is live behind a block."""
     bits = 0
-    for edge in edges:
-        if not (called and edge.kind == "fall"):
-            bits |= entry[edge.to]
+    for edge in flow.blocks[number].edges:
+        bits |= entry[edge.to]
     return bits
 
 
