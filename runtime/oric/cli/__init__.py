@@ -1,4 +1,4 @@
-"""The ``oric`` command: compile (the default, with ptxas's options), ``disasm``, ``check``, ``dump`` and ``run``."""
+"""The ``oric`` command: compile (the default, with ptxas's options), ``asm``, ``disasm``, ``check``, ``dump`` and ``run``."""
 
 from __future__ import annotations
 
@@ -31,6 +31,10 @@ def main(argv: list[str]) -> int:
 
 def _dispatch(argv: list[str]) -> int:
     command = argv[0] if argv else ""
+    if command == "asm":
+        from oric.sass.asm_cli import main as asm
+
+        return asm(argv[1:])
     if command == "disasm":
         from oric.sass.cli import main as disasm
 

@@ -87,6 +87,7 @@ def help_text() -> str:
     """The options that work, as ``--help`` prints them."""
     lines = [
         "Usage: oric [options] <ptx file>",
+        "       oric asm <assembly file>",
         "       oric disasm <cubin>",
         "       oric check <cubin>",
         "       oric dump --descriptors [options] <ptx file>",

@@ -20,6 +20,9 @@ enum {
 /* Encode one instruction: takes op, guard, control, mods, ops, residue; returns ORIC_OK or an error. */
 int oric_encode(int isa, const oric_insn *insn, uint64_t *word);
 
+/* Encode in the form insn->form and no other; operands have the kinds of that form or are left out. */
+int oric_encode_form(int isa, const oric_insn *insn, uint64_t *word);
+
 /* Decode one word into op, form, guard, control, mods, residue and every operand of the operation (kind NONE where the
    form has none). Immediates of 32 bits are zero-extended, offsets sign-extended. */
 int oric_decode(int isa, const uint64_t *word, oric_insn *insn);

@@ -228,6 +228,12 @@ int oric_encode(int isa, const oric_insn *insn, uint64_t *word) {
     return error;
 }
 
+int oric_encode_form(int isa, const oric_insn *insn, uint64_t *word) {
+    if (isa < 0 || isa >= ORIC_ISAS || insn->form >= oric_form_count[isa] || oric_forms[isa][insn->form].op != insn->op)
+        return ORIC_E_OPERATION;
+    return insn->guard > 7 || insn->control >> 17 ? ORIC_E_RANGE : put_form(&oric_forms[isa][insn->form], insn, word);
+}
+
 static void get_operand(const uint64_t w[2], const oric_field *f, oric_operand *o) {
     unsigned width = width_of(&f->bits);
     uint64_t top = width < 64 ? (1ull << width) - 1 : ~0ull;

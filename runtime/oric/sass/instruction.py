@@ -18,7 +18,7 @@ ALWAYS: Final = 7  # guard predicate PT
 _KINDS: Final = (
     "none", "gpr", "ugpr", "pred", "upred", "imm", "cbank", "cbanku", "label", "breg", "sb", "sreg",
 )  # fmt: skip
-_MESSAGES: Final = {
+MESSAGES: Final = {
     lib.ORIC_E_OPERATION: "there is no such operation on this target",
     lib.ORIC_E_OPERANDS: "no form of the operation takes operands of these kinds",
     lib.ORIC_E_RANGE: "a register number or value does not fit its field",
@@ -178,7 +178,7 @@ def encode(instruction: Instruction, arch: str) -> int:
     word = ffi.new("uint64_t[2]")
     error = lib.oric_encode(_isa(arch), insn, word)
     if error:
-        raise DecodeError(f"{op.name}: {_MESSAGES[error & 0xFF]}")
+        raise DecodeError(f"{op.name}: {MESSAGES[error & 0xFF]}")
     return int(word[0] | word[1] << 64)
 
 
@@ -196,5 +196,5 @@ def _decode(data: bytes, arch: str) -> Code:
     code = Code(isa, data)
     if code.bad:
         first = code.bad[0]
-        raise DecodeError(f"offset {first * INSTRUCTION_BYTES:#x}: {_MESSAGES[lib.ORIC_E_WORD]}: {code.word(first):032x}")
+        raise DecodeError(f"offset {first * INSTRUCTION_BYTES:#x}: {MESSAGES[lib.ORIC_E_WORD]}: {code.word(first):032x}")
     return code

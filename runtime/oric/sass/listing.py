@@ -21,13 +21,18 @@ from .labels import CodeSection, number_labels
 
 @dataclass(slots=True)
 class Line:
-    """One instruction. ``control`` holds the 17 scheduling bits, ``note`` what is printed behind the instruction."""
+    """One instruction.
+
+    ``control`` holds the 17 scheduling bits, ``note`` what is printed behind the instruction, ``operand`` the part of the text
+    that stands for an immediate operand which a relocation fills.
+    """
 
     offset: int
     words: tuple[int, int]
     text: str
     control: int
     note: str = ""
+    operand: str = ""
 
 
 class SourceLine(NamedTuple):
@@ -124,8 +129,8 @@ def _lines(code: Code, names: dict[int, str] | None, relocated: dict[int, tuple[
     out = []
     for number, (text, control) in enumerate(zip(texts, code.controls(), strict=True)):
         offset = number * INSTRUCTION_BYTES
-        note = relocated[offset][1] if offset in relocated else ""
-        out.append(Line(offset, (words[2 * number], words[2 * number + 1]), text, control, note))
+        operand, note = relocated.get(offset, ("", ""))
+        out.append(Line(offset, (words[2 * number], words[2 * number + 1]), text, control, note, operand))
     return out
 
 

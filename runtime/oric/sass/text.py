@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from oric.support.elf import Cubin, Function
 
+from .asm_write import directives
+from .assemble import unseen_parts
 from .listing import FunctionListing, Line, Listing, SourceLine, control_code
 
 _TEXT_COLUMN = 35  # of the mnemonic in nvdisasm's lines; a guard of the thread stands to the left of it
@@ -14,41 +16,52 @@ _WAIT_AT = 11
 
 def text_lines(listing: Listing, cubin: Cubin | None, plain: bool = False) -> list[str]:
     """The listing; ``plain`` leaves the lines that nvdisasm prints too."""
-    out = [f"\t.target\t{listing.target}"]
-    if cubin is not None and not plain:
-        out += [f"\t// constant bank {bank}: {len(data)} bytes" for bank, data in sorted(cubin.constants.items())]
+    whole = cubin if not plain and cubin is not None and len(cubin.functions) == len(listing.functions) else None
+    around = directives(whole) if whole is not None else None
+    out = list(around.head) if around is not None else [f"\t.target\t{listing.target}"]
     for function in listing.functions:
-        if function.name:
+        if around is not None and function.facts is not None:
+            out += around.before[function.facts.section]
+        elif function.name:
             out += ["", f"//--------------------- .text.{function.name}"]
-            if function.facts is not None and not plain:
-                out += [f"// {line}" for line in _fact_lines(function.facts)]
+        if function.facts is not None and not plain:
+            out += [f"// {line}" for line in _fact_lines(function.facts)]
         out += _function_lines(function, plain)
-    return out
+    return out + (around.tail if around is not None else [])
 
 
 def _function_lines(function: FunctionListing, plain: bool) -> list[str]:
     out = []
     live = function.live
+    unseen = {} if plain or function.facts is None else _unseen(function)
     for number, line in enumerate(function.lines):
         out += [f"{name}:" for name in function.labels.get(line.offset, ())]
         if line.offset in function.sources:
             out += _source_lines(function.sources[line.offset])
-        text = _instruction(line, plain)
+        text = _instruction(line, plain, unseen.get(number, ""))
         out.append(f"{text}  // live: {live_text(live[number])}" if live is not None else text)
     end = 16 * len(function.lines)
     return out + [f"{name}:" for name in function.labels.get(end, ())]
 
 
-def _instruction(line: Line, plain: bool) -> str:
+def _unseen(function: FunctionListing) -> dict[int, str]:
+    """What the texts of the instructions do not show, by number."""
+    bad = set(function.code.bad)
+    relocated = {n: (line.text, line.operand) for n, line in enumerate(function.lines) if line.operand and n not in bad}
+    return unseen_parts(function.code, relocated)
+
+
+def _instruction(line: Line, plain: bool, unseen: str = "") -> str:
     guard, _, rest = line.text.partition(" ") if line.text.startswith(_THREAD_GUARDS) else ("", "", line.text)
     end = " ;" if line.control & _NO_SCHEDULE or line.control >> _WAIT_AT else ";"  # as nvdisasm: neither stall nor wait
     place = f"        /*{line.offset:04x}*/"
     left = f"{guard} ".rjust(_TEXT_COLUMN - len(place)) if guard else " " * (_TEXT_COLUMN - len(place))
     code = "" if plain else f"{control_code(line.control)} "
     note = f"    {line.note}" if line.note else ""
+    hidden = f"  ^{{{unseen}}}" if unseen else ""
     if note.endswith("*)"):
-        return f"{code}{place}{left}{rest}{note}{end.strip()}"
-    return f"{code}{place}{left}{rest}{end}{note}"
+        return f"{code}{place}{left}{rest}{note}{end.strip()}{hidden}"
+    return f"{code}{place}{left}{rest}{end}{hidden}{note}"
 
 
 def _source_lines(places: list[SourceLine]) -> list[str]:
