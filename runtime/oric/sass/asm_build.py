@@ -19,7 +19,6 @@ from oric.support.elf_format import (
     SECTION,
     SEGMENT,
     SHF_EXECINSTR,
-    SHT_NOBITS,
     SHT_PROGBITS,
     SHT_REL,
     SYMBOL,
@@ -88,9 +87,9 @@ class _Builder:
         align = number_of(at, given["align"]) if "align" in given else kind.align
         entsize = number_of(at, given["entsize"]) if "entsize" in given else kind.entsize
         size = number_of(at, given["size"]) if "size" in given else 0
-        if "size" in given and kind_number != SHT_NOBITS:
+        if "size" in given and kind_number not in facts.NO_BYTES:
             raise at.error("size= is for sections without bytes of their own (type=NOBITS)", "size")
-        if kind_number == SHT_NOBITS and (source.data or source.instructions):
+        if kind_number in facts.NO_BYTES and (source.data or source.instructions):
             raise at.error("a section of type NOBITS has a size= and no contents")
         if not 0 <= align < 1 << 32 or align & (align - 1) or not 0 <= size < 1 << 48 or not 0 <= flags < 1 << 64:
             raise at.error("flags, alignment (a power of two) or size out of range")
@@ -333,7 +332,7 @@ class _Builder:
             if "gap" in source.options:
                 out += bytes(self._gap(source))
             section.offset = len(out)
-            if section.type != SHT_NOBITS:
+            if section.type not in facts.NO_BYTES:
                 section.size = len(section.data)
                 out += section.data
         out += bytes(-len(out) % _TABLE_ALIGN)
@@ -344,11 +343,11 @@ class _Builder:
         segments_at = len(out) if self.source.segments else 0
         for statement in self.source.segments:
             out += self._segment(statement, segments_at)
-        kind, osabi, abi, version, flags = self._elf_header()
+        kind, osabi, abi, version, flags, segment_bytes = self._elf_header()
         ident = ELF_MAGIC + b"\x02\x01\x01" + bytes([osabi, abi]) + bytes(7)
         HEADER.pack_into(
             out, 0, ident, kind, EM_CUDA, version, 0, segments_at, headers_at, flags,
-            HEADER.size, SEGMENT.size, len(self.source.segments), SECTION.size, len(self.sections), self.names[".shstrtab"][0],
+            HEADER.size, segment_bytes, len(self.source.segments), SECTION.size, len(self.sections), self.names[".shstrtab"][0],
         )  # fmt: skip
         return bytes(out)
 
@@ -360,21 +359,19 @@ class _Builder:
         return gap
 
     def _elf_header(self) -> tuple[int, ...]:
-        keys = ("type", "osabi", "abi", "version", "flags")
         usual = facts.usual_header(self.target)
         statement = self.source.header
         if statement is None:
             if usual is None:
-                raise self.source.target.error(
-                    f"what the ELF header of {self.target} holds is not known: write .elf type=, osabi=, ..."
-                )
+                listed = ", ".join(f"{key}=" for key in facts.HEADER_KEYS)
+                raise self.source.target.error(f"what the ELF header of {self.target} holds is not known: write .elf {listed}")
             return usual
-        given = options(statement, statement.values, keys)
-        values = dict(zip(keys, usual or (), strict=False)) | {k: number_of(statement, v) for k, v in given.items()}
-        for key, bits in zip(keys, (16, 8, 8, 32, 32), strict=True):
+        given = options(statement, statement.values, tuple(facts.HEADER_KEYS))
+        values = dict(zip(facts.HEADER_KEYS, usual or (), strict=False)) | {k: number_of(statement, v) for k, v in given.items()}
+        for key, bits in facts.HEADER_KEYS.items():
             if not 0 <= values.get(key, -1) < 1 << bits:
                 raise statement.error(f"{key}= is missing or does not fit {bits} bits")
-        return tuple(values[k] for k in keys)
+        return tuple(values[k] for k in facts.HEADER_KEYS)
 
     def _segment(self, statement: Statement, table_at: int) -> bytes:
         if len(statement.values) < 2:

@@ -17,7 +17,7 @@ from oric_tables import cubin as tables
 from oric_tables import cubin_layout as layout
 from oric_tables.targets import TARGETS
 
-from oric.support.elf_format import ET_EXEC
+from oric.support.elf_format import ET_EXEC, SEGMENT
 
 NONE, BYTE, HALF, SIZED = layout.FORMAT_NONE, layout.FORMAT_BYTE, layout.FORMAT_HALF, layout.FORMAT_SIZED
 FORMATS: Final = {"none": NONE, "byte": BYTE, "half": HALF, "sized": SIZED}
@@ -29,6 +29,7 @@ INFO_TYPES: Final = (TYPES["CUDA_INFO"], TYPES["CUDA_COMPAT_INFO"], TYPES["CUDA_
 SYMTAB_TYPES: Final = (TYPES["SYMTAB"], TYPES["CUDA_MERCURY_SYMTAB"])
 RELA_TYPES: Final = (TYPES["RELA"], TYPES["CUDA_MERCURY_RELA"])
 RELOCATION_TYPES: Final = (TYPES["REL"], *RELA_TYPES)
+NO_BYTES: Final = tuple(TYPES[n] for n in ("NOBITS", "CUDA_GLOBAL", "CUDA_LOCAL", "CUDA_SHARED", "CUDA_RESERVED_SHARED"))
 CALLGRAPH: Final = TYPES["CUDA_CALLGRAPH"]
 STRTAB: Final = TYPES["STRTAB"]
 INFO_LINK: Final = 0x40  # sh_flags: sh_info is a section
@@ -43,13 +44,16 @@ _KINDS: Final = sorted(
 )  # fmt: skip
 
 
-def usual_header(target: str) -> tuple[int, int, int, int, int] | None:
-    """Type, OS ABI, ABI version, version and flags of the ELF header of a cubin for the target; None: not known."""
+HEADER_KEYS: Final = {"type": 16, "osabi": 8, "abi": 8, "version": 32, "flags": 32, "phentsize": 16}  # and their bits
+
+
+def usual_header(target: str) -> tuple[int, ...] | None:
+    """Type, OS ABI, ABI version, version, flags, size of program headers in a cubin for the target; None: not known."""
     row = TARGETS.get(target)
     if row is None:
         return None
     version, sm_shift = layout.HEADER_FORMS[row.elf["osabi"]]
-    return ET_EXEC, row.elf["osabi"], row.elf["abiversion"], version, row.elf["flags_base"] | row.number << sm_shift
+    return ET_EXEC, row.elf["osabi"], row.elf["abiversion"], version, row.elf["flags_base"] | row.number << sm_shift, SEGMENT.size
 
 
 class SectionKind(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Final
 from oric_tables import cubin as tables
 
 from oric.support.elf import Cubin, Section
-from oric.support.elf_format import HEADER, REL, RELA, SHF_EXECINSTR, SHT_NOBITS, SHT_PROGBITS, SHT_REL, SYMBOL
+from oric.support.elf_format import HEADER, REL, RELA, SHF_EXECINSTR, SHT_PROGBITS, SHT_REL, SYMBOL
 
 from . import asm_facts as facts
 from .asm_facts import quoted, unquoted
@@ -82,10 +82,10 @@ class _Writer:
 
     def _head(self) -> list[str]:
         cubin = self.cubin
-        found = (cubin.type, cubin.osabi, cubin.abiversion, cubin.version, cubin.flags)
+        found = (cubin.type, cubin.osabi, cubin.abiversion, cubin.version, cubin.flags, cubin.segment_bytes)
         lines = [f"\t.target\t{cubin.target}"]
         if found != facts.usual_header(cubin.target):
-            lines.append("\t.elf\ttype={}, osabi={:#x}, abi={}, version={:#x}, flags={:#x}".format(*found))
+            lines.append("\t.elf\t" + ", ".join(f"{key}={value:#x}" for key, value in zip(facts.HEADER_KEYS, found, strict=True)))
         return lines
 
     @staticmethod
@@ -117,7 +117,7 @@ class _Writer:
         if section.link != (self._index(kind.link) if kind.link else 0):
             out.append(f"link={self._name(section.link)}")
         out += self._info(section)
-        if section.type == SHT_NOBITS:
+        if section.type in facts.NO_BYTES:
             out.append(f"size={section.size:#x}")
         elif (twin := self._twin(section)) is not None:
             out.append(f"at={self._name(twin.index)}")
@@ -160,7 +160,7 @@ class _Writer:
     def _ranges(self) -> dict[tuple[int, int], int]:
         out: dict[tuple[int, int], int] = {}
         for section in self.sections:
-            if section.type != SHT_NOBITS and section.size:
+            if section.type not in facts.NO_BYTES and section.size:
                 out.setdefault((section.offset, section.size), section.index)
         return out
 
@@ -170,12 +170,12 @@ class _Writer:
         out: dict[int, int] = {}
         end = HEADER.size
         for section in self.sections[1:]:
-            if section.type != SHT_NOBITS and section.size and self._twin(section) is not None:
+            if section.type not in facts.NO_BYTES and section.size and self._twin(section) is not None:
                 continue
             start = -(-end // (section.align or 1)) * (section.align or 1)
             if 0 < section.offset - start < MOST_GAP and section.align < MOST_GAP:
                 out[section.index] = section.offset - start
-            end = max(start, section.offset + (0 if section.type == SHT_NOBITS else section.size))
+            end = max(start, section.offset + (0 if section.type in facts.NO_BYTES else section.size))
         return out
 
     def _twin(self, section: Section) -> Section | None:
@@ -186,7 +186,7 @@ class _Writer:
     # -- contents ------------------------------------------------------------------------------------------------
 
     def _contents(self, section: Section) -> list[str]:
-        if section.type == SHT_NOBITS or self._twin(section) is not None:
+        if section.type in facts.NO_BYTES or self._twin(section) is not None:
             return []
         lines: list[str] | None = None
         if section.type in facts.INFO_TYPES:
@@ -333,13 +333,13 @@ def segment_sizes(sections: list[Section]) -> tuple[int, int]:
     start = sections[0].offset
     end = memory = start
     for section in sections:
-        if section.type == SHT_NOBITS:
+        if section.type in facts.NO_BYTES:
             end = max(end, section.offset)
         else:
             end = max(end, section.offset + len(section.data))
     memory = end - start
     for section in sections:
-        if section.type == SHT_NOBITS:
+        if section.type in facts.NO_BYTES:
             memory = -(-memory // (section.align or 1)) * (section.align or 1) + section.size
     return end - start, memory
 

@@ -242,7 +242,7 @@ class Cubin:
             raise CubinError(f"not a cubin: ELF type {header.type} is neither an executable nor an object")
         self.type, self.version, self.entry, self.flags = header.type, header.version, header.entry, header.flags
         self.osabi, self.abiversion = header.ident[7], header.ident[8]
-        self.segments_at = header.phoff  # offset of the program headers
+        self.segments_at, self.segment_bytes = header.phoff, header.phentsize  # offset of the program headers, size of each
         form = tables.HEADER_FORMS.get(self.osabi)
         if form is None:
             raise CubinError(f"unknown form of cubin: OS ABI {self.osabi:#x}")
