@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from oric_tables._native import ffi, lib
@@ -54,6 +55,16 @@ class Code:
     def uses(self) -> list[list[Use]]:
         """The registers that every instruction reads and writes; nothing for words that no form has."""
         return uses(self.insns, self.count)
+
+    @cached_property
+    def all_uses(self) -> list[list[Use]]:
+        """:meth:`uses`, made once."""
+        return self.uses()
+
+    @cached_property
+    def plain_texts(self) -> list[str]:
+        """:meth:`texts` without labels, made once."""
+        return self.texts()
 
     def texts(self, labels: Mapping[int, str] | None = None, immediates: Mapping[int, str] | None = None) -> list[str]:
         """The text of every instruction, as nvdisasm prints it but without the end of the line.

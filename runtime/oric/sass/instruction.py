@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from oric_tables import ops
@@ -75,33 +76,75 @@ class Operand(NamedTuple):
 
 
 class Instruction:
-    """A machine instruction. ``word`` is the 128-bit word, ``offset`` its place in the code in bytes.
+    """A machine instruction: ``number`` of the code that was decoded with it. Its parts are made when they are asked for."""
 
-    ``text`` is what nvdisasm prints, ``operands`` are in the order of the operation, ``modifiers`` their values by name.
-    ``reads`` and ``writes`` are the registers of all files, with widths, those that no operand names and the guard included.
-    """
+    def __init__(self, code: Code, number: int) -> None:
+        self._code = code
+        self.number = number
 
-    __slots__ = (
-        "control", "guard", "guard_negated", "modifiers", "offset", "op", "operands", "reads", "text", "word", "writes",
-    )  # fmt: skip
+    @property
+    def offset(self) -> int:
+        """Its place in the code in bytes."""
+        return self.number * INSTRUCTION_BYTES
 
-    def __init__(self, op: ops.Op, word: int, offset: int, insn: Any, text: str, uses: list[Use]) -> None:
-        self.op = op
-        self.word = word
-        self.offset = offset
-        self.text = text
-        self.guard: int = insn.guard
-        self.guard_negated = bool(insn.guard_neg)
-        self.control = Control.unpack(insn.control)
-        self.modifiers = op.unpack(insn.mods)
-        self.reads = tuple(use for use in uses if not use.writes)
-        self.writes = tuple(use for use in uses if use.writes)
-        self.operands = tuple(_operand(slot.name, insn.ops[i]) for i, slot in enumerate(op.operands) if insn.ops[i].kind)
+    @property
+    def word(self) -> int:
+        """The 128 bits."""
+        return self._code.word(self.number)
+
+    @property
+    def text(self) -> str:
+        """What nvdisasm prints: guard, mnemonic, operands. Branches name the offset of their target."""
+        return self._code.plain_texts[self.number]
 
     @property
     def mnemonic(self) -> str:
         """Mnemonic with modifiers, as printed, without the guard."""
         return self.text.split(" ")[1 if self.text.startswith("@") else 0]
+
+    @cached_property
+    def op(self) -> ops.Op:
+        """The operation: its name, operand slots and modifiers."""
+        op = ops.OPS[self._code.insns[self.number].op]
+        assert op is not None
+        return op
+
+    @cached_property
+    def operands(self) -> tuple[Operand, ...]:
+        """The operands that the form has, in order of the operation."""
+        insn = self._code.insns[self.number]
+        return tuple(_operand(slot.name, insn.ops[i]) for i, slot in enumerate(self.op.operands) if insn.ops[i].kind)
+
+    @cached_property
+    def modifiers(self) -> dict[str, str | int]:
+        """The value of every modifier of the operation by name."""
+        found: dict[str, str | int] = self.op.unpack(self._code.insns[self.number].mods)
+        return found
+
+    @cached_property
+    def guard(self) -> int:
+        """Number of the guard predicate, 7 = always."""
+        return int(self._code.insns[self.number].guard)
+
+    @cached_property
+    def guard_negated(self) -> bool:
+        """True for ``@!P0``."""
+        return bool(self._code.insns[self.number].guard_neg)
+
+    @cached_property
+    def control(self) -> Control:
+        """Stall count, yield, scoreboards."""
+        return Control.unpack(self._code.insns[self.number].control)
+
+    @property
+    def reads(self) -> tuple[Use, ...]:
+        """Registers of all files that it reads, with widths; those that no operand names and the guard included."""
+        return tuple(use for use in self._code.all_uses[self.number] if not use.writes)
+
+    @property
+    def writes(self) -> tuple[Use, ...]:
+        """Registers of all files that it writes."""
+        return tuple(use for use in self._code.all_uses[self.number] if use.writes)
 
     @property
     def effects(self) -> frozenset[str]:
@@ -134,13 +177,7 @@ def decode(data: bytes, arch: str) -> list[Instruction]:
         DecodeError: unknown target, a rest that is no whole instruction, or a word that is no instruction.
     """
     code = _decode(data, arch)
-    out = []
-    for i, (text, uses) in enumerate(zip(code.texts(), code.uses(), strict=True)):
-        insn = code.insns[i]
-        op = ops.OPS[insn.op]
-        assert op is not None
-        out.append(Instruction(op, code.word(i), i * INSTRUCTION_BYTES, insn, text, uses))
-    return out
+    return [Instruction(code, number) for number in range(code.count)]
 
 
 def disassemble(data: bytes, arch: str, labels: Mapping[int, str] | None = None) -> list[str]:
