@@ -1,0 +1,92 @@
+"""The golden data against this package: text, registers, and words that decode and encode to themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oric.sass.code import Code
+from oric.support import elf
+from oric.support.targets import find_target
+from oric_tables._native import ffi, lib
+
+from . import golden, judge, targets
+
+Difference = tuple[int, str, str]  # word, what nvdisasm says, what this package says
+
+
+def isa_of(model: str) -> int:
+    """The number of an encoding model, as the C code counts them."""
+    return int(find_target(targets.MODELS[model][0]).isa)
+
+
+def texts(model: str, words: list[golden.Word] | None = None) -> list[Difference]:
+    """Words whose text differs; those that nvdisasm refuses ("") must not decode either."""
+    isa = isa_of(model)
+    words = golden.words(model) if words is None else words
+    data = b"".join(w.word.to_bytes(16, "little") for w in words)
+    code = Code(isa, data)
+    bad = set(code.bad)
+    out = []
+    buffer = ffi.new("char[]", 1024)
+    for i, w in enumerate(words):
+        said = ""
+        if i not in bad:
+            lib.oric_print(isa, code.insns + i, w.address, ffi.NULL, ffi.NULL, buffer, 1024)
+            said = ffi.string(buffer).decode()
+        if said != w.text:
+            out.append((w.word, w.text, said))
+    return out
+
+
+def round_trips(model: str, cubins: list[golden.Cubin] | None = None) -> list[Difference]:
+    """Words of the code, scheduling bits included, that decode but do not encode to themselves."""
+    isa = isa_of(model)
+    seen: dict[int, None] = {}
+    for cubin in golden.cubins(model) if cubins is None else cubins:
+        for data in judge.code(cubin.image).values():
+            seen.update(dict.fromkeys(judge.words(data)))
+    words = list(seen)
+    code = Code(isa, b"".join(w.to_bytes(16, "little") for w in words))
+    bad = set(code.bad)
+    out = []
+    again = ffi.new("uint64_t[2]")
+    for i, word in enumerate(words):
+        if i in bad:
+            continue
+        error = lib.oric_encode(isa, code.insns + i, again)
+        got = again[0] | again[1] << 64
+        if error or got != word:
+            out.append((word, "itself", f"error {error}" if error else f"{got:032x}"))
+    return out
+
+
+def registers(model: str, words: list[golden.Word] | None = None) -> list[Difference]:
+    """Words whose written and read registers differ from those of nvdisasm's life ranges."""
+    words = golden.words(model) if words is None else words
+    words = [w for w in words if w.text and w.registers != golden.DIFFERS]
+    code = Code(isa_of(model), b"".join(w.word.to_bytes(16, "little") for w in words))
+    bad = set(code.bad)
+    out = []
+    for i, (w, uses) in enumerate(zip(words, code.uses(), strict=True)):
+        if i not in bad and _facts(uses) != _sorted(w.registers):
+            written, read = _facts(uses)
+            out.append((w.word, f"{w.text} {w.registers}", f"{','.join(written)}={','.join(read)}"))
+    return out
+
+
+def _facts(uses: list[Any]) -> tuple[list[str], list[str]]:
+    shown = [u for u in uses if u.file != "B"]  # life ranges have no barrier registers
+    return tuple(sorted({n for u in shown if u.writes == writes for n in u.names}) for writes in (True, False))  # type: ignore[return-value]
+
+
+def _sorted(registers: str) -> tuple[list[str], list[str]]:
+    written, read = registers.split("=")
+    return sorted(filter(None, written.split(","))), sorted(filter(None, read.split(",")))
+
+
+def kernels(model: str) -> dict[str, int]:
+    """How many functions each target of a model has in the corpus."""
+    counts: dict[str, int] = {}
+    for cubin in golden.cubins(model):
+        counts[cubin.target] = counts.get(cubin.target, 0) + len(elf.read(cubin.image).functions)
+    return counts

@@ -1,0 +1,88 @@
+"""What nvdisasm says of the corpus: the text of every distinct word, and the registers that its life ranges show as read and written."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from oric.support import elf
+
+from tests.sass import nvdisasm
+from tests.sass.compare_words import plain
+
+BATCH = 4000  # words of one question; a word stands at its place in the batch
+_SECTION = re.compile(r"\s*\.section\s+(\.text\.[^\s,]+)")
+_LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s")
+_FILES = {"GPR": "R", "PRED": "P", "UGPR": "UR", "UPRED": "UP"}
+
+
+def code(image: bytes) -> dict[str, bytes]:
+    """The code sections of a cubin by name."""
+    return {s.name: s.data for s in elf.read(image).sections if s.name.startswith(".text.")}
+
+
+def words(data: bytes) -> list[int]:
+    """The 128-bit words of code."""
+    return [int.from_bytes(data[i : i + 16], "little") for i in range(0, len(data) - 15, 16)]
+
+
+def texts(tool: str, model: str, asked: list[int]) -> list[str | None]:
+    """The text of every word at its place in batches of ``BATCH`` words; None where nvdisasm refuses it."""
+    out: list[str | None] = []
+    for start in range(0, len(asked), BATCH):
+        out += nvdisasm.texts(tool, model, asked[start : start + BATCH])
+    return out
+
+
+def accesses(tool: str, images: Iterable[bytes]) -> dict[int, Counter[str]]:
+    """For every plain word how often which facts were printed: ``R4,P0=R2,R3`` is what it writes and what it reads."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for image in images:
+        sections = {name: words(data) for name, data in code(image).items()}
+        for name, offset, facts in life_ranges(tool, image):
+            found[plain(sections[name][offset // 16])][facts] += 1
+    return found
+
+
+def life_ranges(tool: str, image: bytes) -> list[tuple[str, int, str]]:
+    """(section, offset, facts) of every instruction of a cubin."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(image)
+        file.flush()
+        done = subprocess.run([tool, "-c", "-plr", file.name], capture_output=True, text=True, check=True)
+    result = []
+    section, groups, columns = "", "", []
+    for line in done.stdout.splitlines():
+        if match := _SECTION.match(line):
+            section = match[1]
+        code_part, bar, ranges = line.partition("// |")
+        if not bar:
+            continue
+        if any(f" {name} " in ranges for name in _FILES):
+            groups = ranges
+        elif "#" in ranges and not code_part.strip():
+            columns = _columns(groups, ranges)
+        elif match := _LINE.match(code_part):
+            result.append((section, int(match[1], 16), _facts(columns, ranges)))
+    return result
+
+
+def _columns(groups: str, numbers: str) -> list[tuple[int, str]]:
+    """(place of the mark, register) of every column; a mark stands below the last digit of the number."""
+    columns = []
+    start = 0
+    for group, part in zip(groups.split("|"), numbers.split("|"), strict=True):
+        if file := _FILES.get(group.strip()):
+            columns += [(start + m.end() - 1, f"{file}{m[0]}") for m in re.finditer(r"\d+", part)]
+        start += len(part) + 1
+    return columns
+
+
+def _facts(columns: list[tuple[int, str]], ranges: str) -> str:
+    marks = [(ranges[at : at + 1], name) for at, name in columns]
+    written = ",".join(name for mark, name in marks if mark in ("^", "x"))
+    read = ",".join(name for mark, name in marks if mark in ("v", "x"))
+    return f"{written}={read}"
