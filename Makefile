@@ -58,7 +58,7 @@ sanitize: build
 	tests/sanitize.sh $(PY)
 
 conformance: build
-	$(PY) tests/conformance.py
+	$(PY) -m tests.conformance
 
 gpu: build
 	$(PY) bench/gpu/bundle.py

@@ -1,7 +1,7 @@
 """Make the corpus and its golden data, or compare it with this package.
 
-    python -m tests.corpus make [--model SM...] [--keep FOLDER]    needs nvcc, ptxas and nvdisasm ($NVDISASM)
-    python -m tests.corpus differences [--model SM...]             words of the golden data that print or encode otherwise
+python -m tests.corpus make [--model SM...] [--keep FOLDER]    needs nvcc, ptxas and nvdisasm ($NVDISASM)
+python -m tests.corpus differences [--model SM...]             words of the golden data that print or encode otherwise
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from .compile import ToolError, need
 
 def main() -> int:
     """Exit status: 0; 1 for differences or a mistake in the sources; 2 when a tool is missing."""
-    parser = argparse.ArgumentParser(prog="tests.corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="tests.corpus", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=("make", "differences"))
     parser.add_argument("--model", nargs="+", choices=tuple(targets.MODELS), default=list(targets.MODELS))
     parser.add_argument("--keep", type=Path, help="write the cubins to this folder too, as TARGET/NAME.cubin")
@@ -73,8 +75,7 @@ def _judged(tool: str, model: str, made: list[golden.Cubin]) -> list[tuple[int, 
     result = []
     for word, text in zip(asked, judge.texts(tool, model, asked), strict=True):
         if text is None:
-            print(f"{model}: nvdisasm refuses {word:032x}", file=sys.stderr)
-            text = ""
+            raise ToolError(f"{model}: nvdisasm refuses {word:032x}")
         seen = facts[word]
         result.append((word, text, next(iter(seen)) if len(seen) == 1 else golden.DIFFERS))
     return result

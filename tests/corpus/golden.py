@@ -4,8 +4,8 @@
 bytes], ..]}``, then the cubins one after the other. The same files that the loader, the checker and the assembler take.
 
 ``MODEL.words.xz`` holds every distinct instruction of them once (:func:`tests.sass.compare_words.plain`: without the scheduling
-bits that do not show): the number of words as a line, then 16 bytes a word, then a line each: nvdisasm's text where the word stands
-at its number in batches of ``judge.BATCH``, a tab, and the registers that nvdisasm's life ranges show, written and read.
+bits that do not show): the number of words as a line, then 16 bytes a word, then a line each: nvdisasm's text where the word
+stands at its number in batches of ``judge.BATCH``, a tab, and the registers that nvdisasm's life ranges show, written and read.
 A ``+`` instead of the registers says that they differ from place to place (calls do).
 """
 

@@ -1,4 +1,4 @@
-"""What nvdisasm says of the corpus: the text of every distinct word, and the registers that its life ranges show as read and written."""
+"""What nvdisasm says of the corpus: the text of every distinct word, and the registers of its life ranges, read and written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from oric.support import elf
 
 from tests.sass import nvdisasm
 from tests.sass.compare_words import plain
+
+from .compile import ToolError
 
 BATCH = 4000  # words of one question; a word stands at its place in the batch
 _SECTION = re.compile(r"\s*\.section\s+(\.text\.[^\s,]+)")
@@ -52,7 +54,9 @@ def life_ranges(tool: str, image: bytes) -> list[tuple[str, int, str]]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(image)
         file.flush()
-        done = subprocess.run([tool, "-c", "-plr", file.name], capture_output=True, text=True, check=True)
+        done = subprocess.run([tool, "-c", "-plr", file.name], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ToolError(f"nvdisasm refuses a cubin with the sections {', '.join(code(image))}: {done.stderr.strip()[:200]}")
     result = []
     section, groups, columns = "", "", []
     for line in done.stdout.splitlines():

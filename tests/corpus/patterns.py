@@ -4,9 +4,8 @@
     add.(s32|u64) <=\\1>, <\\1>, <\\1>      two instructions; ``\\1`` is what the first group stands for
 
 Operands: ``<T>`` a value of type T, ``<=T>`` a result, ``<+T>`` both, ``<T*4>`` a vector of four, ``<T!>`` a value that must lie
-in a register (never a parameter or constant), ``<@global>`` an address (global, shared, local, const, generic, cluster; map = that
-of a tensor map).
-A line may hold several statements.
+in a register (never a parameter or constant), ``<@global>`` an address (global, shared, local, const, generic, cluster; map is
+that of a tensor map). A line may hold several statements.
 """
 
 from __future__ import annotations
