@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import lzma
+import os
 import re
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 from oric.support import elf
 
@@ -19,6 +25,16 @@ BATCH = 4000  # words of one question; a word stands at its place in the batch
 _SECTION = re.compile(r"\s*\.section\s+(\.text\.[^\s,]+)")
 _LINE = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s")
 _FILES = {"GPR": "R", "PRED": "P", "UGPR": "UR", "UPRED": "UP"}
+
+
+def cache_folder() -> Path:
+    """Where answers of tools are kept between runs."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "oric"
+
+
+@cache
+def _version(tool: str) -> str:
+    return nvdisasm.version(tool)
 
 
 def code(image: bytes) -> dict[str, bytes]:
@@ -50,7 +66,18 @@ def accesses(tool: str, images: Iterable[bytes]) -> dict[int, Counter[str]]:
 
 
 def life_ranges(tool: str, image: bytes) -> list[tuple[str, int, str]]:
-    """(section, offset, facts) of every instruction of a cubin."""
+    """(section, offset, facts) of every instruction of a cubin; kept in ``$XDG_CACHE_HOME/oric``, as it takes a second."""
+    key = hashlib.sha256(_version(tool).encode() + image).hexdigest()
+    path = cache_folder() / "life_ranges" / key[:2] / f"{key}.json.xz"
+    if path.exists():
+        return [(section, offset, facts) for section, offset, facts in json.loads(lzma.decompress(path.read_bytes()))]
+    result = _life_ranges(tool, image)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(lzma.compress(json.dumps(result).encode(), preset=1))
+    return result
+
+
+def _life_ranges(tool: str, image: bytes) -> list[tuple[str, int, str]]:
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(image)
         file.flush()
