@@ -114,6 +114,13 @@ static int go_in(checker *c, int32_t at) {
     return failed;
 }
 
+/* Nothing is known behind a word that is no instruction. */
+static void pass_unknown(oric_state *s) {
+    s->n = 0;
+    s->regions = 0xffff, s->stack_known = 0;
+    for (int b = 0; b < ORIC_BOARDS; b++) s->board_insn[b] = ORIC_NO_INSN, s->board_age[b] = ORIC_AGE_MOST;
+}
+
 /* A call of code that is not here takes long enough for every result of known time. */
 static void pass_outside(oric_state *s) {
     int32_t n = 0;
@@ -132,6 +139,7 @@ static int leave(checker *c, int32_t at) {
     if (g->returns[block] && come_back(c, at)) return -1;
     if (g->call[block] >= 0 && go_in(c, at)) return -1;
     if (g->call[block] == ORIC_CALL_OUTSIDE) pass_outside(s);
+    if (last->op == 0) pass_unknown(s);
     for (int32_t e = g->succ_first[block]; !failed && e < g->succ_first[block + 1]; e++) {
         failed = oric_state_copy(&narrowed, s);
         if (failed) break;

@@ -24,7 +24,7 @@ enum {
     ORIC_H_STACK = 15,     /* the function returns with another stack pointer: `had` bytes off */
     ORIC_H_RETURN = 16,    /* a return outside of a function that is called */
     ORIC_H_TARGET = 17,    /* a branch to a place that is no instruction */
-    ORIC_H_RUNS_OUT = 18,  /* control reaches the end of the section, or a word that is no instruction */
+    ORIC_H_RUNS_OUT = 18,  /* control reaches the end of the section */
     ORIC_H_TOO_MUCH = 19,  /* more pending operations than the checker follows: the rest is not checked */
     ORIC_H_KINDS = 20
 };

@@ -82,7 +82,7 @@ static void block_edges(oric_check_graph *g, const oric_checked_code *code, int3
     int32_t last = g->first[b + 1] - 1;
     const oric_insn *insn = &code->insns[last];
     uint32_t does = effects(insn);
-    int stays = insn->op == 0 || (does & ENDS && oric_unconditional(insn)); /* does not go on behind itself */
+    int stays = does & ENDS && oric_unconditional(insn); /* does not go on behind itself */
     int32_t target = does & ORIC_DOES_BRANCH && !is_outside(code, last) ? oric_target_of(code, last) : -1;
     g->call[b] = ORIC_CALL_NONE, g->returns[b] = 0;
     if (does & ORIC_DOES_CALL) {
@@ -94,7 +94,7 @@ static void block_edges(oric_check_graph *g, const oric_checked_code *code, int3
         if (target >= 0) add_edge(out, g->block_of[target], ORIC_EDGE_TAKEN);
         else indirect_edges(g, code, last, out);
     }
-    g->leaves[b] = insn->op == 0 || (!stays && b + 1 == g->count);
+    g->leaves[b] = !stays && b + 1 == g->count;
     if (!stays && b + 1 < g->count) add_edge(out, b + 1, ORIC_EDGE_NEXT);
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     uint8_t *edge;       /* parallel to succs: ORIC_EDGE_* */
     int32_t *call;       /* by block: the block that its last instruction calls, ORIC_CALL_* */
     uint8_t *returns;    /* by block: its last instruction may return */
-    uint8_t *leaves;     /* by block: its last instruction or the one behind it is no instruction of the section */
+    uint8_t *leaves;     /* by block: control goes on behind the end of the section */
 } oric_check_graph;
 
 /* Whether an instruction does what it does for every thread that comes to it. */
