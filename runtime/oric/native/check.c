@@ -19,7 +19,8 @@ typedef struct {
     int32_t block, caller;
     int32_t next;        /* node of the same block */
     int32_t next_return; /* returning node of the same caller */
-    int32_t stack;       /* at its end, for the return */
+    int32_t stack;       /* at its end, for the return, */
+    uint16_t regions;    /* as these, which a function leaves as they are */
     uint8_t stack_known, queued, listed;
     oric_state entry;
 } node;
@@ -93,12 +94,14 @@ static int come_back(checker *c, int32_t at) {
         c->returns_of[call] = at;
     }
     int32_t stack = c->walker.state.stack;
+    uint16_t regions = c->walker.state.regions;
     uint8_t known = c->walker.state.stack_known;
     for (int32_t from = c->node_of[call]; from != NONE; from = c->nodes[from].next) {
         c->walker.state.stack = c->nodes[from].stack, c->walker.state.stack_known = c->nodes[from].stack_known;
+        c->walker.state.regions = c->nodes[from].regions;
         if (arrive(c, call + 1, c->nodes[from].caller, &c->walker.state)) return -1;
     }
-    c->walker.state.stack = stack, c->walker.state.stack_known = known;
+    c->walker.state.stack = stack, c->walker.state.stack_known = known, c->walker.state.regions = regions;
     return 0;
 }
 
@@ -106,7 +109,7 @@ static int come_back(checker *c, int32_t at) {
 static int go_in(checker *c, int32_t at) {
     int32_t block = c->nodes[at].block;
     oric_state *s = &c->walker.state;
-    c->nodes[at].stack = s->stack, c->nodes[at].stack_known = s->stack_known;
+    c->nodes[at].stack = s->stack, c->nodes[at].stack_known = s->stack_known, c->nodes[at].regions = s->regions;
     s->stack = 0, s->stack_known = 1;
     int failed = arrive(c, c->graph.call[block], block, s);
     s->stack = c->nodes[at].stack, s->stack_known = c->nodes[at].stack_known;

@@ -49,6 +49,7 @@ void oric_state_sort(oric_state *s) {
     for (int32_t i = 0; i < s->n; i++) {
         if (n && compare(&s->tokens[n - 1], &s->tokens[i]) == 0) {
             if (s->tokens[i].age < s->tokens[n - 1].age) s->tokens[n - 1].age = s->tokens[i].age;
+            if (s->tokens[i].later < s->tokens[n - 1].later) s->tokens[n - 1].later = s->tokens[i].later;
         } else {
             s->tokens[n++] = s->tokens[i];
         }
@@ -92,6 +93,7 @@ static int join_tokens(oric_state *into, const oric_state *from) {
         } else if (order == 0) {
             oric_token both = into->tokens[i--];
             if (from->tokens[k].age < both.age) both.age = from->tokens[k].age, changed = 1;
+            if (from->tokens[k].later < both.later) both.later = from->tokens[k].later, changed = 1;
             into->tokens[at] = both;
             k--;
         } else {

@@ -13,6 +13,7 @@ enum {
     ORIC_AGE_MOST = 127,      /* ages end here: no distance is longer */
     ORIC_TOKENS_MOST = 6000,  /* pending operations of a state: every register of real code has a few */
     ORIC_BOARDS = 6,
+    ORIC_LATER_MOST = 63,
     ORIC_BOARD_GROUP = 1 << 6,/* stands for the wait of warp-group instructions, which have no scoreboard */
     ORIC_NO_INSN = -1
 };
@@ -27,6 +28,8 @@ typedef struct {
     uint8_t row;      /* of the distance table */
     uint8_t guard;
     uint8_t queue;    /* in-order queue, 0 = none */
+    uint8_t board;    /* scoreboard that counts it, ORIC_BOARDS = none */
+    uint8_t later;    /* how often that was used since, the least over all paths, up to ORIC_LATER_MOST */
     uint8_t limit;    /* age at which it is over, of ORIC_T_FIXED */
 } oric_token;
 

@@ -19,6 +19,7 @@ typedef struct {
     uint8_t guard;         /* code of its guard */
     uint8_t stall, write_board, read_board;
     uint8_t waits;         /* scoreboards, and ORIC_BOARD_GROUP */
+    uint8_t counted, left; /* scoreboard that it waits for until `left` instructions are outstanding; ORIC_BOARDS = none */
     uint8_t never;         /* its guard is false for all threads */
     uint8_t sets_predicate;
 } current;
@@ -67,14 +68,17 @@ void oric_walk_begin(oric_walker *w) {
 
 /* -- what an instruction is and touches -- */
 
-static uint8_t further_waits(const oric_insn *insn) {
-    if (insn->op >= ORIC_SLOT_OPS) return 0;
-    const oric_flow *flow = &oric_flows[insn->op];
-    uint8_t mask = (uint8_t)(insn->mods >> flow->boards_shift & ((1u << flow->boards_width) - 1));
-    if (flow->board < insn->nops && insn->ops[flow->board].kind == ORIC_K_SB && insn->ops[flow->board].reg < ORIC_BOARDS &&
-        flow->left < insn->nops && insn->ops[flow->left].value == 0)
-        mask |= (uint8_t)(1 << insn->ops[flow->board].reg);
-    return mask;
+/* The waits of instructions that wait by what they do, not by their mask. */
+static void further_waits(current *c) {
+    c->counted = ORIC_BOARDS;
+    if (c->insn->op >= ORIC_SLOT_OPS) return;
+    const oric_flow *flow = &oric_flows[c->insn->op];
+    c->waits |= (uint8_t)(c->insn->mods >> flow->boards_shift & ((1u << flow->boards_width) - 1));
+    if (flow->board >= c->insn->nops || flow->left >= c->insn->nops) return;
+    const oric_operand *board = &c->insn->ops[flow->board], *left = &c->insn->ops[flow->left];
+    if (board->kind != ORIC_K_SB || board->reg >= ORIC_BOARDS || left->value < 0) return;
+    if (left->value == 0) c->waits |= (uint8_t)(1 << board->reg);
+    else c->counted = (uint8_t)board->reg, c->left = left->value < ORIC_LATER_MOST ? (uint8_t)left->value : ORIC_LATER_MOST;
 }
 
 static current look_at(const oric_walker *w, int32_t i) {
@@ -84,7 +88,8 @@ static current look_at(const oric_walker *w, int32_t i) {
     c.use = w->uses + w->first_use[i], c.end = w->uses + w->first_use[i + 1];
     c.guard = guard_code(insn);
     c.stall = insn->control & 15, c.write_board = insn->control >> 5 & 7, c.read_board = insn->control >> 8 & 7;
-    c.waits = (uint8_t)((insn->control >> 11 & 63) | further_waits(insn));
+    c.waits = insn->control >> 11 & 63;
+    further_waits(&c);
     if (c.klass->async == ORIC_ASYNC_WAIT) c.waits |= ORIC_BOARD_GROUP;
     c.never = insn->guard >= ALWAYS && insn->guard_neg;
     return c;
@@ -153,6 +158,7 @@ static void check_rewrite(oric_walker *w, const current *c, const oric_token *t,
 /* Check one pending operation against the instruction; returns whether it goes on being pending. */
 static int meet(oric_walker *w, const current *c, oric_token *t) {
     if (t->boards & c->waits) return 0;
+    if (t->board == c->counted && c->counted < ORIC_BOARDS && t->later >= c->left) return 0;
     int32_t age = w->clock + t->age;
     if (t->kind == ORIC_T_FIXED && age >= t->limit) return 0;
     int reads = w->read_stamp[t->unit] == w->stamp, writes = w->write_stamp[t->unit] == w->stamp;
@@ -176,7 +182,9 @@ static int meet(oric_walker *w, const current *c, oric_token *t) {
 
 /* A scoreboard that a later instruction of an in-order queue sets covers the earlier ones. */
 static void cover(const current *c, oric_token *t) {
+    if (t->board < ORIC_BOARDS && t->later < ORIC_LATER_MOST && (t->board == c->write_board || t->board == c->read_board)) t->later++;
     if (!t->queue || t->queue != c->klass->queue) return;
+    if (t->board == ORIC_BOARDS && c->write_board < ORIC_BOARDS) t->board = c->write_board, t->later = 0;
     if (c->write_board < ORIC_BOARDS) t->boards |= (uint8_t)(1 << c->write_board);
     if (c->read_board < ORIC_BOARDS && t->kind == ORIC_T_READ) t->boards |= (uint8_t)(1 << c->read_board);
 }
@@ -199,7 +207,7 @@ static uint8_t board_bit(uint8_t board) { return board < ORIC_BOARDS ? (uint8_t)
 static int begin_write(oric_walker *w, const current *c, const oric_register_use *use, int k) {
     oric_token t = {.insn = c->i, .age = -w->clock, .unit = oric_unit(use->file, use->number + (unsigned)k), .guard = c->guard};
     if (c->sets_predicate && t.guard && w->write_stamp[guard_unit(t.guard)] == w->stamp) t.guard = 0;
-    t.queue = c->klass->queue;
+    t.queue = c->klass->queue, t.board = c->write_board < ORIC_BOARDS ? c->write_board : ORIC_BOARDS;
     t.row = c->klass->rows[use->file][k > 0];
     if (c->klass->async == ORIC_ASYNC_GROUP) {
         t.kind = ORIC_T_WRITE, t.boards = ORIC_BOARD_GROUP;
@@ -217,7 +225,7 @@ static int begin_read(oric_walker *w, const current *c, const oric_register_use 
     oric_token t = {.insn = c->i, .age = -w->clock, .unit = oric_unit(use->file, use->number + (unsigned)k), .guard = c->guard};
     if (w->write_stamp[t.unit] == w->stamp) return 0; /* its own result comes after its sources */
     if (c->sets_predicate && t.guard && w->write_stamp[guard_unit(t.guard)] == w->stamp) t.guard = 0;
-    t.kind = ORIC_T_READ, t.queue = c->klass->queue;
+    t.kind = ORIC_T_READ, t.queue = c->klass->queue, t.board = c->write_board < ORIC_BOARDS ? c->write_board : ORIC_BOARDS;
     t.boards = board_bit(c->read_board);
     if (c->klass->result == ORIC_RESULT_VARIABLE) t.boards |= board_bit(c->write_board);
     if (c->klass->async == ORIC_ASYNC_GROUP) t.boards |= ORIC_BOARD_GROUP;
@@ -240,7 +248,7 @@ static int begin_all(oric_walker *w, const current *c) {
 static void check_settled(oric_walker *w, const current *c) {
     for (int b = 0; b < ORIC_BOARDS; b++) {
         int32_t setter = w->state.board_insn[b];
-        if (!(c->waits >> b & 1) || setter == ORIC_NO_INSN) continue;
+        if (!(c->insn->control >> (11 + b) & 1) || setter == ORIC_NO_INSN) continue;
         uint16_t op = w->code->insns[setter].op;
         const oric_class *klass = &oric_classes[w->code->isa][oric_op_schedules[op].klass];
         int32_t age = w->clock + w->state.board_age[b];
