@@ -21,7 +21,7 @@ typedef struct {
     int32_t next_return; /* returning node of the same caller */
     int32_t stack;       /* at its end, for the return, */
     uint16_t regions;    /* as these, which a function leaves as they are */
-    uint8_t stack_known, queued, listed;
+    uint8_t stack_known, queued, listed, called; /* called: the state at the call is known */
     oric_state entry;
 } node;
 
@@ -97,6 +97,7 @@ static int come_back(checker *c, int32_t at) {
     uint16_t regions = c->walker.state.regions;
     uint8_t known = c->walker.state.stack_known;
     for (int32_t from = c->node_of[call]; from != NONE; from = c->nodes[from].next) {
+        if (!c->nodes[from].called) continue;
         c->walker.state.stack = c->nodes[from].stack, c->walker.state.stack_known = c->nodes[from].stack_known;
         c->walker.state.regions = c->nodes[from].regions;
         if (arrive(c, call + 1, c->nodes[from].caller, &c->walker.state)) return -1;
@@ -109,6 +110,7 @@ static int come_back(checker *c, int32_t at) {
 static int go_in(checker *c, int32_t at) {
     int32_t block = c->nodes[at].block;
     oric_state *s = &c->walker.state;
+    c->nodes[at].called = 1;
     c->nodes[at].stack = s->stack, c->nodes[at].stack_known = s->stack_known, c->nodes[at].regions = s->regions;
     s->stack = 0, s->stack_known = 1;
     int failed = arrive(c, c->graph.call[block], block, s);
