@@ -19,7 +19,7 @@ _BY_NAME = {
 }  # fmt: skip
 _PLACE = re.compile(
     r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
-    r"(?:r(?P<reuse>\d+))?(?: -(?P<neg>\d+))?\Z"
+    r"(?:r(?P<reuse>\d+))?(?: -(?P<neg>\d+))?(?: \|(?P<abs>\d+))?\Z"
 )
 _NUMBERS = {"relnum", "abs"}  # targets that are numbers to us
 _NUMBER = re.compile(r"[sux]\d+\Z")
@@ -84,7 +84,7 @@ def kind_of(spec: str) -> str:
 
 
 def explicit(operand: Operand, index: int, text: str, formats: Formats) -> tuple[FormOperand, Default | None]:
-    """An operand whose place is written out: ``[FORMAT@]BITS[^][!BIT][=DEFAULT][ -BIT]``, a region or a name of ``targets``."""
+    """An operand whose place is written out: ``[FORMAT@]BITS[^][!BIT][=DEFAULT][rBIT][ -BIT][ |BIT]``, a region, a target."""
     if text in formats.regions:
         return _region(operand, index, operand.kind, formats.regions[text], -1), operand.default
     if text in formats.targets:
@@ -109,8 +109,9 @@ def explicit(operand: Operand, index: int, text: str, formats: Formats) -> tuple
     signed = spec[0] == "s" and kind == "imm"
     neg, inv = (-1, negation) if "~" in operand.marks else (negation, -1)
     found = FormOperand(
-        index, kind, spec, place, neg=neg, inv=inv, reuse=int(match["reuse"] or -1), invert=bool(match["invert"]), signed=signed
-    )
+        index, kind, spec, place, neg=neg, abs=int(match["abs"] or -1), inv=inv, reuse=int(match["reuse"] or -1),
+        invert=bool(match["invert"]), signed=signed,
+    )  # fmt: skip
     return found, default
 
 

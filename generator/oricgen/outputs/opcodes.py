@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 from ..render import header, template
 from ..spec import Spec
@@ -16,7 +17,7 @@ def render(spec: Spec) -> dict[str, str]:
     """Render the three forms of the table."""
     table = opcodes.load(spec)
     canonical = [table.by_id[number] for number in range(table.ids)]
-    own = [o for o in table.rows if o.id >= table.own]
+    own = _own(table)
     values = {
         "ids": table.ids, "own_first": table.own, "canonical": canonical, "own": own, "attributes": table.attributes,
         "words": _lines([f"{table.word(o):#06x}" for o in canonical]), "mask": table.base_mask,
@@ -31,6 +32,13 @@ def render(spec: Spec) -> dict[str, str]:
         "c/oric_opcodes.c": template("opcodes.c.j2", header=head, **values),
         "flat/opcodes.txt": _flat(table, dispatch.load(spec)),
     }
+
+
+def _own(table: Opcodes) -> list[Opcode]:
+    """This project's own ids without gaps: families of instructions have ranges of their own, which are not full."""
+    numbers = range(table.own, max(table.own - 1, *table.by_id) + 1)
+    nothing = Opcode(0, "", "", "", "", "", (), {}, (), "", "", "", (), "", 0)
+    return [table.by_id.get(n) or replace(nothing, id=n) for n in numbers]
 
 
 def _head() -> str:
