@@ -32,7 +32,7 @@ def registers(operand: Operand, mods: tuple[Modifier, ...], widths: Mapping[str,
     """The table of an operand; ``widths`` is the column of the row. Halves of registers are rounded up.
 
     Raises:
-        ValueError: a count that is no number, or more registers than there are.
+        ValueError: a count that is no number or more than there are.
     """
     if operand.width.isdigit():
         return Registers((), (int(operand.width),))
@@ -47,9 +47,7 @@ def registers(operand: Operand, mods: tuple[Modifier, ...], widths: Mapping[str,
     table = []
     for parts in product(*reversed(columns)):  # the first modifier has the lowest bits
         count = sum(parts, Fraction(fixed)) if added else prod(parts, start=Fraction(1))
-        if count > _MOST:
-            raise ValueError(f"operand '{operand.name}' has {count} registers, more than the {_MOST} there are")
-        table.append(-(-count.numerator // count.denominator))
+        table.append(min(-(-count.numerator // count.denominator), _MOST))  # more: values that do not go together
     return Registers(tuple(index[name] for name in factors(operand)), tuple(table))
 
 
@@ -77,6 +75,8 @@ def _count(key: str, name: str, text: str, number: int) -> Fraction:
     if match is None:
         raise ValueError(f"column 'widths': {key}, {name}: '{text}' is no count: write 2, 1/2 or N/4")
     top = number if match[1] == "N" else int(match[1])
+    if top > _MOST * int(match[2] or 1):
+        raise ValueError(f"column 'widths': {key}, {name}: {text} registers, more than the {_MOST} there are")
     return Fraction(top, int(match[2] or 1))
 
 

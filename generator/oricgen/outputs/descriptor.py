@@ -69,7 +69,7 @@ def _check_operands(spec: Spec, model: Descriptor) -> None:
         extended = model.extended_opcodes.get(operation.opcode)
         if extended is not None:
             data = next(name for name in extended.data if name in counts)
-            for count in sorted(counts[data] - set(extended.registers)):
+            for count in sorted(n for n in counts[data] - set(extended.registers) if n <= max(extended.registers)):
                 what = f"{operation.name} with {count} registers of {data}"
                 raise _error(spec, "extended_opcodes", f"extended_opcodes: no sub-opcode for {what}")
 
