@@ -72,8 +72,7 @@ def _matches(name: str, value: str) -> int | None:
 
 def _count(key: str, name: str, text: str, number: int) -> Fraction:
     match = _COUNT.match(text)
-    if match is None:
-        raise ValueError(f"column 'widths': {key}, {name}: '{text}' is no count: write 2, 1/2 or N/4")
+    assert match is not None, "the schema says so"
     top = number if match[1] == "N" else int(match[1])
     if top > _MOST * int(match[2] or 1):
         raise ValueError(f"column 'widths': {key}, {name}: {text} registers, more than the {_MOST} there are")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import PurePath
 
 from ..errors import SpecError
@@ -43,15 +42,11 @@ def _fail(line: int, message: str, path: PurePath | str = _PATH) -> SpecError:
 
 
 def _complete(spec: Spec, table: Opcodes) -> None:
-    """Every id of the canonical numbering has a row, the own ids stand in order, an unnamed id is a canonical one."""
+    """Every id of the canonical numbering has a row, an unnamed id is a canonical one."""
     line = spec.load(_FILE).line_of("ids")
     for number in range(table.ids):
         if number not in table.by_id:
             raise _fail(line, f"ids: {number} has no row and is not among 'undocumented'")
-    own = [o for o in table.rows if o.id >= table.own]
-    for before, o in pairwise(own):
-        if o.id <= before.id:
-            raise _fail(o.line, f"{o.name}: column 'id': {o.id} stands behind {before.id}; own ids stand in order")
     for o in table.rows:
         if not o.name and o.id >= table.ids:
             raise _fail(o.line, f"undocumented: {o.id} is above the last id, {table.ids - 1}")
