@@ -86,11 +86,7 @@ def check_cubin(cubin: Cubin) -> Report:
     target = target_of(cubin)
     report = Report(cubin.target)
     for function in cubin.functions.values():
-        code = Code(target.isa, function.text)
-        entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
-        outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
-        section = Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
-        _check(code, section, report)
+        _check(Code(target.isa, function.text), section_of(cubin, function), report)
     return report
 
 
@@ -107,6 +103,13 @@ class Section:
     entries: Mapping[int, bool] = field(default_factory=lambda: {0: True})
     outside: list[int] = field(default_factory=list)
     jumps: list[tuple[int, int]] = field(default_factory=list)
+
+
+def section_of(cubin: Cubin, function: Function) -> Section:
+    """What a cubin says of the code of a function."""
+    entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
+    outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
+    return Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
 
 
 def check_code(code: Code, section: Section, target: str = "") -> Report:
@@ -193,4 +196,4 @@ def _finding(function: str, f: Raw, texts: list[str]) -> Finding:
     )  # fmt: skip
 
 
-__all__ = ["CubinError", "Finding", "Report", "Section", "check_code", "check_cubin", "run"]
+__all__ = ["CubinError", "Finding", "Report", "Section", "check_code", "check_cubin", "run", "section_of"]
