@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from .errors import SpecError
@@ -66,6 +67,8 @@ class OperationSchedule:
     klass: str
     readers: tuple[tuple[str, str], ...]
     order: tuple[int, int, int, int]  # shift, width, mask of plain values, mask of free values
+    variant_mods: tuple[int, ...] = ()  # modifiers that choose another kind of general-register result
+    variants: tuple[str, ...] = ()  # by their packed codes, the first in the lowest bits; "" = that of the class
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,7 @@ def _load(spec: Spec, machine: Machine) -> Latency:
                 raise SpecError(path, line, f"{name}: no operand of an operation reads as '{columns.own}'")
     rows = tuple(sorted({r for table in distance.values() for r in table}))
     _check_results(data, classes, distance, path)
+    _check_variants(data, operations, classes, distance, path)
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
     queues = ("", *sorted({c.queue for by_isa in classes.values() for c in by_isa.values()} - {""}))
     groups = (OTHER, REWRITE, *sorted(used))
@@ -193,8 +197,9 @@ def _operations(data: Map, machine: Machine, markers: frozenset[str], path: str)
             if op in found:
                 raise SpecError(path, line, f"{name}: operation '{op}' is also in class {found[op].klass}")
             found[op] = OperationSchedule(
-                known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path)
-            )
+                known[op], name, _readers(data, name, row, known[op], path), _order(name, row, known[op], path),
+                *_variants(name, row, known[op], path),
+            )  # fmt: skip
     for operation in machine.operations:
         if operation.name not in found:
             raise SpecError(operation.path, operation.line, f"{operation.name}: no class of spec/{_CLASSES} lists the operation")
@@ -208,6 +213,23 @@ def _readers(data: Map, name: str, row: Map, operation: Operation, path: str) ->
         group = reads.get(operand.name, reads["default"])
         out.append((group, group) if isinstance(group, str) else (group[0], group[1]))
     return tuple(out)
+
+
+def _variants(name: str, row: Map, operation: Operation, path: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The modifiers that decide which row the results have, and that row by their packed codes."""
+    rules = row.get("variants", [])
+    names = list(dict.fromkeys(mod for rule in rules for mod in rule["when"]))
+    known = {m.name: i for i, m in enumerate(operation.mods)}
+    for mod in names:
+        if mod not in known:
+            raise SpecError(path, row.line_of("variants"), f"{name}: operation '{operation.name}' has no modifier '{mod}'")
+    mods = [operation.mods[known[mod]] for mod in names]
+    table = []
+    for codes in product(*(range(1 << m.width) for m in reversed(mods))):
+        values = {m.name: {v for v, code in m.codes.items() if code == c} for m, c in zip(reversed(mods), codes, strict=True)}
+        fits = (r["result"] for r in rules if all(values[mod] & set(wanted) for mod, wanted in r["when"].items()))
+        table.append(next(fits, ""))
+    return tuple(known[mod] for mod in names), tuple(table) if names else ()
 
 
 def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, int, int, int]:
@@ -328,3 +350,12 @@ def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:
                     if f"{file} {row}" not in distance[isa]:
                         line = data["classes"].line_of(name)
                         raise SpecError(path, line, f"{name}: the distances of {isa} have no row '{file} {row}'")
+
+
+def _check_variants(data: Map, operations: tuple[OperationSchedule, ...], classes: Any, distance: Any, path: str) -> None:
+    for o in operations:
+        for row in set(o.variants) - {""}:
+            for isa, columns in classes[o.klass].items():
+                if columns.result == "fixed" and f"R {row}" not in distance[isa]:
+                    line = data["classes"][o.klass].line_of("variants")
+                    raise SpecError(path, line, f"{o.klass}: spec/latency/{isa}.yaml has no row 'R {row}' of a variant")

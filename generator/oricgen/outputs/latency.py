@@ -37,6 +37,7 @@ def _sizes(tables: Latency) -> dict[str, object]:
         "spaces": SPACES,
         "slots": max(len(o.readers) for o in tables.operations),
         "asyncs": ASYNC,
+        "variant_mods": max([1, *(len(o.variant_mods) for o in tables.operations)]),
         "queues": tables.queues,
     }
 
@@ -49,8 +50,9 @@ def _source(tables: Latency) -> str:
         lines += [f"        {_class(tables, by_isa[isa])}, /* {name} */" for name, by_isa in tables.classes.items()]
         lines.append("    },")
     lines += ["};", "", "const oric_op_schedule oric_op_schedules[ORIC_SCHEDULED_OPERATIONS] = {", "    {0},"]
-    lines += [f"    {_operation(tables, o)}, /* {o.operation.name} */" for o in tables.operations]
-    lines += ["};", ""]
+    chosen: list[int] = []
+    lines += [f"    {_operation(tables, o, chosen)}, /* {o.operation.name} */" for o in tables.operations]
+    lines += ["};", "", "const uint8_t oric_variant_rows[] = {", f"    {', '.join(map(str, chosen)) or 0}", "};", ""]
     by_name = {"oric_distance": "kept", "oric_least": "least"}
     for name, table in by_name.items():
         cells = {isa: getattr(d, table) for isa, d in tables.distances.items()}
@@ -104,14 +106,19 @@ def _class(tables: Latency, c: ClassColumns) -> str:
     return "{" + ", ".join(map(str, numbers)) + ", {" + ", ".join(rows) + "}}"
 
 
-def _operation(tables: Latency, o: OperationSchedule) -> str:
+def _operation(tables: Latency, o: OperationSchedule, chosen: list[int]) -> str:
+    """The initializer of an operation; rows that its modifiers choose are added to ``chosen``."""
     op = o.operation
     writes = sum(1 << i for i, operand in enumerate(op.operands) if operand.writes)
     kinds = ", ".join(str(KINDS[operand.kind]) for operand in op.operands) or "0"
     readers = ", ".join("{" + ", ".join(str(tables.groups.index(g)) for g in pair) + "}" for pair in o.readers) or "{0, 0}"
     klass = list(tables.classes).index(o.klass)
     shift, width, plain, free = o.order
-    return f"{{{klass}, {len(op.operands)}, {writes}, {shift}, {width}, {plain:#x}u, {free:#x}u, {{{kinds}}}, {{{readers}}}}}"
+    mods = [op.mods[i] for i in o.variant_mods]
+    places = f"{{{', '.join(str(m.shift) for m in mods) or 0}}}, {{{', '.join(str(m.width) for m in mods) or 0}}}"
+    variant = f"{len(mods)}, {places}, {len(chosen)}"
+    chosen += [tables.rows.index(f"R {row}") if row else 255 for row in o.variants]
+    return f"{{{klass}, {len(op.operands)}, {writes}, {shift}, {width}, {plain:#x}u, {free:#x}u, {{{kinds}}}, {{{readers}}}, {variant}}}"
 
 
 def _flat(tables: Latency, isa: str) -> str:
@@ -124,6 +131,7 @@ def _flat(tables: Latency, isa: str) -> str:
         parts += [f"{f}:{'/'.join(dict.fromkeys(pair))}" for f, pair in c.results.items()]
         slots = zip(o.operation.operands, o.readers, strict=True)
         reads = [f"{operand.name}:{'/'.join(dict.fromkeys(pair))}" for operand, pair in slots if not operand.writes]
+        parts += [f"or {'/'.join(sorted(set(o.variants) - {''}))}"] * bool(o.variants)
         parts += ["<-", *reads] if reads else []
         parts += [f"queue {c.queue}"] * bool(c.queue) + [f"async {c.asynchronous}"] * (c.asynchronous != ASYNC[0])
         parts += sorted(c.flags) + [f"{'+'.join(c.does)} {'|'.join(c.spaces)}"] * bool(c.spaces)

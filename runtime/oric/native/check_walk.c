@@ -5,6 +5,7 @@
 
 #include "oric_registers.h"
 #include "oric_slots.h"
+#include "result_row.h"
 
 enum { ALWAYS = 7, NO_BARRIER = 7, NO_ROW = 255, GROUPS = ORIC_READER_GROUPS, STACK_POINTER = 1, ZERO = 255 };
 _Static_assert(ORIC_READER_GROUPS <= 64, "a set of reader groups is a 64-bit word");
@@ -115,7 +116,7 @@ static void mark(oric_walker *w, current *c) {
             if (unit >= ORIC_CHECK_UNITS || (use->file == ORIC_FILE_R && use->number + k >= ZERO)) break;
             if (use->writes) {
                 w->write_stamp[unit] = w->stamp;
-                w->row[unit] = c->klass->rows[use->file][k > 0];
+                w->row[unit] = oric_result_row(w->code->isa, c->insn, use->file, k);
                 c->sets_predicate |= use->file == ORIC_FILE_P || use->file == ORIC_FILE_UP;
                 continue;
             }
@@ -208,7 +209,7 @@ static int begin_write(oric_walker *w, const current *c, const oric_register_use
     oric_token t = {.insn = c->i, .age = -w->clock, .unit = oric_unit(use->file, use->number + (unsigned)k), .guard = c->guard};
     if (c->sets_predicate && t.guard && w->write_stamp[guard_unit(t.guard)] == w->stamp) t.guard = 0;
     t.queue = c->klass->queue, t.board = c->write_board < ORIC_BOARDS ? c->write_board : ORIC_BOARDS;
-    t.row = c->klass->rows[use->file][k > 0];
+    t.row = oric_result_row(w->code->isa, c->insn, use->file, k);
     if (c->klass->async == ORIC_ASYNC_GROUP) {
         t.kind = ORIC_T_WRITE, t.boards = ORIC_BOARD_GROUP;
     } else if (c->klass->result == ORIC_RESULT_FIXED && t.row != NO_ROW) {
