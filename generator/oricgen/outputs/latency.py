@@ -118,7 +118,8 @@ def _operation(tables: Latency, o: OperationSchedule, chosen: list[int]) -> str:
     places = f"{{{', '.join(str(m.shift) for m in mods) or 0}}}, {{{', '.join(str(m.width) for m in mods) or 0}}}"
     variant = f"{len(mods)}, {places}, {len(chosen)}"
     chosen += [tables.rows.index(f"R {row}") if row else 255 for row in o.variants]
-    return f"{{{klass}, {len(op.operands)}, {writes}, {shift}, {width}, {plain:#x}u, {free:#x}u, {{{kinds}}}, {{{readers}}}, {variant}}}"
+    order = f"{shift}, {width}, {plain:#x}u, {free:#x}u"
+    return f"{{{klass}, {len(op.operands)}, {writes}, {order}, {{{kinds}}}, {{{readers}}}, {variant}}}"
 
 
 def _flat(tables: Latency, isa: str) -> str:
