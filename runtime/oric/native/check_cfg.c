@@ -16,13 +16,15 @@ int oric_unconditional(const oric_insn *insn) {
         const oric_operand *o = &insn->ops[i];
         int predicate = o->kind == ORIC_K_PRED || o->kind == ORIC_K_UPRED;
         if (predicate && (o->reg != ALWAYS || o->flags & ORIC_F_NEG)) return 0;
-        if (o->kind == ORIC_K_UGPR && o->reg != ZERO) return 0; /* the threads that go there */
+        if (o->kind == ORIC_K_UGPR) return 0; /* the threads that it counts on; URZ with a complement are all of them */
     }
     return 1;
 }
 
 int32_t oric_target_of(const oric_checked_code *code, int32_t i) {
     const oric_insn *insn = &code->insns[i];
+    for (unsigned k = 0; k < insn->nops; k++)
+        if (insn->ops[k].kind == ORIC_K_GPR && insn->ops[k].reg != ZERO && effects(insn) & ORIC_DOES_BRANCH) return -1;
     for (unsigned k = 0; k < insn->nops; k++) {
         if (insn->ops[k].kind != ORIC_K_LABEL) continue;
         int64_t value = insn->ops[k].value;

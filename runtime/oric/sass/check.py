@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
 
-from oric.support.elf import Cubin, CubinError, Function, target_of
+from oric.support.elf import Cubin, CubinError, Function, model_of
 from oric.support.elf_format import STO_ENTRY
 
 from .access import FILES
@@ -81,13 +81,20 @@ def check_cubin(cubin: Cubin) -> Report:
     """Check all code of a cubin.
 
     Raises:
-        CubinError: no target of the tables runs this code.
+        CubinError: the encodings of its target are not known.
     """
-    target = target_of(cubin)
+    isa = model_of(cubin)
     report = Report(cubin.target)
     for function in cubin.functions.values():
-        _check(Code(target.isa, function.text), section_of(cubin, function), report)
+        _check(Code(isa, function.text), section_of(cubin, function), report)
     return report
+
+
+def section_of(cubin: Cubin, function: Function) -> Section:
+    """What a cubin says of a function's section."""
+    entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
+    outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
+    return Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from oric.support.containers import read_contents
 from oric.support.elf import CubinError, read
-from oric.support.targets import TargetError, find_target
+from oric.support.targets import TargetError, find_model
 
 from .check import Report, Section, check_code, check_cubin
 from .code import INSTRUCTION_BYTES, Code
@@ -73,7 +73,7 @@ def _check(args: argparse.Namespace) -> tuple[list[tuple[str, Report]], list[str
     if args.raw:
         if len(data) % INSTRUCTION_BYTES:
             raise CubinError(f"{args.file}: {len(data)} bytes are not whole instructions of {INSTRUCTION_BYTES} bytes")
-        return [("", check_code(Code(find_target(args.arch, "arch").isa, data), Section(""), args.arch))], []
+        return [("", check_code(Code(find_model(args.arch, "arch"), data), Section(""), args.arch))], []
     try:
         contents = read_contents(data)
     except CubinError as error:
