@@ -67,11 +67,17 @@ class Operation:
         return None
 
     def modifier(self, text: str) -> tuple[int, int] | None:
-        """(mask, bits) of the modifier value that ``text`` names (``FTZ``, ``rnd=RZ``); None when none or several do."""
+        """(mask, bits) of the modifier value that ``text`` names (``FTZ``, ``rnd=RZ``); None when none or several do.
+
+        A flag of that name goes before values of other modifiers.
+        """
         key, equals, value = text.partition("=")
         if equals:
             row = self.mods.get(key)
             return row.place(row.values[value]) if row and value in row.values else None
+        flag = self.mods.get(text.lower())
+        if flag is not None and text in flag.values:
+            return flag.place(flag.values[text])
         found = [m.place(m.values[text]) for m in self.mods.values() if text in m.values and m.name not in _ADDRESSING]
         return found[0] if len(found) == 1 else None
 
