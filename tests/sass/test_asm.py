@@ -18,6 +18,7 @@ from oric.sass.cli import main as disasm
 from oric.sass.listing import list_cubin
 from oric.sass.text import text_lines
 from oric.support.elf import CubinError, read
+from oric.support.targets import find_target
 
 from tests.kernels import cases
 from tests.sass.nvdisasm_text import cubins
@@ -219,3 +220,108 @@ def test_stored_texts_are_deterministic() -> None:
     for name in list(CUBINS)[:4]:
         assert listing(name) == "\n".join([*text_lines(list_cubin(read(CUBINS[name])), read(CUBINS[name])), ""])
         assert lzma.compress(assemble_text(listing(name))) == lzma.compress(assemble_text(listing(name)))
+
+
+HAND_WRITTEN = """\
+        .target {target}
+        .kernel k{options}
+        .registers {registers}
+        .param 4
+        .param 8
+        .param 3, 1
+        .param 16
+{facts}
+[B------:R-:W-:-:S05] MOV R{registers_used}, 1 ;
+{code}
+[B------:R-:W-:-:S05] EXIT ;
+"""
+
+
+def hand_written(
+    target: str = "sm_90", code: str = "", facts: str = "", registers: int = 8, used: int = 7, options: str = ""
+) -> str:
+    return HAND_WRITTEN.format(target=target, code=code, facts=facts, registers=registers, registers_used=used, options=options)
+
+
+@pytest.mark.parametrize("target", cases.TARGETS)
+def test_kernels_by_hand(target: str) -> None:
+    """The facts become what the reader of cubins, the loader of the simulator and a second round see."""
+    facts = ".shared 100\n.barriers 2\n.frame 32\n.maxthreads 64, 2, 1"
+    code = "[B------:R-:W-:-:S05] BAR.SYNC 0x1 ;\n[B------:R-:W-:-:S05] BRA `(l) ;\nl:"
+    image = assemble_text(hand_written(target, code, facts))
+    cubin = read(image)
+    (kernel,) = cubin.functions.values()
+    found = find_target(target)
+    assert (kernel.name, kernel.is_entry, kernel.registers, kernel.barriers, kernel.frame_size) == ("k", True, 8, 2, 32)
+    assert [(p.ordinal, p.offset, p.size) for p in kernel.params] == [(0, 0, 4), (1, 8, 8), (2, 16, 3), (3, 32, 16)]
+    assert (kernel.param_base, kernel.param_size) == (found.bank0_params, 48)
+    assert len(kernel.constants[0]) == found.bank0_params + 48
+    assert (kernel.shared_size, kernel.max_threads) == (found.shared_base + 100, (64, 2, 1))
+    assert kernel.exits == (0x30,)
+    assert len(kernel.text) == 128
+    assert cubin.symbols[kernel.symbol].size == 128
+    text = "\n".join(text_lines(list_cubin(cubin), cubin))
+    assert "NOP;" in text
+    assert assemble_text(text) == image
+    compiled = read(oric.compile(cases.ptx("saxpy", target), arch=target).image)
+    sharing = read(oric.compile(cases.ptx("reduction", target), arch=target).image)
+    assert [s[:2] for s in cubin.segments] == [s[:2] for s in sharing.segments]
+    order = [s.name.replace(".saxpy", ".k") for s in compiled.sections]
+    mine = [s.name for s in cubin.sections if s.name in order]
+    assert mine == [name for name in order if name in mine]
+    oric.sim.load(image)
+
+
+def test_two_kernels_and_constants() -> None:
+    more = """
+        .kernel second
+        .registers 8
+        [B------:R-:W-:-:S05] EXIT ;
+        .section .nv.constant3, align=4
+        .word 1, 2, 0x3
+        .section .symtab
+        .symbol table, object, .nv.constant3, 0, 12
+    """
+    cubin = read(assemble_text(hand_written() + more))
+    assert list(cubin.functions) == ["k", "second"]
+    assert cubin.constants[3] == bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0])
+    assert [(s.name, s.size, cubin.sections[s.section].name) for s in cubin.symbols if s.name == "table"] == [
+        ("table", 12, ".nv.constant3")
+    ]
+    assert {f.registers for f in cubin.functions.values()} == {8}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"used": 8}, "R8 is not among the 8 registers"),
+        ({"code": "[B------:R-:W-:-:S05] BAR.SYNC 0x1 ;"}, "needs '.barriers N'"),
+        ({"code": "[B------:R-:W-:-:S12] NOP ;"}, "stall counts 0 and 12 to 15 stand with Y"),
+        ({"code": "[B------:R-:W-:-:S01] BRA `(nowhere) ;"}, "there is no label 'nowhere'"),
+        ({"registers": 300, "used": 1}, "'.registers' takes a number from 0 to 255"),
+        ({"facts": ".registers 9"}, "a second '.registers'"),
+        ({"facts": ".param 0"}, "expected .param SIZE"),
+        ({"facts": ".param 8, 3"}, "a power of two"),
+        ({"facts": ".param 99999"}, "expected .param SIZE"),
+        ({"facts": ".param 3000\n.param 3000\n" + ".param 3000\n" * 9}, "the parameters take"),
+        ({"facts": ".maxthreads 2000, 1, 1"}, "together at most 1024 threads"),
+        ({"facts": ".shared 9999999"}, "'.shared' takes a number"),
+        ({"facts": ".frame -1"}, "'.frame' takes a number"),
+        ({"facts": ".frame x"}, "expected a number; found 'x'"),
+        ({"target": "sm_75"}, "sm_75"),
+        ({"options": ", colour=3"}, "expected one of index="),
+    ],
+)
+def test_mistakes_of_kernels_by_hand(given: dict[str, object], said: str) -> None:
+    with pytest.raises(AsmError, match=re.escape(said)):
+        assemble_text(hand_written(**given))  # type: ignore[arg-type]
+
+
+def test_facts_outside_of_kernels() -> None:
+    for text, said in ((".registers 3", "belongs into a section"), (".section .text.k\n.registers 3", "behind '.kernel NAME'")):
+        with pytest.raises(AsmError, match=said):
+            assemble_text(f".target sm_90\n{text}\n")
+    with pytest.raises(AsmError, match=re.escape("a kernel needs '.registers N'")):
+        assemble_text(".target sm_90\n.kernel k\n[B------:R-:W-:-:S05] EXIT ;\n")
+    with pytest.raises(AsmError, match=re.escape("expected a name behind '.kernel'")):
+        assemble_text(".target sm_90\n.kernel\n")

@@ -6,25 +6,11 @@
 #include "sass_numbers.h"
 #include <string.h>
 
-enum { REG_ZERO = 255, TRUE_PRED = 7, NO = 255, TEXT_BYTES = 1024, CHOICES = 64, NAMES = 256, SCOREBOARDS = 6, OPERANDS = 12 };
+enum { REG_ZERO = 255, NO = 255, TEXT_BYTES = 1024, CHOICES = 64, SCOREBOARDS = 6, OPERANDS = 12 };
 
-typedef struct {
-    const char *t;
-    int items;   /* operands read so far */
-    int pending; /* a separator is due before the next token */
-} cursor_t;
+static int run(oric_match *m, const uint8_t *p, oric_cursor c);
 
-typedef struct {
-    const char *text;
-    size_t size;
-    uint64_t code;
-} choice_t;
-
-static int run(oric_match *m, const uint8_t *p, cursor_t c);
-
-static int is_word(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
-
-static const char *blanks(const char *t) {
+const char *oric_blanks(const char *t) {
     while (*t == ' ' || *t == '\t')
         t++;
     return t;
@@ -49,43 +35,43 @@ void oric_want(oric_match *m, const char *at, const char *what, size_t size) {
     m->want[m->want_used] = 0;
 }
 
-static int fail(oric_match *m, const char *at, const char *what) {
+int oric_fail(oric_match *m, const char *at, const char *what) {
     oric_want(m, at, what, strlen(what));
     return 0;
 }
 
 /* The separator that is due: a blank before the first operand, a comma before the others. */
-static int open_item(oric_match *m, cursor_t *c) {
+int oric_open_item(oric_match *m, oric_cursor *c) {
     if (!c->pending)
         return 1;
-    const char *t = blanks(c->t);
+    const char *t = oric_blanks(c->t);
     if (c->items == 0) {
         if (t == c->t)
-            return fail(m, t, *t ? "a blank" : "an operand");
+            return oric_fail(m, t, *t ? "a blank" : "an operand");
     } else {
         if (*t != ',')
-            return fail(m, t, "','");
+            return oric_fail(m, t, "','");
         t++;
     }
-    c->t = blanks(t);
+    c->t = oric_blanks(t);
     c->items++;
     c->pending = 0;
     return 1;
 }
 
 /* A fixed text; blanks of both sides do not count. */
-static int literal(oric_match *m, cursor_t *c, const char *text, size_t size) {
+int oric_literal(oric_match *m, oric_cursor *c, const char *text, size_t size) {
     if (size == 0)
         return 1;
-    if (!open_item(m, c))
+    if (!oric_open_item(m, c))
         return 0;
     const char *t = c->t;
     for (size_t i = 0; i < size; i++) {
         if (text[i] == ' ')
             continue;
-        t = blanks(t);
+        t = oric_blanks(t);
         if (*t++ != text[i]) {
-            oric_want(m, blanks(c->t), text, size);
+            oric_want(m, oric_blanks(c->t), text, size);
             return 0;
         }
     }
@@ -93,7 +79,7 @@ static int literal(oric_match *m, cursor_t *c, const char *text, size_t size) {
     return 1;
 }
 
-static const oric_field *field_of(const oric_match *m, unsigned operand) {
+const oric_field *oric_field_of(const oric_match *m, unsigned operand) {
     for (unsigned i = 0; i < m->form->n_fields; i++)
         if (oric_fields[m->form->fields + i].operand == operand)
             return &oric_fields[m->form->fields + i];
@@ -143,7 +129,7 @@ static uint64_t unsaid(const oric_match *m, const oric_modfield *f) {
 
 /* The values of a modifier whose text could stand at t (all of them when t is NULL), the longest first; at the same length the
    default. skip: leave the first dot out. */
-static int choices(oric_match *m, unsigned mod, const char *t, int skip, choice_t *out) {
+static int choices(oric_match *m, unsigned mod, const char *t, int skip, oric_choice *out) {
     const oric_modfield *f = modfield_of(m, mod);
     const oric_mod *row = mod_of(m, mod);
     int n = 0;
@@ -157,29 +143,29 @@ static int choices(oric_match *m, unsigned mod, const char *t, int skip, choice_
         const char *text = oric_strings + oric_mod_text[row->texts + code];
         text += skip && *text == '.';
         size_t size = strlen(text);
-        if (t != NULL && strncmp(blanks(t), text, size) != 0) {
-            oric_want(m, blanks(t), text, size);
+        if (t != NULL && strncmp(oric_blanks(t), text, size) != 0) {
+            oric_want(m, oric_blanks(t), text, size);
             continue;
         }
         int at = n++;
         for (; at > 0 && (out[at - 1].size < size || (out[at - 1].size == size && code == 0)); at--)
             out[at] = out[at - 1];
-        out[at] = (choice_t){text, size, code};
+        out[at] = (oric_choice){text, size, code};
     }
     return n;
 }
 
-static int modifier(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod, int skip) {
-    choice_t found[CHOICES];
-    cursor_t ahead = c;
-    int separated = open_item(m, &ahead);
+static int modifier(oric_match *m, const uint8_t *p, oric_cursor c, unsigned mod, int skip) {
+    oric_choice found[CHOICES];
+    oric_cursor ahead = c;
+    int separated = oric_open_item(m, &ahead);
     int n = choices(m, mod, separated ? ahead.t : "", skip, found);
     for (int i = 0; i < n; i++) {
-        cursor_t after = found[i].size ? ahead : c;
+        oric_cursor after = found[i].size ? ahead : c;
         if (found[i].size && !separated)
             continue;
         if (found[i].size)
-            after.t = blanks(after.t) + found[i].size;
+            after.t = oric_blanks(after.t) + found[i].size;
         set_code(m, mod, found[i].code);
         if (run(m, p, after))
             return 1;
@@ -187,25 +173,25 @@ static int modifier(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod, i
     return 0;
 }
 
-static int number_mod(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod) {
+static int number_mod(oric_match *m, const uint8_t *p, oric_cursor c, unsigned mod) {
     int64_t value;
-    if (!open_item(m, &c))
+    if (!oric_open_item(m, &c))
         return 0;
     if (!oric_read_integer(&c.t, &value))
-        return fail(m, c.t, "a number");
+        return oric_fail(m, c.t, "a number");
     set_code(m, mod, (uint64_t)value ^ mod_of(m, mod)->flip);
     return run(m, p, c);
 }
 
-static int set_mod(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod) {
+static int set_mod(oric_match *m, const uint8_t *p, oric_cursor c, unsigned mod) {
     uint64_t set = 0;
-    if (!literal(m, &c, "{", 1))
+    if (!oric_literal(m, &c, "{", 1))
         return 0;
-    for (c.t = blanks(c.t); *c.t != '}'; c.t = blanks(c.t)) {
+    for (c.t = oric_blanks(c.t); *c.t != '}'; c.t = oric_blanks(c.t)) {
         if (set != 0 && *c.t == ',')
-            c.t = blanks(c.t + 1);
+            c.t = oric_blanks(c.t + 1);
         if (*c.t < '0' || *c.t >= '0' + SCOREBOARDS)
-            return fail(m, c.t, "a scoreboard 0 .. 5");
+            return oric_fail(m, c.t, "a scoreboard 0 .. 5");
         set |= 1ull << (*c.t++ - '0');
     }
     c.t++;
@@ -213,235 +199,36 @@ static int set_mod(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod) {
     return run(m, p, c);
 }
 
-static int swizzle_mod(oric_match *m, const uint8_t *p, cursor_t c, unsigned mod) {
+static int swizzle_mod(oric_match *m, const uint8_t *p, oric_cursor c, unsigned mod) {
     static const char pairs[4][3] = {"PP", "PN", "NP", "ZP"};
     uint64_t value = 0;
-    if (!open_item(m, &c))
+    if (!oric_open_item(m, &c))
         return 0;
     for (int i = 0; i < 4; i++, c.t += 2) {
         unsigned pair = 0;
         while (pair < 4 && strncmp(c.t, pairs[pair], 2) != 0)
             pair++;
         if (pair == 4)
-            return fail(m, c.t, "four of PP, PN, NP, ZP");
+            return oric_fail(m, c.t, "four of PP, PN, NP, ZP");
         value = value << 2 | pair;
     }
     set_code(m, mod, value ^ mod_of(m, mod)->flip);
     return run(m, p, c);
 }
 
-/* ---- operands ----------------------------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *prefix, *zero, *what;
-    unsigned reserved, count;
-} files[] = {
-    [ORIC_K_GPR] = {"R", "RZ", "a register", REG_ZERO, 255},
-    [ORIC_K_UGPR] = {"UR", "URZ", "a uniform register", REG_ZERO, 255},
-    [ORIC_K_PRED] = {"P", "PT", "a predicate", TRUE_PRED, 7},
-    [ORIC_K_UPRED] = {"UP", "UPT", "a uniform predicate", TRUE_PRED, 7},
-};
-
-/* A register of one of the four files; 0 and nothing read when there is none. */
-static int reg(oric_match *m, cursor_t *c, unsigned kind, uint16_t *out) {
-    const char *t = c->t = blanks(c->t);
-    size_t size = strlen(files[kind].prefix);
-    if (strncmp(t, files[kind].zero, size + 1) == 0 && !is_word(t[size + 1])) {
-        *out = (uint16_t)files[kind].reserved;
-        c->t = t + size + 1;
-        return 1;
-    }
-    unsigned n = 0;
-    const char *digits = t + size, *end = digits;
-    if (strncmp(t, files[kind].prefix, size) != 0)
-        return fail(m, t, files[kind].what);
-    while (*end >= '0' && *end <= '9' && n < files[kind].count)
-        n = n * 10 + (unsigned)(*end++ - '0');
-    if (end == digits || is_word(*end) || n >= files[kind].count || (*digits == '0' && end > digits + 1))
-        return fail(m, t, files[kind].what);
-    *out = (uint16_t)n;
-    c->t = end;
-    return 1;
-}
-
-static int named(oric_match *m, cursor_t *c, const uint16_t *names, const char *prefix, unsigned count, int64_t *out) {
-    const char *t = blanks(c->t);
-    size_t size = 0;
-    while (is_word(t[size]) || t[size] == '.')
-        size++;
-    for (unsigned i = 0; i < NAMES; i++) {
-        const char *name = oric_strings + names[i];
-        if (names[i] && strlen(name) == size && memcmp(name, t, size) == 0) {
-            c->t = t + size;
-            *out = i;
-            return 1;
-        }
-    }
-    size_t skip = strlen(prefix);
-    const char *digits = t + skip;
-    int64_t n;
-    if (strncmp(t, prefix, skip) != 0 || *digits < '0' || *digits > '9' || !oric_read_integer(&digits, &n) || n >= count)
-        return fail(m, t, count == SCOREBOARDS ? "a scoreboard SB0 .. SB5" : *prefix == 'B' ? "a barrier register" : "a system register");
-    c->t = digits;
-    *out = n;
-    return 1;
-}
-
-static int takes_immediate(const oric_match *m, cursor_t *c) {
-    size_t size = m->immediate == NULL ? 0 : strlen(m->immediate);
-    if (size == 0 || strncmp(c->t, m->immediate, size) != 0)
-        return 0;
-    c->t += size;
-    return 1;
-}
-
-static int integer(oric_match *m, cursor_t *c, int64_t *out) {
-    c->t = blanks(c->t);
-    *out = 0;
-    return takes_immediate(m, c) || oric_read_integer(&c->t, out) || fail(m, c->t, "a number");
-}
-
-static int immediate(oric_match *m, cursor_t *c, const oric_field *f, oric_operand *x) {
-    unsigned width = (unsigned)f->bits.n[0] + f->bits.n[1] + f->bits.n[2];
-    c->t = blanks(c->t);
-    x->value = 0;
-    if (takes_immediate(m, c))
-        return 1;
-    if (f->format == ORIC_N_F32 || f->format == ORIC_N_F64H || f->format == ORIC_N_F16X2 || f->format == ORIC_N_BF16X2) {
-        uint32_t bits;
-        int format = f->format == ORIC_N_F32 ? ORIC_FLOAT32 : f->format == ORIC_N_F64H ? ORIC_FLOAT64_HIGH
-                     : f->format == ORIC_N_F16X2 ? ORIC_FLOAT16 : ORIC_BFLOAT16;
-        if (!oric_read_float(&c->t, format, &bits))
-            return fail(m, c->t, format == ORIC_FLOAT64_HIGH ? "a number whose low 32 bits are zero as double" : "a number");
-        x->value = bits;
-        if (format == ORIC_FLOAT32 || format == ORIC_FLOAT64_HIGH)
-            return 1;
-        uint32_t low;
-        c->t = blanks(c->t);
-        if (*c->t != ',')
-            return fail(m, c->t, "','");
-        c->t = blanks(c->t + 1);
-        if (!oric_read_float(&c->t, format, &low))
-            return fail(m, c->t, "a number");
-        x->value = (int64_t)((uint64_t)bits << 16 | low);
-        return 1;
-    }
-    if (!oric_read_integer(&c->t, &x->value))
-        return fail(m, c->t, "a number");
-    if (width == 32 && !(f->flags & ORIC_SIGNED) && x->value < 0 && x->value >= -(1ll << 31))
-        x->value &= 0xffffffff;
-    return 1;
-}
-
-static int bank(oric_match *m, cursor_t *c, oric_operand *x) {
-    int64_t n;
-    if (!literal(m, c, "c[", 2) || !integer(m, c, &n))
-        return 0;
-    x->reg = (uint16_t)n;
-    if (n >> 16 || !literal(m, c, "][", 2) || !integer(m, c, &x->value))
-        return 0;
-    x->value = x->value < 0 && x->value >= -(1 << 15) ? x->value & 0xffff : x->value;
-    return literal(m, c, "]", 1);
-}
-
-static int uniform_bank(oric_match *m, cursor_t *c, oric_operand *x) {
-    uint16_t n;
-    if (!literal(m, c, "cx[", 3) || !reg(m, c, ORIC_K_UGPR, &n))
-        return 0;
-    x->aux = n;
-    return literal(m, c, "][", 2) && integer(m, c, &x->value) && literal(m, c, "]", 1);
-}
-
-static int target(oric_match *m, cursor_t *c, oric_operand *x) {
-    c->t = blanks(c->t);
-    for (long i = 0; m->labels != NULL && i < m->labels->n; i++) {
-        size_t size = strlen(m->labels->text[i]);
-        if (strncmp(c->t, m->labels->text[i], size) == 0) {
-            c->t += size;
-            x->value = (int64_t)(m->labels->address[i] - m->next);
-            return 1;
-        }
-    }
-    if (!oric_read_integer(&c->t, &x->value))
-        return fail(m, c->t, "a label `(NAME) or an address");
-    x->value = (int64_t)((uint64_t)x->value - m->next);
-    return 1;
-}
-
-static int body(oric_match *m, cursor_t *c, const oric_field *f, oric_operand *x) {
-    int64_t n;
-    switch (f->kind) {
-    case ORIC_K_GPR: case ORIC_K_UGPR: case ORIC_K_PRED: case ORIC_K_UPRED: return reg(m, c, f->kind, &x->reg);
-    case ORIC_K_IMM: return immediate(m, c, f, x);
-    case ORIC_K_CBANK: return bank(m, c, x);
-    case ORIC_K_CBANKU: return uniform_bank(m, c, x);
-    case ORIC_K_LABEL: return target(m, c, x);
-    case ORIC_K_SREG: return named(m, c, oric_sreg_names[m->isa], "SR", NAMES, &x->value);
-    case ORIC_K_BREG:
-        if (!named(m, c, oric_breg_names[m->isa], "B", NAMES, &n))
-            return 0;
-        break;
-    default: {
-        static const uint16_t none[NAMES];
-        if (!named(m, c, none, "SB", SCOREBOARDS, &n))
-            return 0;
-    }
-    }
-    x->reg = (uint16_t)n;
-    return 1;
-}
-
-/* An operand with its signs. suffix: text of the part selector behind it or NULL; inside: before the closing bar; plain: a minus
-   belongs to the number. */
-static int operand(oric_match *m, cursor_t *c, unsigned index, const choice_t *suffix, int inside, int plain) {
-    const oric_field *f = field_of(m, index);
-    oric_operand *x = &m->insn.ops[index];
-    memset(x, 0, sizeof *x);
-    if (f == NULL)
-        return 1;
-    if (!open_item(m, c))
-        return 0;
-    x->kind = f->kind;
-    c->t = blanks(c->t);
-    m->starts[index] = c->t;
-    if (f->neg >= 0 && !plain && *c->t == (f->kind == ORIC_K_PRED || f->kind == ORIC_K_UPRED ? '!' : '-')) {
-        x->flags |= ORIC_F_NEG;
-        c->t = blanks(c->t + 1);
-    }
-    if (f->inv >= 0 && *c->t == '~') {
-        x->flags |= ORIC_F_INV;
-        c->t = blanks(c->t + 1);
-    }
-    int bars = f->abs >= 0 && *c->t == '|';
-    if (bars) {
-        x->flags |= ORIC_F_ABS;
-        c->t++;
-    }
-    if (!body(m, c, f, x))
-        return 0;
-    inside |= f->kind != ORIC_K_GPR;
-    if (bars && (suffix == NULL || !inside) && !literal(m, c, "|", 1))
-        return 0;
-    if (f->reuse >= 0 && strncmp(c->t, ".reuse", 6) == 0 && !is_word(c->t[6])) {
-        x->flags |= ORIC_F_REUSE;
-        c->t += 6;
-    }
-    return suffix == NULL || (literal(m, c, suffix->text, suffix->size) && (!bars || !inside || literal(m, c, "|", 1)));
-}
-
 /* Both readings of a minus before a number where the operand has a sign bit too. */
-static int signed_operand(oric_match *m, const uint8_t *p, cursor_t c, unsigned index, const choice_t *suffix, int inside) {
-    const oric_field *f = field_of(m, index);
+static int signed_operand(oric_match *m, const uint8_t *p, oric_cursor c, unsigned index, const oric_choice *suffix, int inside) {
+    const oric_field *f = oric_field_of(m, index);
     for (int plain = 0; plain <= (f != NULL && f->kind == ORIC_K_IMM && f->neg >= 0); plain++) {
-        cursor_t after = c;
-        if (operand(m, &after, index, suffix, inside, plain) && run(m, p, after))
+        oric_cursor after = c;
+        if (oric_read_operand(m, &after, index, suffix, inside, plain) && run(m, p, after))
             return 1;
     }
     return 0;
 }
 
-static int part_operand(oric_match *m, const uint8_t *p, cursor_t c) {
-    choice_t found[CHOICES];
+static int part_operand(oric_match *m, const uint8_t *p, oric_cursor c) {
+    oric_choice found[CHOICES];
     int n = choices(m, p[1], NULL, 0, found);
     for (int i = 0; i < n; i++) {
         set_code(m, p[1], found[i].code);
@@ -454,7 +241,7 @@ static int part_operand(oric_match *m, const uint8_t *p, cursor_t c) {
 /* ---- addresses ---------------------------------------------------------------------------------------------------------- */
 
 static void put_reg(oric_match *m, unsigned index, uint16_t n) {
-    const oric_field *f = field_of(m, index);
+    const oric_field *f = oric_field_of(m, index);
     oric_operand *x = &m->insn.ops[index];
     memset(x, 0, sizeof *x);
     if (f == NULL)
@@ -464,21 +251,21 @@ static void put_reg(oric_match *m, unsigned index, uint16_t n) {
 }
 
 /* "+0x10" or, alone, "0x10", where nothing stands there 0. */
-static int offset(oric_match *m, cursor_t *c, unsigned index, int alone, int may_be_left_out) {
-    const oric_field *f = field_of(m, index);
+static int offset(oric_match *m, oric_cursor *c, unsigned index, int alone, int may_be_left_out) {
+    const oric_field *f = oric_field_of(m, index);
     oric_operand *x = &m->insn.ops[index];
     memset(x, 0, sizeof *x);
     if (f == NULL)
         return 1;
     x->kind = f->kind;
-    c->t = blanks(c->t);
+    c->t = oric_blanks(c->t);
     if (!alone) {
         if (*c->t != '+' && *c->t != '-')
-            return may_be_left_out || fail(m, c->t, "'+'");
+            return may_be_left_out || oric_fail(m, c->t, "'+'");
         c->t += *c->t == '+';
     }
     m->starts[index] = c->t;
-    if (!integer(m, c, &x->value))
+    if (!oric_read_offset(m, c, &x->value))
         return 0;
     unsigned width = (unsigned)f->bits.n[0] + f->bits.n[1] + f->bits.n[2];
     if (alone && f->flags & ORIC_SIGNED && width < 63 && x->value >> (width - 1) == 1)
@@ -486,49 +273,49 @@ static int offset(oric_match *m, cursor_t *c, unsigned index, int alone, int may
     return 1;
 }
 
-static int inner_address(oric_match *m, cursor_t *c, const uint8_t *p, const choice_t *scale, int hidden) {
+static int inner_address(oric_match *m, oric_cursor *c, const uint8_t *p, const oric_choice *scale, int hidden) {
     static const char *const suffixes[] = {"", ".64", ".U32"};
     unsigned base = p[0], uniform = p[3], off = p[4], desc = p[5];
-    const oric_field *f = field_of(m, base);
+    const oric_field *f = oric_field_of(m, base);
     uint16_t n = REG_ZERO;
     if (desc != NO) {
-        if (!literal(m, c, "desc[", 5) || !reg(m, c, ORIC_K_UGPR, &n))
+        if (!oric_literal(m, c, "desc[", 5) || !oric_read_reg(m, c, ORIC_K_UGPR, &n))
             return 0;
         put_reg(m, desc, n);
-        if (!literal(m, c, "]", 1))
+        if (!oric_literal(m, c, "]", 1))
             return 0;
     }
-    if (!literal(m, c, "[", 1) || f == NULL)
+    if (!oric_literal(m, c, "[", 1) || f == NULL)
         return 0;
     n = REG_ZERO;
     if (!hidden) {
-        if (!reg(m, c, f->kind, &n) || (scale != NULL && !literal(m, c, scale->text, scale->size)))
+        if (!oric_read_reg(m, c, f->kind, &n) || (scale != NULL && !oric_literal(m, c, scale->text, scale->size)))
             return 0;
         const char *suffix = suffixes[p[2] & ORIC_SUFFIX];
-        if (!literal(m, c, suffix, strlen(suffix)))
+        if (!oric_literal(m, c, suffix, strlen(suffix)))
             return 0;
         if (p[2] & ORIC_SECOND && n != REG_ZERO && n-- == 0)
-            return fail(m, c->t, "an odd register");
+            return oric_fail(m, c->t, "an odd register");
     }
     put_reg(m, base, n);
     if (uniform != NO) {
-        if ((!hidden && !literal(m, c, "+", 1)) || !reg(m, c, ORIC_K_UGPR, &n))
+        if ((!hidden && !oric_literal(m, c, "+", 1)) || !oric_read_reg(m, c, ORIC_K_UGPR, &n))
             return 0;
         put_reg(m, uniform, n);
     }
     if (off != NO && !offset(m, c, off, hidden && uniform == NO, 1))
         return 0;
-    return literal(m, c, "]", 1);
+    return oric_literal(m, c, "]", 1);
 }
 
-static int address(oric_match *m, const uint8_t *p, cursor_t c) {
-    choice_t found[CHOICES];
+static int address(oric_match *m, const uint8_t *p, oric_cursor c) {
+    oric_choice found[CHOICES];
     int n = p[1] == NO ? 1 : choices(m, p[1], NULL, 0, found);
-    if (!open_item(m, &c))
+    if (!oric_open_item(m, &c))
         return 0;
     for (int hidden = 0; hidden < 2; hidden++)
         for (int i = 0; i < n; i++) {
-            cursor_t after = c;
+            oric_cursor after = c;
             if (hidden && p[1] != NO && found[i].code != unsaid(m, modfield_of(m, p[1])))
                 continue; /* the scale of a register that is not printed */
             if (p[1] != NO)
@@ -539,19 +326,19 @@ static int address(oric_match *m, const uint8_t *p, cursor_t c) {
     return 0;
 }
 
-static int bank_address(oric_match *m, const uint8_t *p, cursor_t c) {
-    const oric_field *f = field_of(m, p[1]);
+static int bank_address(oric_match *m, const uint8_t *p, oric_cursor c) {
+    const oric_field *f = oric_field_of(m, p[1]);
     int64_t n;
-    if (f == NULL || !literal(m, &c, "c[", 2) || !integer(m, &c, &n) || n >> 16 || !literal(m, &c, "][", 2))
+    if (f == NULL || !oric_literal(m, &c, "c[", 2) || !oric_read_offset(m, &c, &n) || n >> 16 || !oric_literal(m, &c, "][", 2))
         return 0;
     put_reg(m, p[0], (uint16_t)n);
     for (int hidden = 0; hidden < 2; hidden++) {
-        cursor_t after = c;
+        oric_cursor after = c;
         uint16_t base = REG_ZERO;
-        if (!hidden && !reg(m, &after, f->kind, &base))
+        if (!hidden && !oric_read_reg(m, &after, f->kind, &base))
             continue;
         put_reg(m, p[1], base);
-        if (offset(m, &after, p[2], hidden, 1) && literal(m, &after, "]", 1) && run(m, p + 3, after))
+        if (offset(m, &after, p[2], hidden, 1) && oric_literal(m, &after, "]", 1) && run(m, p + 3, after))
             return 1;
     }
     return 0;
@@ -561,8 +348,8 @@ static int bank_address(oric_match *m, const uint8_t *p, cursor_t c) {
 
 static int same_text(const char *a, const char *b) {
     for (;; a++, b++) {
-        a = blanks(a);
-        b = blanks(b);
+        a = oric_blanks(a);
+        b = oric_blanks(b);
         if (*a != *b)
             return 0;
         if (*a == 0)
@@ -579,12 +366,12 @@ static int refuse(oric_match *m, int error, const char *at) {
 }
 
 /* The end of template and text: encode, and see whether the word prints as the text. */
-static int finish(oric_match *m, const cursor_t *c) {
+static int finish(oric_match *m, const oric_cursor *c) {
     char text[TEXT_BYTES];
     uint64_t word[2];
     oric_insn back;
-    if (*blanks(c->t) != 0)
-        return fail(m, blanks(c->t), "the end of the instruction");
+    if (*oric_blanks(c->t) != 0)
+        return oric_fail(m, oric_blanks(c->t), "the end of the instruction");
     m->insn.op = m->form->op;
     m->insn.form = (uint16_t)(m->form - oric_forms[m->isa]);
     m->insn.nops = oric_operations[m->form->op].n_operands;
@@ -597,7 +384,7 @@ static int finish(oric_match *m, const cursor_t *c) {
     if (oric_decode(m->isa, word, &back) != ORIC_OK ||
         oric_print(m->isa, &back, m->next - 16, m->labels, m->immediate, text, sizeof text) < 0)
         return 0;
-    m->exact = same_text(text, blanks(m->text));
+    m->exact = same_text(text, oric_blanks(m->text));
     if (m->exact || !(m->loose || m->aliased)) { /* an alias stands for its special case and nothing else */
         memcpy(m->word, word, sizeof word);
         m->loose = 1;
@@ -607,24 +394,24 @@ static int finish(oric_match *m, const cursor_t *c) {
     return m->exact;
 }
 
-static int alias(oric_match *m, const uint8_t *p, cursor_t c) {
+static int alias(oric_match *m, const uint8_t *p, oric_cursor c) {
     for (int i = 0; i < p[1]; i++) {
-        cursor_t after = c;
+        oric_cursor after = c;
         const char *name = oric_strings + oric_aliases[p[0] + i].name;
         m->aliased = 1;
-        if (literal(m, &after, name, strlen(name)) && run(m, p + 2, after))
+        if (oric_literal(m, &after, name, strlen(name)) && run(m, p + 2, after))
             return 1;
     }
     m->aliased = 0;
     return run(m, p + 2, c);
 }
 
-static int run(oric_match *m, const uint8_t *p, cursor_t c) {
+static int run(oric_match *m, const uint8_t *p, oric_cursor c) {
     for (;;) {
         switch (*p++) {
         case ORIC_T_END: return finish(m, &c);
         case ORIC_T_LIT:
-            if (!literal(m, &c, (const char *)p + 1, *p))
+            if (!oric_literal(m, &c, (const char *)p + 1, *p))
                 return 0;
             p += 1 + *p;
             break;
@@ -663,5 +450,5 @@ int oric_match_form(oric_match *m, const oric_form *form) {
     for (unsigned i = 0; i < form->n_mods; i++)
         set_code(m, oric_modfields[form->mods + i].mod, unsaid(m, &oric_modfields[form->mods + i]));
     memset(m->insn.ops, 0, sizeof m->insn.ops);
-    return run(m, oric_text + form->text, (cursor_t){m->operands, 0, 0});
+    return run(m, oric_text + form->text, (oric_cursor){m->operands, 0, 0});
 }

@@ -27,14 +27,14 @@ from oric.support.targets import TargetError, find_target
 
 from . import asm_facts as facts
 from .asm_facts import unquoted
+from .asm_kernel import expand_kernels
 from .asm_read import AsmError, Source, SourceInstruction, SourceSection, Statement, number_of, options, read_source
 from .asm_write import INSTRUCTION_BYTES, MOST_GAP, SEGMENT_ALIGN, SEGMENT_TYPES, segment_sizes
-from .assemble import Assembler, TextError
+from .assemble import Assembler, TextError, operand_texts
 
 _TABLE_ALIGN: Final = 8
 _MOST_ERRORS: Final = 20
 _OWN: Final = (".shstrtab", ".strtab", ".symtab")
-_OPERAND: Final = re.compile(r"`\(|\b\d+@\w+\(|\bfun@\w+\(")
 _MOST_SECTIONS: Final = 0xFEFF
 _FLAG_BITS: Final = {"r": 4, "w": 2, "x": 1, "-": 0}
 
@@ -52,6 +52,7 @@ class _Builder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.target = _target(source)
+        expand_kernels(source, self.target)
         self.order = _numbered(source)
         self.names: dict[str, list[int]] = {}
         for number, section in enumerate(self.order, 1):
@@ -464,30 +465,19 @@ def _operands(
     """The named operands of an instruction: branch targets with their offsets, and the operand that a relocation fills."""
     targets: dict[str, int] = {}
     immediate = ""
-    text, place = instruction.text, 0
-    while (match := _OPERAND.search(text, place)) is not None:
-        place = _closing(text, match.end())
-        word = text[match.start() : place]
+    for word in operand_texts(instruction.text):
         if word in names and not relocated:
             targets[word] = names[word]
         elif relocated or word.startswith("`(("):
             immediate = word
         else:
             name = word[2:-1] if word.startswith("`(") else word
-            column = instruction.column + match.start()
+            column = instruction.column + instruction.text.find(word)
             if word.startswith("`("):
                 known = [n[2:-1] for n in names]
                 raise AsmError(instruction.line, column, f"there is no label '{name}' in {source.name}" + _near(name, known))
             raise AsmError(instruction.line, column, f"'{name}' needs a relocation: there is no .reloc for this instruction")
     return targets, immediate
-
-
-def _closing(text: str, place: int) -> int:
-    depth = 1
-    while place < len(text) and depth:
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        place += 1
-    return place
 
 
 def _record(statement: Statement, compat: bool, names: facts.Read) -> bytes:

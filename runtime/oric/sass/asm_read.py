@@ -95,7 +95,7 @@ class Source:
 
 ENTRIES: Final = ("info", "symbol", "reloc", "call")
 KERNEL_FACTS: Final = ("registers", "param", "shared", "barriers", "frame", "maxthreads", "reqthreads")
-_DIRECTIVES: Final = ("target", "elf", "section", "segment", "word", "hex", "zero", "string", *ENTRIES)
+_DIRECTIVES: Final = ("target", "elf", "section", "kernel", "segment", "word", "hex", "zero", "string", *ENTRIES, *KERNEL_FACTS)
 SECTION_OPTIONS: Final = (
     "index",
     "type",

@@ -23,6 +23,7 @@ WORD_BITS: Final = 128
 _FIELDS: Final = {lib.ORIC_K_GPR: "R", lib.ORIC_K_UGPR: "UR", lib.ORIC_K_PRED: "P", lib.ORIC_K_UPRED: "UP"}
 _RESERVED: Final = {lib.ORIC_K_GPR: 255, lib.ORIC_K_UGPR: 255, lib.ORIC_K_PRED: 7, lib.ORIC_K_UPRED: 7}
 _ITEM: Final = re.compile(r"(?P<low>\d+)(?:-(?P<high>\d+))?\Z|(?P<name>\w+)=(?P<value>!?[\w.]+)\Z")
+_NAMED: Final = re.compile(r"`\(|\b\d+@\w+\(|\bfun@\w+\(")
 _MOST_WISHES: Final = 8
 _WHOLE: Final = "word="  # all bits, where the text itself does not assemble
 _EVERY_BIT: Final = (1 << WORD_BITS) - 1
@@ -180,6 +181,19 @@ def unseen_parts(code: Code, relocated: Mapping[int, tuple[str, str]]) -> dict[i
             found = f"{_WHOLE}{word:#x}"
         if found:
             out[number] = found
+    return out
+
+
+def operand_texts(text: str) -> list[str]:
+    """The operands of a text that stand for something named: `` `(label)``, ``32@lo(symbol)``."""
+    out = []
+    place = 0
+    while (match := _NAMED.search(text, place)) is not None:
+        place, depth = match.end(), 1
+        while place < len(text) and depth:
+            depth += {"(": 1, ")": -1}.get(text[place], 0)
+            place += 1
+        out.append(text[match.start() : place])
     return out
 
 

@@ -1,0 +1,326 @@
+"""``.kernel``: the sections, records and symbols that a kernel written by hand needs, from a few facts.
+
+What a cubin of the target holds, and in which order, comes from ``oric_tables.cubin_layout`` (``spec/cubin.yaml``: layouts). The
+sections become the same directives that a listing has; sections that the text has itself (constants, globals and their symbols)
+are added to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from struct import pack
+from typing import Final
+
+from oric_tables import cubin_layout as layout_tables
+from oric_tables import ops
+from oric_tables.targets import TARGETS, Target
+
+from . import asm_facts as facts
+from .asm_facts import quoted
+from .asm_read import AsmError, Source, SourceInstruction, SourceSection, Statement, number_of
+from .assemble import Assembler, TextError, operand_texts
+from .code import Code
+
+_WORD_BYTES: Final = 16
+_CODE_ALIGN: Final = 128  # code is filled up to a multiple of it
+_LONGEST_ALIGN: Final = 16  # of a parameter whose alignment is not said
+_FILLER_CONTROL: Final = 0x7E0  # no scoreboards, no stall, yield
+# Stall counts that stand with the yield bit only (Y); source: nvdisasm 12.8 and 13.1 refuse the others on every SM.
+_YIELDING: Final = (0, 12, 13, 14, 15)
+_SHARED_ALIGN: Final = 16
+_SIZES: Final = {"maxthreads": "max_threads", "reqthreads": "required_threads"}
+_SINGLE: Final = ("registers", "barriers", "frame", "shared", *_SIZES)
+
+
+class _Kernel:
+    """The facts of one ``.kernel``."""
+
+    def __init__(self, section: SourceSection, target: Target) -> None:
+        self.section = section
+        self.at = section.statement
+        self.name = section.name.removeprefix(facts.TEXT_PREFIX)
+        self.target = target
+        self.given: dict[str, Statement] = {}
+        self.params: list[tuple[int, int]] = []  # offset, size
+        self.param_size = 0
+        for statement in section.facts:
+            if statement.word == "param":
+                self._param(statement)
+            elif statement.word in self.given:
+                raise statement.error(f"a second '.{statement.word}' in one kernel")
+            else:
+                self.given[statement.word] = statement
+        if "registers" not in self.given:
+            raise self.at.error("a kernel needs '.registers N'")
+        self.registers = self._number("registers", 0, 256)
+        self.barriers = self._number("barriers", 0, target.cta_barriers + 1)
+        self.frame = self._number("frame", 0, 1 << 24)
+        self.shared = self._number("shared", 0, target.max_shared + 1)
+        self.effects = self._effects()
+
+    def _number(self, word: str, place: int, end: int) -> int:
+        statement = self.given.get(word)
+        if statement is None:
+            return 0
+        value = number_of(statement, statement.values[place]) if len(statement.values) > place else -1
+        if not 0 <= value < end:
+            raise statement.error(f"'.{word}' takes a number from 0 to {end - 1}")
+        return value
+
+    def _param(self, statement: Statement) -> None:
+        values = [number_of(statement, v) for v in statement.values]
+        if not 1 <= len(values) <= 2 or not 0 < values[0] <= self.target.param_bytes:
+            raise statement.error("expected .param SIZE[, ALIGNMENT] in bytes")
+        size = values[0]
+        align = values[1] if len(values) > 1 else min(size & -size, _LONGEST_ALIGN)
+        if align < 1 or align & (align - 1):
+            raise statement.error("the alignment of a parameter is a power of two", statement.values[-1])
+        offset = -(-self.param_size // align) * align
+        self.params.append((offset, size))
+        self.param_size = offset + size
+        if self.param_size > self.target.param_bytes:
+            raise statement.error(f"the parameters take {self.param_size} bytes; {self.target.param_bytes} are possible")
+
+    def threads(self, word: str) -> list[str]:
+        """The three sizes of ``.maxthreads`` or ``.reqthreads``; empty when not given."""
+        statement = self.given.get(word)
+        if statement is None:
+            return []
+        values = [number_of(statement, v) for v in statement.values]
+        if len(values) != 3 or min(values) < 1 or values[0] * values[1] * values[2] > self.target.max_threads:
+            raise statement.error(f"expected three sizes, together at most {self.target.max_threads} threads")
+        return list(map(str, values))
+
+    def _effects(self) -> list[int]:
+        """What each instruction does (``ops.E_``), and its registers held against those declared.
+
+        Labels count as places of the kernel itself; what does not assemble is told later, with its place.
+        """
+        assembler = Assembler(self.target.isa)
+        out = []
+        for number, instruction in enumerate(self.section.instructions):
+            offset = number * _WORD_BYTES
+            try:
+                targets = dict.fromkeys(operand_texts(instruction.text), offset)
+                word = instruction.word or assembler.word(instruction.text, offset, instruction.control, targets)
+            except TextError:
+                out.append(0)
+                continue
+            code = Code(self.target.isa, word.to_bytes(_WORD_BYTES, "little"))
+            out.append(0 if code.bad else ops.OPS[code.insns[0].op].effects)
+            self._check(instruction, code, out[-1])
+        return out
+
+    def _check(self, instruction: SourceInstruction, code: Code, effects: int) -> None:
+        for use in code.uses()[0]:
+            if use.file == "R" and use.number + use.width > self.registers:
+                message = f"R{use.number + use.width - 1} is not among the {self.registers} registers of '.registers'"
+                raise AsmError(instruction.line, instruction.column, message)
+        if instruction.word is None and instruction.control & 15 in _YIELDING and instruction.control >> 4 & 1:
+            message = "stall counts 0 and 12 to 15 stand with Y, not with -, in front of S"
+            raise AsmError(instruction.line, instruction.column, message)
+        if effects & ops.E_BARRIER and not self.barriers:
+            raise AsmError(
+                instruction.line, instruction.column, "a kernel with barriers needs '.barriers N', the highest and one"
+            )
+
+    def places(self, effect: int) -> list[str]:
+        """The offsets of the instructions with an effect."""
+        return [hex(n * _WORD_BYTES) for n, found in enumerate(self.effects) if found & effect]
+
+    # -- sections ------------------------------------------------------------------------------------------------
+
+    def statement(self, word: str, *values: object) -> Statement:
+        """A directive as if it stood in the place of ``.kernel``."""
+        return Statement(word, [str(v) for v in values], self.at.line, self.at.raw)
+
+    def made(self, kind: int, **options: object) -> SourceSection:
+        """A section of the kernel."""
+        name = layout_tables.SECTIONS[kind].name.replace("{owner}", self.name)
+        return SourceSection(name, self.at, {key: str(value) for key, value in options.items()})
+
+    def fill(self) -> None:
+        """A jump to itself and no operations up to a multiple of 128 bytes, as compilers leave behind the code."""
+        code = self.section.instructions
+        names = {word: ops.OPS[ops.NUMBER[word]].name for word in (ops.BRA, ops.NOP)}
+        texts = [f"{names[ops.BRA]} {len(code) * _WORD_BYTES:#x}"]
+        while (len(code) + len(texts)) * _WORD_BYTES % _CODE_ALIGN:
+            texts.append(names[ops.NOP])
+        code += [SourceInstruction(self.at.line, 1, text, _FILLER_CONTROL, "") for text in texts]
+        self.effects += [0] * len(texts)
+
+    def sections(self, layout: layout_tables.Layout) -> Iterator[SourceSection]:
+        """The sections besides the code."""
+        info = self.made(layout_tables.KERNEL_INFO)
+        for code, form, fact, value in layout.records:
+            name = facts.record_name(code, form, False)
+            rows = _FACTS[fact](self) if fact else [[] if form == facts.NONE else [str(value)]]
+            info.entries += [self.statement("info", name, *row) for row in rows]
+        yield info
+        bank0 = self.made(layout_tables.CONSTANT0)
+        bank0.data = bytearray(self.target.bank0_params + self.param_size)
+        yield bank0
+        if self.shared:
+            align = self._number("shared", 1, 1 << 16) if len(self.given["shared"].values) > 1 else _SHARED_ALIGN
+            yield self.made(layout_tables.SHARED, align=align, size=self.target.shared_base + self.shared)
+        if layout.section_info_has_registers:
+            self.section.options.setdefault("registers", str(self.registers))
+
+    def bank0(self) -> str:
+        """The name of the section with the parameters."""
+        return str(layout_tables.SECTIONS[layout_tables.CONSTANT0].name).replace("{owner}", self.name)
+
+
+def _if(condition: object, row: list[str]) -> list[list[str]]:
+    return [row] if condition else []
+
+
+# What records are made from (spec/cubin.yaml: records): rows of values; none leaves the record out.
+_FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
+    "api_version": lambda k: [[hex(layout_tables.API_VERSION)]],
+    "param_cbank": lambda k: _if(k.params, [quoted(k.bank0()), hex(k.target.bank0_params), str(k.param_size)]),
+    "param_size": lambda k: _if(k.params, [str(k.param_size)]),
+    "params": lambda k: [[str(n), hex(at), str(size)] for n, (at, size) in reversed(list(enumerate(k.params)))],
+    "register_limit": lambda k: [[str(k.target.max_regs)]],
+    "barriers": lambda k: _if(k.barriers, [str(k.barriers)]),
+    "warp_wide": lambda k: [],
+    "coop_masks": lambda k: [],
+    "coop_offsets": lambda k: [],
+    "exits": lambda k: _if(k.places(ops.E_EXIT), k.places(ops.E_EXIT)),
+    "indirect_branches": lambda k: [],
+    "max_threads": lambda k: _if(k.threads("maxthreads") and not k.threads("reqthreads"), k.threads("maxthreads")),
+    "required_threads": lambda k: _if(k.threads("reqthreads"), k.threads("reqthreads")),
+    "convergence": lambda k: _if(k.places(ops.E_CONVERGENCE | ops.E_CALL), ["0"]),
+    "blocks_are_clusters": lambda k: [],
+    "cluster": lambda k: [],
+    "cluster_rank": lambda k: [],
+    "explicit_cluster": lambda k: [],
+}
+
+
+def expand_kernels(source: Source, target: str) -> None:
+    """Add what the kernels of a text need to its sections, in the order in which a compiler leaves them.
+
+    Raises:
+        AsmError: a fact is missing or wrong, or what a cubin of the target holds is not known.
+    """
+    kernels = [section for section in source.sections if section.is_kernel]
+    if not kernels:
+        return
+    if target not in TARGETS:
+        raise kernels[0].statement.error(f"what a cubin for {target} holds besides code is not known: change a disassembled one")
+    _Module(source, [_Kernel(section, TARGETS[target]) for section in kernels]).expand()
+
+
+class _Module:
+    def __init__(self, source: Source, kernels: list[_Kernel]) -> None:
+        self.source = source
+        self.kernels = kernels
+        self.target = kernels[0].target
+        self.layout = layout_tables.LAYOUTS[self.target.elf["layout"]]
+        self.first = kernels[0]
+
+    def expand(self) -> None:
+        """Make the sections and put them in order."""
+        for kernel in self.kernels:
+            kernel.fill()
+            for section in kernel.sections(self.layout):
+                self._add(section)
+        self._add(self._info())
+        self._notes()
+        callgraph = self.first.made(layout_tables.CALLGRAPH)
+        callgraph.entries = [self.first.statement("call", "#0", hex(end)) for end in layout_tables.CALLGRAPH_ENDS]
+        self._add(callgraph)
+        if self.layout.rel_action:
+            action = self.first.made(layout_tables.REL_ACTION)
+            action.data = bytearray(self.layout.rel_action)
+            self._add(action)
+        if self.layout.reserved_shared:
+            self._add(self.first.made(layout_tables.SHARED_RESERVED, size=0))
+        for kind in (layout_tables.SHSTRTAB, layout_tables.STRTAB, layout_tables.SYMTAB):
+            if layout_tables.SECTIONS[kind].name not in {s.name for s in self.source.sections}:
+                self._add(self.first.made(kind))
+        self.source.sections.sort(key=self._rank)
+        self._symbols()
+        if not self.source.segments:
+            self.source.segments = list(self._segments())
+
+    def _add(self, section: SourceSection) -> None:
+        """Add a section, or its contents to that of the same name."""
+        for there in self.source.sections:
+            if there.name == section.name:
+                there.entries = section.entries + there.entries
+                there.data = there.data or section.data
+                return
+        self.source.sections.append(section)
+
+    def _rank(self, section: SourceSection) -> int:
+        kind = facts.kind_of(section.name).number
+        rank = self.layout.ranks[kind] if kind >= 0 else -1
+        return rank if rank >= 0 else len(self.layout.ranks)
+
+    def _info(self) -> SourceSection:
+        info = self.first.made(layout_tables.INFO)
+        for word, values in (
+            (layout_tables.ATTR_REGCOUNT, [k.registers for k in self.kernels]),
+            (layout_tables.ATTR_FRAME_SIZE, [k.frame for k in self.kernels]),
+            (layout_tables.ATTR_MIN_STACK_SIZE, [k.frame for k in self.kernels]),
+        ):
+            name = facts.record_name(word, facts.SIZED, False)
+            info.entries += [
+                self.first.statement("info", name, quoted(k.name), v) for k, v in zip(self.kernels, values, strict=True)
+            ]
+        return info
+
+    def _notes(self) -> None:
+        tables = layout_tables
+        flags = tables.SECTIONS[tables.CUINFO].flags | self.layout.cuinfo_flags
+        cuinfo = self.first.made(tables.CUINFO, flags=flags)
+        if self.layout.compat:
+            cuinfo.options["info"] = tables.SECTIONS[tables.COMPAT].name
+            compat = self.first.made(tables.COMPAT)
+            for form, code, fact, value, words in self.layout.compat:
+                name = facts.record_name(code, form, True)
+                found = [int(self.target.variant == "a")] if fact else list(words) if form == facts.SIZED else [value]
+                compat.entries.append(self.first.statement("info", name, *found))
+            self._add(compat)
+        text = pack("<HHHH", tables.CUDA_NOTE_VERSION, self.target.number, tables.API_VERSION, 0)
+        cuinfo.data = bytearray(pack("<III", len(tables.NOTE_OWNER), len(text), tables.CUDA_NOTE_TYPE) + tables.NOTE_OWNER + text)
+        cuinfo.options["link"] = "#0"
+        self._add(cuinfo)
+
+    def _symbols(self) -> None:
+        table = next(s for s in self.source.sections if s.name == layout_tables.SECTIONS[layout_tables.SYMTAB].name)
+        own = table.entries
+        rows: list[tuple[str, tuple[int, int], str, str, str]] = []
+        late: list[tuple[str, tuple[int, int], str, str, str]] = []
+        for section in self.source.sections:
+            kind = facts.kind_of(section.name).number
+            if kind >= 0 and layout_tables.SECTIONS[kind].symbol:
+                row = (section.name, layout_tables.SYM_SECTION, quoted(section.name), "0", "0")
+                (late if kind in self.layout.late else rows).append(row)
+        if self.layout.reserved_shared:
+            home = quoted(layout_tables.SECTIONS[layout_tables.SHARED_RESERVED].name)
+            rows += [
+                (name, kind, home if defined else "-", "0", str(size))
+                for name, kind, size, defined in layout_tables.RESERVED_SHARED_SYMBOLS
+            ]
+        kernels = [(k.name, layout_tables.SYM_KERNEL, quoted(k.section.name), "0", "@end") for k in self.kernels]
+        said = [self._symbol(row) for row in rows]
+        table.entries = [*said, *own, *(self._symbol(row) for row in [*kernels, *late])]
+
+    def _symbol(self, row: tuple[str, tuple[int, int], str, str, str]) -> Statement:
+        name, (info, other), *rest = row
+        return self.first.statement("symbol", quoted(name), f"{info:#x}/{other:#x}", *rest)
+
+    def _segments(self) -> Iterator[Statement]:
+        names: dict[int, list[str]] = {}
+        for section in self.source.sections:
+            names.setdefault(facts.kind_of(section.name).number, []).append(section.name)
+        order = [section.name for section in self.source.sections]
+        for kind, flags, wanted in self.layout.segments:
+            inside = sorted((n for k in wanted for n in names.get(k, [])), key=order.index)
+            if inside:
+                yield self.first.statement("segment", kind, flags, quoted(inside[0]), quoted(inside[-1]))
+            elif not wanted:
+                yield self.first.statement("segment", kind, flags)
