@@ -177,10 +177,10 @@ def differing_registers(models: list[str]) -> list[str]:
     found: dict[str, list[tuple[str, str]]] = {}
     for model in models:
         for _, expected, said in compare.registers(model):
-            mnemonic = expected.split(" ")[expected.startswith("@")].split(".")[0]
-            found.setdefault(mnemonic, []).append((expected, said))
+            found.setdefault(compare.name(expected), []).append((expected, said))
     return [
         f"- {mnemonic}, {len(examples)}: `{examples[0][0]}` here `{examples[0][1]}`"
+        + (f"; {compare.LIFE_RANGES[mnemonic]}" if mnemonic in compare.LIFE_RANGES else "")
         for mnemonic, examples in sorted(found.items(), key=lambda f: (-len(f[1]), f[0]))
     ]
 

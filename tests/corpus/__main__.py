@@ -101,7 +101,7 @@ def _differences(models: list[str]) -> int:
         found += len(wrong)
         for word, expected, said in wrong:
             print(f"{model}\t{word:032x}\t{expected}\t{said}")
-        by = Counter(expected.split(" ")[expected.startswith("@")].split(".")[0] for _, expected, _ in wrong)
+        by = Counter(compare.name(golden_text) for _, golden_text, _ in wrong)
         print(f"{model}: {len(wrong)} of {len(golden.words(model))} differ: {dict(by.most_common(10))}", file=sys.stderr)
     return 1 if found else 0
 

@@ -12,6 +12,20 @@ from oric_tables._native import ffi, lib
 from . import golden, judge, targets
 
 Difference = tuple[int, str, str]  # word, what nvdisasm says, what this package says
+# Where life ranges do not show what an instruction reads and writes.
+LIFE_RANGES = {
+    "CALL": "life ranges show what the callee may change",
+    "P2R": "life ranges leave out the predicates that the mask selects",
+    "R2P": "life ranges leave out the predicates that the mask selects",
+    "UP2UR": "life ranges leave out the predicates",
+    "UR2UP": "life ranges leave out the predicates",
+    "LDGSTS": "life ranges show the predicate that turns the copy off as written too",
+}
+
+
+def name(text: str) -> str:
+    """The operation that a text begins with, without guard and modifiers."""
+    return text.split(" ")[text.startswith("@")].partition(".")[0]
 
 
 def isa_of(model: str) -> int:
