@@ -103,7 +103,9 @@ static uint8_t group_of(const current *c, const oric_register_use *use, int k) {
 }
 
 static int is_late(const current *c, const oric_register_use *use) {
-    if (use->writes || use->file != ORIC_FILE_R || use->operand == ORIC_BY_GUARD) return 0;
+    if (use->writes || use->operand == ORIC_BY_GUARD) return 0;
+    if (use->file == ORIC_FILE_UR) return (c->klass->flags & ORIC_C_LATE_UNIFORM) != 0;
+    if (use->file != ORIC_FILE_R) return 0;
     if (c->klass->result == ORIC_RESULT_UNKNOWN) return c->read_board != NO_BARRIER;
     return (c->klass->flags & ORIC_C_LATE) != 0 || c->klass->async == ORIC_ASYNC_GROUP;
 }
@@ -161,7 +163,7 @@ static int meet(oric_walker *w, const current *c, oric_token *t) {
     if (t->boards & c->waits) return 0;
     if (t->board == c->counted && c->counted < ORIC_BOARDS && t->later >= c->left) return 0;
     int32_t age = w->clock + t->age;
-    if (t->kind == ORIC_T_FIXED && age >= t->limit) return 0;
+    if (t->kind == ORIC_T_FIXED && (age >= t->limit || c->klass->flags & ORIC_C_FINISH)) return 0;
     int reads = w->read_stamp[t->unit] == w->stamp, writes = w->write_stamp[t->unit] == w->stamp;
     if (!reads && !writes) return 1;
     if (c->never || (t->guard && t->guard == opposite(c->guard))) return 1; /* other threads */
@@ -170,10 +172,10 @@ static int meet(oric_walker *w, const current *c, oric_token *t) {
         if (reads) check_read(w, c, t, age);
         if (writes) check_rewrite(w, c, t, age);
     } else if (t->kind == ORIC_T_WRITE) {
-        int chained = queued && c->klass->async == ORIC_ASYNC_GROUP;
+        int chained = t->boards == ORIC_BOARD_GROUP && c->klass->async == ORIC_ASYNC_GROUP;
         if (reads && !chained) report(w, ORIC_H_RAW_WAIT, t->unit, t->insn, c->i, age, 0);
-        else if (writes && !queued) report(w, ORIC_H_WAW_WAIT, t->unit, t->insn, c->i, age, 0);
-    } else if (writes && !queued) {
+        else if (writes && !queued && !chained) report(w, ORIC_H_WAW_WAIT, t->unit, t->insn, c->i, age, 0);
+    } else if (writes && !queued && !(t->boards == ORIC_BOARD_GROUP && c->klass->async == ORIC_ASYNC_GROUP)) {
         report(w, ORIC_H_WAR_WAIT, t->unit, t->insn, c->i, age, 0);
     }
     if (writes && (!c->guard || c->guard == t->guard)) return 0; /* what comes now replaces it */
@@ -216,6 +218,7 @@ static int begin_write(oric_walker *w, const current *c, const oric_register_use
         t.kind = ORIC_T_FIXED, t.limit = w->limit[t.row], t.queue = 0;
     } else if (c->klass->result == ORIC_RESULT_VARIABLE || (c->klass->result == ORIC_RESULT_UNKNOWN && c->write_board < ORIC_BOARDS)) {
         t.kind = ORIC_T_WRITE, t.boards = board_bit(c->write_board);
+        if (c->klass->flags & ORIC_C_EARLY_PREDICATE && use->file == ORIC_FILE_P) t.boards |= board_bit(c->read_board);
     } else {
         return 0;
     }
@@ -257,8 +260,9 @@ static void check_settled(oric_walker *w, const current *c) {
             uint8_t *seen = &w->evidence->settle[oric_op_schedules[op].klass];
             *seen = smaller(*seen, age);
         }
-        if (age < klass->settle && w->findings)
-            oric_report(w->findings, (oric_finding){ORIC_H_SETTLE, 0, (uint16_t)b, setter, c->i, age, klass->settle});
+        int32_t needed = klass->settle < c->klass->settle ? klass->settle : c->klass->settle;
+        if (age < needed && w->findings)
+            oric_report(w->findings, (oric_finding){ORIC_H_SETTLE, 0, (uint16_t)b, setter, c->i, age, needed});
     }
 }
 
@@ -307,7 +311,7 @@ static void walk_cache(oric_walker *w, const current *c) {
     oric_reuse_places(w->code->isa, c->insn, operand);
     for (const oric_register_use *use = c->use; use < c->end; use++) {
         for (int k = 0; k < 4 && !use->writes; k++) {
-            if (use->operand != operand[k]) continue;
+            if (operand[k] == ORIC_BY_GUARD || use->operand != operand[k]) continue; /* 255: the form has no such place */
             oric_cached *cached = &w->cache[k];
             uint16_t unit = oric_unit(use->file, use->number);
             if (cached->insn != ORIC_NO_INSN && cached->unit == unit && cached->stale != ORIC_NO_INSN)

@@ -112,13 +112,6 @@ class Section:
     jumps: list[tuple[int, int]] = field(default_factory=list)
 
 
-def section_of(cubin: Cubin, function: Function) -> Section:
-    """What a cubin says of the code of a function."""
-    entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
-    outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
-    return Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
-
-
 def check_code(code: Code, section: Section, target: str = "") -> Report:
     """Check the code of one section."""
     report = Report(target)
