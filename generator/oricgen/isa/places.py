@@ -18,7 +18,7 @@ _BY_NAME = {
     "UPd": "81-83", "UPu": "81-83", "UPv": "84-86", "UPp": "87-89!90",
 }  # fmt: skip
 _PLACE = re.compile(
-    r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
+    r"(?:(?P<spec>\w+)@)?(?P<sign>[su]?)(?P<bits>[\d,-]+)(?:<<(?P<shift>\d+))?(?P<invert>\^?)(?:!(?P<not>\d+))?(?:=(?P<default>\d+))?"
     r"(?:r(?P<reuse>\d+))?(?: -(?P<neg>\d+))?(?: \|(?P<abs>\d+))?\Z"
 )
 _NUMBERS = {"relnum", "abs"}  # targets that are numbers to us
@@ -110,7 +110,7 @@ def explicit(operand: Operand, index: int, text: str, formats: Formats) -> tuple
     neg, inv = (-1, negation) if "~" in operand.marks else (negation, -1)
     found = FormOperand(
         index, kind, spec, place, neg=neg, abs=int(match["abs"] or -1), inv=inv, reuse=int(match["reuse"] or -1),
-        invert=bool(match["invert"]), signed=signed,
+        invert=bool(match["invert"]), signed=signed, shift=int(match["shift"] or 0),
     )  # fmt: skip
     return found, default
 

@@ -93,7 +93,7 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
             if match["silent"]:
                 found.append(match["silent"])
             elif match["address"] is not None:
-                if match["desc"]:
+                if match["desc"] in operands:
                     found.append(match["desc"])
                 address = parse_address(match["address"])
                 found += [n for n in (address.base, address.uniform, address.offset) if n]
@@ -142,7 +142,11 @@ def _item(item: str, operands: dict[str, int], mods: dict[str, tuple[int, str]])
         if match["silent"]:  # an operand that is encoded and not printed
             continue
         if match["address"] is not None:
-            parts.append(_address(match["desc"] or "", parse_address(match["address"]), operands, mods))
+            prefix = match["desc"] or ""
+            if prefix and prefix not in operands:  # a descriptor without an address behind it
+                parts.append(_literal(prefix))
+                prefix = ""
+            parts.append(_address(prefix, parse_address(match["address"]), operands, mods))
         elif match["op"]:
             parts.append(bytes([PRINT_OPS["OPMOD"], operands[match["op"]], mods[match["suffix"]][0], bool(match["inside"])]))
         elif match["hideop"]:

@@ -63,9 +63,11 @@ def _part(operand: str, mod: str, value: str, widths: Mapping[str, Mapping[str, 
 
 def _matches(name: str, value: str) -> int | None:
     """The number that stands for N when ``name`` names ``value`` (0 when it has no N); None when it does not."""
-    if "N" not in name and "*" not in name:
-        return 0 if name == value else None
-    pattern = re.escape(name).replace("N", r"(\d+)", 1).replace(r"\*", ".*")
+    if name == value:
+        return 0
+    if "*" not in name and "xN" not in name:
+        return None
+    pattern = re.sub(r"(?<=x)N", r"(\\d+)", re.escape(name), count=1).replace(r"\*", ".*")
     match = re.fullmatch(pattern, value)
     return None if match is None else int(match[1]) if match.lastindex else 0
 

@@ -309,7 +309,7 @@ static void address(out_t *o, const ctx_t *c, const uint8_t *p) {
 
 static void bank_address(out_t *o, const ctx_t *c, const uint8_t *p) {
     const oric_operand *base = &c->insn->ops[p[1]];
-    int hidden = base->kind == ORIC_K_GPR && base->reg == REG_ZERO && (c->immediate != NULL || c->insn->ops[p[2]].value != 0);
+    int hidden = base->reg == REG_ZERO && (c->immediate != NULL || c->insn->ops[p[2]].value != 0);
     str(o, "c[");
     if (c->immediate == NULL) { /* a relocation gives bank and offset */
         hex(o, c->insn->ops[p[0]].reg);
