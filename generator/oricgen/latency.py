@@ -17,7 +17,9 @@ FILES = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
 KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
 RESULTS = ("none", "fixed", "variable", "unknown")
 SPACES = ("global", "shared", "local")
-FLAGS = ("late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused", "finish", "early_predicate")
+FLAGS = (
+    "late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused", "finish", "early_predicate", "reads_over",
+)  # fmt: skip
 ASYNC = ("none", "group", "wait")  # results and sources are over with a wait for groups; the instruction is that wait
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
 OTHER = "other"  # reader group of readers that are not known
@@ -270,7 +272,8 @@ def _distances(spec: Spec, isa: str, used: set[str]) -> Distances:
             raise SpecError(path, line, f"{row_name}: 'other' is below the distance to a known reader group")
         rewrite = _rewrite(row_name, row, path, line)
         cells |= {g: cells[other] for g, other in like.items() if g not in cells and other in cells}
-        floor = min((figures[1] for figures in cells.values()), default=1)
+        floor = min((figures[1] for figures in cells.values()), default=row.get("floor", 1))
+        floor = min(floor, row.get("floor", floor))
         kept = {g: cells[g][0] if g in cells else row["other"] for g in sorted(used)}
         least = {g: cells[g][1] if g in cells else floor for g in sorted(used)}
         found.kept[row_name] = {**kept, OTHER: row["other"], REWRITE: rewrite[0]}
