@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import random
 import re
 from functools import cache
 from pathlib import Path
@@ -325,3 +326,32 @@ def test_facts_outside_of_kernels() -> None:
         assemble_text(".target sm_90\n.kernel k\n[B------:R-:W-:-:S05] EXIT ;\n")
     with pytest.raises(AsmError, match=re.escape("expected a name behind '.kernel'")):
         assemble_text(".target sm_90\n.kernel\n")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_cubins_come_back_with_the_same_code(seed: int) -> None:
+    """Whatever can be listed is refused with a place or assembles to the same words; nothing else is raised."""
+    rng = random.Random(seed)
+    data = bytearray(
+        CUBINS[rng.choice(["saxpy.sm_90.cubin", "saxpy.sm_80.cubin", "object.sm_80.cubin", "jump_table.sm_90.cubin"])]
+    )
+    headers = int.from_bytes(data[40:48], "little")
+    for _ in range(rng.randint(1, 6)):
+        data[rng.choice([rng.randrange(len(data)), rng.randrange(headers, len(data))])] = rng.choice(
+            [0, 1, 255, rng.randrange(256)]
+        )
+    try:
+        cubin = read(bytes(data))
+        text = "\n".join(text_lines(list_cubin(cubin), cubin))
+    except CubinError:
+        return
+    try:
+        image = assemble_text(text)
+    except AsmError as error:
+        assert 1 <= error.line <= text.count("\n") + 1
+        return
+    try:
+        again = read(image)
+    except CubinError:
+        return
+    assert [f.text for f in again.functions.values()] == [f.text for f in cubin.functions.values()]

@@ -1,4 +1,7 @@
-"""Machine code as text and objects: ``decode`` and ``disassemble`` for code bytes; whole cubins in :mod:`.listing`."""
+"""Machine code as text and objects: ``decode`` and ``disassemble`` for code bytes; whole cubins in :mod:`.listing`.
+
+The way back: :mod:`.assemble` for one instruction, :mod:`.asm_build` for a cubin.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from oric.support.elf_format import (
     SHT_REL,
     SYMBOL,
 )
-from oric.support.targets import TargetError, find_target
+from oric.support.targets import TargetError, find_model
 
 from . import asm_facts as facts
 from .asm_facts import unquoted
@@ -214,7 +214,7 @@ class _Builder:
         return self._code(section, source)
 
     def _code(self, section: Section, source: SourceSection) -> bytes:
-        assembler = Assembler(find_target(self.target).isa)
+        assembler = Assembler(find_model(self.target))
         names = {f"`({name})": place * INSTRUCTION_BYTES for name, place in source.labels.items()}
         relocated = self._relocated(section.index)
         words = bytearray()
@@ -432,7 +432,7 @@ def _target(source: Source) -> str:
     if len(statement.values) != 1:
         raise statement.error("expected one target, like .target sm_90")
     try:
-        find_target(statement.values[0])
+        find_model(statement.values[0])
     except TargetError as error:
         raise statement.error(str(error), statement.values[0]) from None
     return statement.values[0]
