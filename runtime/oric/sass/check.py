@@ -52,7 +52,8 @@ class Finding:
     """Something that the control bits do not protect, or that is wrong in itself.
 
     ``offset`` is the second instruction's place in bytes, ``first_offset`` the first one's (None: there is none). ``register`` is
-    the first register concerned ("R4"; "" where it is none), ``had`` and ``needed`` are in cycles (None: no distance).
+    the first register concerned ("R4"; "" where it is none). ``had`` and ``needed`` are what ``message`` says: cycles, or
+    registers, a multiple, bytes (None: nothing of the kind).
     """
 
     kind: str
@@ -188,11 +189,10 @@ def _finding(function: str, f: Raw, texts: list[str]) -> Finding:
     register = f"{FILES[f.file]}{f.number}"
     first = "" if f.first == _NONE else f"{f.first * INSTRUCTION_BYTES:#06x} {texts[f.first]}"
     message = sentence.format(register=register, first=first, had=f.had, needed=f.needed, number=f.number)
-    measured = "{had}" in sentence and "{needed}" in sentence
     return Finding(
         name, function, f.second * INSTRUCTION_BYTES, texts[f.second], register if "{register}" in sentence else "", message,
         None if f.first == _NONE else f.first * INSTRUCTION_BYTES, "" if f.first == _NONE else texts[f.first],
-        f.had if measured else None, f.needed if measured else None,
+        f.had if "{had}" in sentence else None, f.needed if "{needed}" in sentence else None,
     )  # fmt: skip
 
 

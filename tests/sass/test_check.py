@@ -1,0 +1,297 @@
+"""The hazard checker on small programs: each kind of finding, and the code next to it in which nothing is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from oric.sass.assemble import Assembler
+from oric.sass.check import Finding, Report, Section, check_code
+from oric.sass.code import Code
+from oric.sass.instruction import Control
+from oric.support.targets import find_model
+
+ARCH = "sm_90"
+
+
+def control(text: str) -> Control:
+    """From ``[B0-----:R-:W1:-:S04]``."""
+    awaited, read, write, yields, stall = text.strip("[]").split(":")
+    wait = sum(1 << int(b) for b in awaited[1:] if b != "-")
+    return Control(int(stall[1:]), yields == "Y", *(7 if b[1] == "-" else int(b[1]) for b in (write, read)), wait)
+
+
+def report_of(program: str, arch: str = ARCH, **section) -> Report:
+    """Check lines of control code and text; ``L0:`` names the place of the next instruction."""
+    isa = find_model(arch)
+    lines = [line.strip() for line in program.strip().splitlines()]
+    labels, texts = {}, []
+    for line in lines:
+        if line.endswith(":"):
+            labels[line[:-1]] = len(texts) * 16
+        else:
+            texts.append(line)
+    words = []
+    for i, line in enumerate(texts):
+        bits, text = line.split(" ", 1)
+        for label, place in labels.items():
+            text = text.replace(label, f"{place:#x}")
+        words.append(Assembler(isa).word(text.strip(), 16 * i, control(bits).pack()))
+    code = Code(isa, b"".join(w.to_bytes(16, "little") for w in words))
+    assert not code.bad
+    places = {labels.get(at, at): kernel for at, kernel in section.pop("entries", {0: True}).items()}
+    return check_code(code, Section("f", section.pop("registers", 32), places, **section), arch)
+
+
+def findings(program: str, **section) -> list[Finding]:
+    return report_of(program, **section).findings
+
+
+def the_finding(program: str, **section) -> Finding:
+    found = findings(program, **section)
+    assert len(found) == 1, found
+    return found[0]
+
+
+EXIT = "[B------:R-:W-:-:S05] EXIT"
+ADD, USE = "IADD3 R4, R4, 0x1, RZ", "IADD3 R5, R4, 0x1, RZ"
+LOAD = "LDG.E R4, desc[UR4][R2.64]"
+
+
+def test_a_result_needs_its_distance():
+    found = the_finding(f"[B------:R-:W-:-:S03] {ADD}\n[B------:R-:W-:-:S04] {USE}\n{EXIT}")
+    assert (found.kind, found.register, found.had, found.needed) == ("read-after-write", "R4", 3, 4)
+    assert (found.first_offset, found.first_text, found.offset, found.text) == (0, ADD, 16, USE)
+    assert found.message == f"R4 is read 3 cycles after 0x0000 {ADD}; 4 are needed"
+    assert not findings(f"[B------:R-:W-:-:S04] {ADD}\n[B------:R-:W-:-:S04] {USE}\n{EXIT}")
+
+
+def test_distances_add_up_over_instructions_and_blocks():
+    program = f"""
+        [B------:R-:W-:-:S0{{}}] {ADD}
+        [B------:R-:W-:-:S01] @P0 BRA L0
+        [B------:R-:W-:-:S01] IADD3 R8, R8, 0x1, RZ
+        L0:
+        [B------:R-:W-:-:S04] {USE}
+        {EXIT}"""
+    found = [f for f in findings(program.format(2)) if f.kind == "read-after-write"]
+    assert [(f.had, f.needed) for f in found] == [(3, 4)], "the shorter path counts"
+    assert not [f for f in findings(program.format(3)) if f.kind == "read-after-write"]
+
+
+def test_a_loop_meets_its_own_results():
+    program = f"""
+        L0:
+        [B------:R-:W-:-:S05] {USE}
+        [B------:R-:W-:-:S01] {ADD}
+        [B------:R-:W-:-:S0{{}}] @P0 BRA L0
+        {EXIT}"""
+    found = [f for f in findings(program.format(2)) if f.kind == "read-after-write"]
+    assert [(f.offset, f.first_offset, f.had) for f in found] == [(0, 16, 3)]
+    assert not [f for f in findings(program.format(5)) if f.kind == "read-after-write"]
+
+
+def test_a_load_is_waited_for():
+    program = f"[B------:R-:W0:-:S02] {LOAD}\n[B{{}}-----:R-:W-:-:S04] {USE}\n{EXIT}"
+    found = the_finding(program.format("-"))
+    assert (found.kind, found.register, found.had) == ("read-after-write", "R4", None)
+    assert "no wait" in found.message
+    assert not findings(program.format("0"))
+
+
+def test_the_other_scoreboard_does_not_help():
+    assert the_finding(f"[B------:R-:W0:-:S02] {LOAD}\n[B-1----:R-:W-:-:S04] {USE}\n{EXIT}").register == "R4"
+
+
+def test_a_wait_on_one_path_is_no_wait():
+    program = f"""
+        [B------:R-:W0:-:S02] {LOAD}
+        [B------:R-:W-:-:S05] @P0 BRA L0
+        [B0-----:R-:W-:-:S01] NOP
+        L0:
+        [B{{}}-----:R-:W-:-:S04] {USE}
+        {EXIT}"""
+    assert the_finding(program.format("-")).offset == 48
+    assert not findings(program.format("0"))
+
+
+def test_a_later_scoreboard_of_the_same_queue_covers():
+    assert not findings(
+        f"[B------:R-:W-:-:S01] {LOAD}\n[B------:R-:W0:-:S02] LDG.E R6, desc[UR4][R2.64+0x4]\n[B0-----:R-:W-:-:S04] {USE}\n{EXIT}"
+    )
+
+
+def test_the_wait_comes_two_cycles_later():
+    found = the_finding(f"[B------:R-:W0:-:S01] {LOAD}\n[B0-----:R-:W-:-:S04] {USE}\n{EXIT}")
+    assert (found.kind, found.had, found.needed) == ("scoreboard", 1, 2)
+    assert found.message.startswith("SB0 is waited for 1 cycles after")
+
+
+def test_a_store_reads_late():
+    program = "[B------:R{}:W-:-:S02] STG.E desc[UR4][R2.64], R4\n[B{}-----:R-:W-:-:S04] " + ADD.replace("R4, R4", "R4, R6")
+    found = the_finding(f"{program.format('-', '-')}\n{EXIT}")
+    assert (found.kind, found.register) == ("write-after-read", "R4")
+    assert the_finding(f"{program.format('0', '-')}\n{EXIT}").kind == "write-after-read"
+    assert not findings(f"{program.format('0', '0')}\n{EXIT}")
+
+
+def test_the_result_of_a_load_says_that_its_address_was_read():
+    program = f"[B------:R-:W0:-:S02] {LOAD}\n[B{{}}-----:R-:W-:-:S04] IADD3 R2, R6, 0x1, RZ\n{EXIT}"
+    assert the_finding(program.format("-")).kind == "write-after-read"
+    assert not findings(program.format("0"))
+
+
+def test_a_pending_result_is_not_overwritten():
+    program = f"[B------:R-:W0:-:S02] {LOAD}\n[B{{}}-----:R-:W-:-:S04] IADD3 R4, R6, 0x1, RZ\n{EXIT}"
+    assert the_finding(program.format("-")).kind == "write-after-write"
+    assert not findings(program.format("0"))
+
+
+def test_a_slow_result_does_not_come_after_a_quick_one():
+    program = f"[B------:R-:W-:-:S0{{}}] {ADD}\n[B------:R-:W0:-:S02] {LOAD}\n[B0-----:R-:W-:-:S04] {USE}\n{EXIT}"
+    found = the_finding(program.format(2))
+    assert (found.kind, found.had) == ("write-after-write", 2)
+    assert not findings(program.format(8))
+
+
+def test_threads_of_opposite_guards_do_not_meet():
+    program = f"[B------:R-:W0:-:S02] @P0 {LOAD}\n[B------:R-:W-:-:S04] @{{}}P0 {USE}\n{EXIT}"
+    assert the_finding(program.format("")).register == "R4"
+    assert not findings(program.format("!"))
+
+
+def test_a_guard_that_has_changed_tells_nothing():
+    program = f"""
+        [B------:R-:W0:-:S02] @P0 {LOAD}
+        [B------:R-:W-:-:S15] ISETP.GE.AND P0, PT, R8, R9, PT
+        [B------:R-:W-:-:S04] @!P0 {USE}
+        {EXIT}"""
+    assert the_finding(program).register == "R4"
+
+
+def test_predicates_and_uniform_registers_have_distances():
+    found = the_finding("[B------:R-:W-:-:S04] ISETP.GE.AND P0, PT, R8, R9, PT\n[B------:R-:W-:-:S05] @P0 EXIT\n" + EXIT)
+    assert (found.register, found.had, found.needed) == ("P0", 4, 13)
+    found = the_finding(
+        "[B------:R-:W-:-:S02] UIADD3 UR4, UR4, 0x1, URZ\n[B------:R-:W-:-:S01] UIADD3 UR5, UR4, 0x1, URZ\n" + EXIT
+    )
+    assert (found.register, found.had, found.needed) == ("UR4", 2, 4)
+
+
+def test_halves_of_a_pair_have_their_own_distances():
+    """The low half of a 64-bit product is there sooner than the high half."""
+    program = "[B------:R-:W-:-:S0{}] IMAD.WIDE R4, R6, R7, RZ\n[B------:R-:W-:-:S04] IADD3 R8, {}, 0x1, RZ\n" + EXIT
+    assert not findings(program.format(3, "R4"))
+    assert (the_finding(program.format(3, "R5")).needed, the_finding(program.format(2, "R4")).needed) == (5, 3)
+
+
+def test_wide_registers_are_aligned():
+    found = the_finding(f"[B------:R-:W0:-:S02] LDG.E.64 R5, desc[UR4][R2.64]\n{EXIT}")
+    assert (found.kind, found.register, found.needed) == ("alignment", "R5", 2)
+    assert the_finding(f"[B------:R-:W0:-:S02] LDG.E.128 R6, desc[UR4][R2.64]\n{EXIT}").needed == 4
+    assert not findings(f"[B------:R-:W0:-:S02] LDG.E.128 R8, desc[UR4][R2.64]\n{EXIT}")
+
+
+def test_registers_are_declared():
+    found = the_finding(f"[B------:R-:W0:-:S02] LDG.E.64 R10, desc[UR4][R2.64]\n{EXIT}", registers=11)
+    assert (found.kind, found.register, found.had, found.needed) == ("registers", "R10", 11, 12)
+    assert not findings(f"[B------:R-:W0:-:S02] LDG.E.64 R10, desc[UR4][R2.64]\n{EXIT}", registers=12)
+
+
+def test_the_operand_cache_must_not_be_stale():
+    program = (
+        """
+        [B------:R-:W-:-:S01] IADD3 R8, R4.reuse, R5, RZ
+        [B------:R-:W-:-:S05] MOV R4, 0x1
+        [B------:R-:W-:-:S01] IADD3 R9, R4, R5, RZ
+        """
+        + EXIT
+    )
+    found = the_finding(program)
+    assert (found.kind, found.register, found.first_offset, found.offset) == ("reuse", "R4", 0, 32)
+    assert not findings(program.replace(".reuse", ""))
+
+
+REGION = (
+    """
+    [B------:R-:W-:-:S06] BSSY B0, L1
+    [B------:R-:W-:-:S05] @P0 BRA L0
+    [B------:R-:W-:-:S01] NOP
+    L0:
+    [B------:R-:W-:-:S05] BSYNC {}
+    L1:
+    """
+    + EXIT
+)
+
+
+def test_regions_are_paired():
+    assert not findings(REGION.format("B0"))
+    assert {(f.kind, f.register) for f in findings(REGION.format("B1"))} == {("convergence", "B0"), ("convergence", "B1")}
+
+
+def test_a_region_that_one_path_goes_around():
+    program = (
+        """
+        [B------:R-:W-:-:S05] @P0 BRA L0
+        [B------:R-:W-:-:S06] BSSY B0, L1
+        L0:
+        [B------:R-:W-:-:S05] BSYNC B0
+        L1:
+        """
+        + EXIT
+    )
+    assert the_finding(program).message == "B0 is not set on every path that comes here"
+
+
+CALLS = f"""
+    [B------:R-:W-:-:S05] MOV R20, 0x30
+    [B------:R-:W-:-:S05] MOV R21, 0x0
+    [B------:R-:W-:-:S0{{stall}}] CALL.REL.NOINC L0
+    [B------:R-:W-:-:S04] {USE}
+    {EXIT}
+    L0:
+    [B------:R-:W-:-:S0{{body}}] {{inner}}
+    [B------:R-:W-:-:S0{{ret}}] RET.REL.NODEC R20 L2
+    L2:
+    {EXIT}"""
+
+
+def test_results_of_functions_keep_their_distance():
+    common = {"stall": 5, "inner": ADD, "entries": {0: True, "L0": False}}
+    entries = common.pop("entries")
+    assert not findings(CALLS.format(body=1, ret=5, **common), entries=entries)
+    found = the_finding(CALLS.format(body=1, ret=1, **common), entries=entries)
+    assert (found.kind, found.had, found.needed) == ("read-after-write", 2, 4)
+
+
+def test_what_is_pending_at_a_call_meets_the_function():
+    program = CALLS.format(stall=5, body=4, ret=5, inner="IADD3 R6, R20, 0x1, RZ").replace(
+        "S05] MOV R21, 0x0", "S02] LDS R6, [R22]"
+    )
+    assert the_finding(program, entries={0: True, "L0": False}).kind == "write-after-write"
+
+
+def test_functions_leave_the_stack_as_it_was():
+    program = CALLS.format(stall=5, body=5, ret=5, inner="VIADD R1, R1, 0xfffffff0")
+    found = the_finding(program, entries={0: True, "L0": False})
+    assert (found.kind, found.message) == ("stack", "the function returns with R1 moved by -16 bytes")
+    balanced = program.replace(
+        "VIADD R1, R1, 0xfffffff0", "VIADD R1, R1, 0xfffffff0\n[B------:R-:W-:-:S05] IADD3 R1, R1, 0x10, RZ"
+    )
+    assert not findings(balanced, entries={0: True, "L0": False})
+
+
+def test_a_kernel_does_not_return():
+    assert the_finding(f"[B------:R-:W-:-:S05] RET.REL.NODEC R20 0x0\n{EXIT}").message == "a return in code that nothing calls"
+
+
+def test_control_stays_in_the_section():
+    assert the_finding("[B------:R-:W-:-:S05] NOP").message == "control runs out of the code here"
+    found = findings(f"[B------:R-:W-:-:S05] @P0 BRA 0x1000\n{EXIT}")
+    assert [f.message for f in found] == ["the target is no instruction of this section"]
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120"])
+def test_every_model_has_distances(arch):
+    program = "[B------:R-:W-:-:S0{}] FADD R4, R4, R6\n[B------:R-:W-:-:S04] FADD R5, R4, R6\n" + EXIT
+    assert the_finding(program.format(3), arch=arch).kind == "read-after-write"
+    assert not findings(program.format(5), arch=arch)
