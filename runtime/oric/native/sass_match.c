@@ -357,6 +357,14 @@ static int same_text(const char *a, const char *b) {
     }
 }
 
+/* Two texts begin with the same mnemonic and modifiers; a guard in front of the first is passed over. */
+static int same_head(const char *printed, const char *text) {
+    if (*printed == '@')
+        printed = oric_blanks(printed + strcspn(printed, " "));
+    size_t size = strcspn(printed, " ");
+    return strncmp(printed, text, size) == 0 && (text[size] == 0 || text[size] == ' ' || text[size] == '\t');
+}
+
 static int refuse(oric_match *m, int error, const char *at) {
     if (m->refused == 0) {
         m->refused = error;
@@ -385,11 +393,12 @@ static int finish(oric_match *m, const oric_cursor *c) {
         oric_print(m->isa, &back, m->next - 16, m->labels, m->immediate, text, sizeof text) < 0)
         return 0;
     m->exact = same_text(text, oric_blanks(m->text));
-    if (m->exact || !(m->loose || m->aliased)) { /* an alias stands for its special case and nothing else */
+    int fits = !m->aliased || same_head(text, m->operands); /* an alias stands for its special case and nothing else */
+    if (m->exact || (!m->loose && fits)) {
         memcpy(m->word, word, sizeof word);
         m->loose = 1;
     }
-    if (!m->exact && m->aliased)
+    if (!fits)
         return refuse(m, ORIC_E_FORM, m->operands);
     return m->exact;
 }

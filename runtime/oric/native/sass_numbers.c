@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 400 }; /* characters of a decimal number */
+
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 static int is_word(char c) { return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_'; }
 
@@ -23,6 +25,23 @@ int oric_read_integer(const char **text, int64_t *out) {
     *out = (int64_t)(negative ? 0 - (uint64_t)v : (uint64_t)v);
     *text = end;
     return 1;
+}
+
+/* The length of a decimal number: a dot or an exponent belongs to it when digits follow ("1.H1" is 1 with a part selector). */
+static size_t decimal(const char *t) {
+    const char *p = t + (*t == '-' || *t == '+');
+    const char *first = p;
+    while (is_digit(*p))
+        p++;
+    if (p == first)
+        return 0;
+    if (*p == '.' && is_digit(p[1]))
+        for (p++; is_digit(*p);)
+            p++;
+    if (*p == 'e' && is_digit(p[1 + (p[1] == '-' || p[1] == '+')]))
+        for (p += 2; is_digit(*p);)
+            p++;
+    return (size_t)(p - t);
 }
 
 static uint32_t bits_of(float f) {
@@ -82,17 +101,17 @@ int oric_read_float(const char **text, int format, uint32_t *out) {
         *out = (uint32_t)bits;
         return 1;
     }
-    const char *first = t + (*t == '-' || *t == '+');
-    if (!is_digit(*first) && *first != '.')
+    char digits[LONGEST];
+    size_t size = decimal(t);
+    if (size == 0 || size >= sizeof digits || is_word(t[size]))
         return 0;
-    char *end;
-    double v = strtod(t, &end);
-    if (end == t || is_word(*end))
-        return 0;
+    memcpy(digits, t, size);
+    digits[size] = 0;
+    double v = strtod(digits, NULL);
     uint64_t whole;
     memcpy(&whole, &v, sizeof whole);
     switch (format) {
-    case ORIC_FLOAT32: *out = bits_of(strtof(t, NULL)); break;
+    case ORIC_FLOAT32: *out = bits_of(strtof(digits, NULL)); break;
     case ORIC_FLOAT64_HIGH:
         if (whole & 0xffffffff)
             return 0;
@@ -101,6 +120,6 @@ int oric_read_float(const char **text, int format, uint32_t *out) {
     case ORIC_FLOAT16: *out = rounded(v, 10, 5); break;
     default: *out = rounded(v, 7, 8);
     }
-    *text = end;
+    *text = t + size;
     return 1;
 }
