@@ -212,7 +212,7 @@ def test_the_operand_cache_must_not_be_stale():
 
 REGION = (
     """
-    [B------:R-:W-:-:S06] BSSY B0, L1
+    [B------:R-:W-:-:S15] BSSY B0, L1
     [B------:R-:W-:-:S05] @P0 BRA L0
     [B------:R-:W-:-:S01] NOP
     L0:
@@ -232,7 +232,7 @@ def test_a_region_that_one_path_goes_around():
     program = (
         """
         [B------:R-:W-:-:S05] @P0 BRA L0
-        [B------:R-:W-:-:S06] BSSY B0, L1
+        [B------:R-:W-:-:S15] BSSY B0, L1
         L0:
         [B------:R-:W-:-:S05] BSYNC B0
         L1:

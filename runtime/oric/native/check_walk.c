@@ -164,6 +164,7 @@ static int meet(oric_walker *w, const current *c, oric_token *t) {
     if (t->board == c->counted && c->counted < ORIC_BOARDS && t->later >= c->left) return 0;
     int32_t age = w->clock + t->age;
     if (t->kind == ORIC_T_FIXED && (age >= t->limit || c->klass->flags & ORIC_C_FINISH)) return 0;
+    if (t->kind == ORIC_T_READ && t->queue && c->klass->flags & ORIC_C_READS_OVER) return 0;
     int reads = w->read_stamp[t->unit] == w->stamp, writes = w->write_stamp[t->unit] == w->stamp;
     if (!reads && !writes) return 1;
     if (c->never || (t->guard && t->guard == opposite(c->guard))) return 1; /* other threads */
