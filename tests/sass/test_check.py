@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from oric.sass.assemble import Assembler
-from oric.sass.check import Finding, Report, Section, check_code
+from oric.sass.check import KINDS, Finding, Report, Section, check_code
+from oric.sass.check_cli import main
 from oric.sass.code import Code
 from oric.sass.instruction import Control
 from oric.support.targets import find_model
 
 ARCH = "sm_90"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def control(text: str) -> Control:
@@ -288,6 +293,52 @@ def test_control_stays_in_the_section():
     assert the_finding("[B------:R-:W-:-:S05] NOP").message == "control runs out of the code here"
     found = findings(f"[B------:R-:W-:-:S05] @P0 BRA 0x1000\n{EXIT}")
     assert [f.message for f in found] == ["the target is no instruction of this section"]
+
+
+def test_the_page_tells_all_kinds_of_findings():
+    page = (ROOT / "docs/checker.md").read_text()
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE)) == set(KINDS)
+
+
+COMMANDS = [
+    ([], 2, "f+0x0010: read-after-write: IADD3 R5, R4, 0x1, RZ"),
+    (["--json"], 2, '"needed": 4'),
+]
+
+
+@pytest.mark.parametrize(("options", "status", "said"), COMMANDS)
+def test_the_command_tells_findings(tmp_path, capsys, options, status, said):
+    isa = find_model(ARCH)
+    lines = [
+        (control("[B------:R-:W-:-:S03]"), ADD),
+        (control("[B------:R-:W-:-:S04]"), USE),
+        (control("[B------:R-:W-:-:S05]"), "EXIT"),
+    ]
+    words = [Assembler(isa).word(text, 16 * i, bits.pack()) for i, (bits, text) in enumerate(lines)]
+    path = tmp_path / "words.bin"
+    path.write_bytes(b"".join(w.to_bytes(16, "little") for w in words))
+    assert main(["--raw", "--arch", ARCH, *options, str(path)]) == status
+    assert said.removeprefix("f+") in capsys.readouterr().out
+
+
+def test_the_command_refuses_bad_input(tmp_path, capsys):
+    path = tmp_path / "words.bin"
+    path.write_bytes(bytes(17))
+    assert main([str(path)]) == 1
+    assert main(["--raw", "--arch", ARCH, str(path)]) == 1
+    assert main(["--arch", ARCH, str(path)]) == 1
+    assert main(["--raw", "--arch", "sm_12", str(path)]) == 1
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 4 and all(line.startswith("oric: error: ") for line in errors)
+
+
+def test_unknown_words_are_warnings(tmp_path, capsys):
+    path = tmp_path / "words.bin"
+    path.write_bytes(
+        bytes(16) + Assembler(find_model(ARCH)).word("EXIT", 16, control("[B------:R-:W-:-:S05]").pack()).to_bytes(16, "little")
+    )
+    assert main(["--raw", "--arch", ARCH, str(path)]) == 0
+    assert "no instruction has this word" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120"])

@@ -47,6 +47,9 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
 }
 
 
+KINDS: Final = tuple(dict.fromkeys(name for name, _ in _KINDS.values()))
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that the control bits do not protect, or that is wrong in itself.
