@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import random
 import struct
 from pathlib import Path
@@ -164,3 +165,40 @@ def test_damaged_cubins_never_raise_anything_else(seed: int) -> None:
     except CubinError:
         return
     assert lines
+
+
+def test_notes_of_relocations() -> None:
+    """What the linker does to an opcode stands behind the instruction; a second relocation there does not hide it."""
+    data = bytearray(lzma.decompress((DATA.parent / "containers" / "object.sm_90.cubin.xz").read_bytes()))
+    section = read(bytes(data)).section(".rela.text._Z2sqi")
+    assert section is not None
+    place = struct.unpack_from("<Q", data, section.offset)[0]
+    for number, kind in enumerate((68, 69)):
+        struct.pack_into("<QIIq", data, section.offset + 24 * number, place, kind, 0, 280)
+    [function] = [f for f in list_cubin(read(bytes(data))).functions if f.name == "_Z2sqi"]
+    assert function.lines[place // 16].note == '(*"RELOCATOR OPCODE,YIELD,280"*)'
+
+
+def test_unknown_targets_are_refused_by_name_and_the_others_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = bytearray((DATA.parent / "containers" / "two.none.fatbin").read_bytes())
+    at = bytes(data).find(b"\x7fELF")
+    struct.pack_into("<I", data, at + 48, 0x06000002 | 201 << 8)
+    (tmp_path / "two.fatbin").write_bytes(data)
+    assert main(["--plain", str(tmp_path / "two.fatbin")]) == 1
+    captured = capsys.readouterr()
+    assert "entry 1: unknown target 'sm_201'" in captured.err
+    assert "// entry 2\n\t.target\tsm_90a\n" in captured.out and "EXIT ;" in captured.out
+
+
+def test_functions_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--json", "--function", "k_empty", str(CONTAINER)]) == 0
+    assert [f["name"] for f in json.loads(capsys.readouterr().out)["functions"]] == ["k_empty"]
+    assert main(["--plain", "--function", "nowhere", str(CONTAINER)]) == 1
+    assert "there is no function nowhere" in capsys.readouterr().err
+
+
+def test_several_images_are_an_array(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = DATA.parent / "containers" / "two.zstd.fatbin"
+    assert main(["--json", str(path)]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["arch"], first["place"], second["arch"], second["place"]) == ("sm_80", "entry 1", "sm_90a", "entry 2")

@@ -154,3 +154,13 @@ def test_damaged_archives() -> None:
     assert "ends behind the file" in refusal(good[:9000])
     assert "no member header at 0x8" in refusal(good[:30])
     assert "has no size" in refusal(archive((b"a/", b"")).replace(b"0         `", b"x         `"))
+
+
+def test_sections_of_objects_have_types_of_their_own() -> None:
+    """Shared memory of an object has no bytes in the file, its constants are no PROGBITS."""
+    cubin = read(stored("linked.sm_80.cubin.xz"))
+    function = cubin.functions["linked"]
+    assert (function.shared_size, len(function.constants[0])) == (256, 0x168)
+    assert cubin.constants[3] == struct.pack("<4I", 1, 2, 3, 4)
+    shared = cubin.section(".nv.shared.linked")
+    assert shared is not None and (shared.size, shared.data) == (256, b"")

@@ -30,6 +30,9 @@ def render(spec: Spec) -> dict[str, str]:
     empty = data["empty_module_attribute"]
     if empty not in known:
         raise SpecError(path, data.line_of("empty_module_attribute"), f"empty_module_attribute: there is no attribute '{empty}'")
+    for name in data["types_without_bytes"]:
+        if name not in data["section_types"]:
+            raise SpecError(path, data.line_of("types_without_bytes"), f"types_without_bytes: there is no section type '{name}'")
     _check_targets(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {

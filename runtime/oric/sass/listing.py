@@ -188,12 +188,14 @@ def _relocated(cubin: Cubin, function: Function, labels: dict[int, str]) -> dict
         symbol = cubin.symbols[relocation.symbol]
         if symbol.section == function.section and relocation.addend and symbol.value + relocation.addend in labels:
             name = f"({symbol.name} + {labels[symbol.value + relocation.addend]}@srel)"
+        operand, note = out.get(relocation.offset, ("", ""))
         if kind is not None and kind.text:
-            out[relocation.offset] = (kind.text.replace("{}", name), "")
+            operand = kind.text.replace("{}", name)
         elif kind is not None and kind.note is not None:
-            out[relocation.offset] = ("", f'(*"{kind.note.replace("{}", name)}"*)')
+            note = note or f'(*"{kind.note.replace("{}", name).replace("{addend}", str(relocation.addend))}"*)'
         else:
-            out[relocation.offset] = ("", f"// {kind.name if kind else relocation.type} {name}")
+            note = f"// {kind.name if kind else relocation.type} {name}"
+        out[relocation.offset] = (operand, note)
     return out
 
 

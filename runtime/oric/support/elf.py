@@ -27,7 +27,6 @@ from .elf_format import (
     RELA,
     SEGMENT,
     SHF_EXECINSTR,
-    SHT_NOBITS,
     SHT_PROGBITS,
     SHT_REL,
     SHT_RELA,
@@ -257,7 +256,11 @@ class Cubin:
         for index, (label, kind, flags, offset, size, link, info, align, entsize) in enumerate(headers):
             if link >= len(headers):
                 raise CubinError(f"section {index} ({label}) is linked to section {link} of {len(headers)}")
-            data = b"" if kind in (0, SHT_NOBITS) else self._image.slice(f"section {index} ({label})", offset, size)
+            data = (
+                b""
+                if kind == 0 or kind in tables.TYPES_WITHOUT_BYTES
+                else self._image.slice(f"section {index} ({label})", offset, size)
+            )
             section = Section(index, label, kind, flags, offset, size, link, info, align, entsize, data)
             self.sections.append(section)
             self._by_name.setdefault(label, section)
@@ -355,7 +358,7 @@ class Cubin:
             if section.name.startswith(".nv.shared.") and section.name[11:] in self.functions:
                 function = self.functions[section.name[11:]]
                 function.shared_size, function.shared_section = section.size, section.index
-            if section.type != SHT_PROGBITS or not section.name.startswith(".nv.constant"):
+            if section.type in tables.TYPES_WITHOUT_BYTES or not section.name.startswith(".nv.constant"):
                 continue
             bank_text, dot, name = section.name[len(".nv.constant") :].partition(".")
             if not (bank_text.isascii() and bank_text.isdigit() and len(bank_text) < 3):

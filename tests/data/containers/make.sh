@@ -14,6 +14,7 @@ strip two.exe
 nvcc -arch=sm_90 -lineinfo -cubin lines.cu -o lines.sm_90.cubin
 nvcc -arch=sm_80 -rdc=true -cubin object.cu -o object.sm_80.cubin
 nvcc -arch=sm_90 -rdc=true -cubin object.cu -o object.sm_90.cubin
+nvcc -arch=sm_80 -rdc=true -cubin linked.cu -o linked.sm_80.cubin
 nvdisasm -c -gi lines.sm_90.cubin > lines.sm_90.txt
 rm two.o three.o main.o
 xz -9e lib.a two.exe ./*.cubin
