@@ -139,6 +139,7 @@ class Functions:
                     if len(part) > 1:
                         self.parts.append((index, function.name, part))
                         self.starts.append(first)
+        self.variable = {s.name for _, _, part in self.parts for s in part if s.write != NONE}
         self.shortest = self._shortest()
         self.aligned = self._aligned()
 
@@ -147,7 +148,7 @@ class Functions:
         met: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
         for _, _, part in self.parts:
             for a, step in enumerate(part):
-                if step.write == NONE:
+                if step.name not in self.variable:
                     for register, b in first_readers(part, a).items():
                         met[step.name, _file(register)][distance(part, a, b)] += 1
         return {key: min(counts) for key, counts in met.items() if counts[min(counts)] >= OFTEN}
@@ -190,7 +191,10 @@ def wide_data(step: Step) -> tuple[int, int] | None:
     match = _WIDE_MEMORY.match(step.mnemonic)
     if not match:
         return None
-    return (16 if step.name.startswith("L") else 32), int(match[1]) // 32
+    at, width = (16 if step.name.startswith("L") else 32), int(match[1]) // 32
+    first = step.word >> at & 255
+    data = {f"R{n}" for n in range(first, first + width)}
+    return (at, width) if data <= (step.written if at == 16 else step.used) else None
 
 
 def mutants(functions: Functions) -> dict[str, list[Mutant]]:
@@ -213,10 +217,10 @@ def _at(functions: Functions, part: list[Step], a: int, step: Step) -> Iterator[
         return
     if step.write != NONE:
         yield from _result(part, a, step)
-    elif any(r.startswith(("R", "P")) for r in step.written):
+    elif step.name not in functions.variable:
         yield from _fixed(functions, part, a, step)
     if step.read not in (NONE, step.write):
-        yield from _sources(part, a, step)
+        yield from _sources(functions, part, a, step)
 
 
 def _only_wait(part: list[Step], a: int, board: int, registers: frozenset[str], writes_only: bool) -> int | None:
@@ -249,12 +253,12 @@ def _result(part: list[Step], a: int, step: Step) -> Iterator[tuple[str, int, in
         yield "swap", a, _put(step.word, 110, 3, free[a % len(free)]), why
 
 
-def _sources(part: list[Step], a: int, step: Step) -> Iterator[tuple[str, int, int, str]]:
+def _sources(functions: Functions, part: list[Step], a: int, step: Step) -> Iterator[tuple[str, int, int, str]]:
     registers = frozenset(r for r in step.used - step.written if _file(r) == "R")
     board = step.read
     b = _only_wait(part, a, board, registers, writes_only=True)
     # Only what writes after a fixed time can come too soon: loads and the like wait in the queue behind the reader.
-    if b is None or part[b].write != NONE or part[b].wait >> step.write & 1:
+    if b is None or part[b].name in functions.variable or part[b].wait >> step.write & 1:
         return
     other = part[b]
     why = f"{step.mnemonic} before {other.mnemonic}"
