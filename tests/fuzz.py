@@ -115,6 +115,7 @@ def read_image(data: bytes) -> None:
     listing = list_cubin(cubin)
     plain = text_lines(listing, cubin, True)
     assert sum(line.startswith("        /*") for line in plain) == sum(len(f.lines) for f in listing.functions)
+    text_lines(listing, cubin)
     add_live(listing)
     document = Document("", cubin, listing)
     for _ in dot_lines([document]):

@@ -16,6 +16,7 @@ from oric.sass.listing import list_cubin
 from oric.sass.live import add_live
 from oric.sass.text import live_text, text_lines
 from oric.support.elf import Cubin, CubinError, read
+from oric.support.targets import find_target
 
 DATA = Path(__file__).parents[1] / "data"
 LINES = DATA / "containers" / "lines.sm_90.cubin.xz"
@@ -132,3 +133,11 @@ def test_decoded_instructions_say_what_they_read_and_write() -> None:
     [load] = [i for i in decode(lines_cubin().functions["_Z5linesPfS_i"].text, "sm_90") if i.offset == 0xB0]
     assert "load" in load.effects and load.modifiers["size"] is not None
     assert {name for use in load.reads for name in use.names} == {"R4", "R5", "UR4", "UR5"}
+
+
+def test_places_outside_of_the_code_begin_no_block() -> None:
+    """Symbols and records of a damaged file can name any offset."""
+    code = Code(find_target("sm_90").isa, read(CONTAINER.read_bytes()).functions["k_empty"].text)
+    flow = flow_of(code, {1 << 52: (0, 16), 16: (1 << 52, 8)}, (1 << 52, 7, 16), (1 << 52,))
+    assert [block.first for block in flow.blocks] == [0, 1, *[b.first for b in flow.blocks[2:]]]
+    assert flow_of(Code(code.isa, b""), {}).blocks == []

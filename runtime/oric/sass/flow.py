@@ -6,7 +6,7 @@ goes behind every call of the section that can have called its function; what a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -91,14 +91,15 @@ def _described(
     code: Code, indirect: Mapping[int, tuple[int, ...]], entries: tuple[int, ...], outside: tuple[int, ...]
 ) -> tuple[Any, list[Any]]:
     """The section as the C function takes it, and what must stay alive with it."""
-    jumps = [
-        place // INSTRUCTION_BYTES
-        for branch, targets in indirect.items() for target in dict.fromkeys(targets) for place in (branch, target)
-        if branch % INSTRUCTION_BYTES == 0 and target % INSTRUCTION_BYTES == 0
-    ]  # fmt: skip
-    roots = [at // INSTRUCTION_BYTES for at in entries if at % INSTRUCTION_BYTES == 0]
-    calls = sorted({at // INSTRUCTION_BYTES for at in outside})
-    keep = [ffi.new("int32_t[]", numbers or [0]) for numbers in (roots, jumps, calls)]
+    end = code.count * INSTRUCTION_BYTES
+
+    def numbers(places: Iterable[int]) -> list[int]:
+        return [at // INSTRUCTION_BYTES for at in places if 0 <= at < end and at % INSTRUCTION_BYTES == 0]
+
+    pairs = [numbers((branch, target)) for branch, targets in indirect.items() for target in dict.fromkeys(targets)]
+    jumps = [number for pair in pairs if len(pair) == 2 for number in pair]
+    roots, calls = numbers(entries), sorted({at // INSTRUCTION_BYTES for at in outside if at < end})
+    keep = [ffi.new("int32_t[]", found or [0]) for found in (roots, jumps, calls)]
     out = ffi.new("oric_checked_code *", {"isa": code.isa, "n": code.count, "insns": code.insns})
     out.n_roots, out.roots = len(roots), keep[0]
     out.n_jumps, out.jumps = len(jumps) // 2, keep[1]
