@@ -23,7 +23,7 @@ _PLACE = re.compile(
 )
 _NUMBERS = {"relnum", "abs"}  # targets that are numbers to us
 _NUMBER = re.compile(r"[sux]\d+\Z")
-_IMMEDIATES = {"f32", "f64h", "f16x2", "bf16x2"}
+_IMMEDIATES = {"f32", "f64h", "f16x2", "bf16x2", "f16", "bf16"}
 OPERAND_KINDS = {"gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg"}
 
 

@@ -12,7 +12,10 @@ from ..tables import targets
 SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
 SLOT_ANY_IMM = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
-_IMMEDIATES = {"x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F64, "f16x2": SLOT_HALF, "bf16x2": SLOT_HALF}
+_IMMEDIATES = {
+    "x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F64, "f16": SLOT_HALF, "bf16": SLOT_HALF, "f16x2": SLOT_HALF,
+    "bf16x2": SLOT_HALF,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

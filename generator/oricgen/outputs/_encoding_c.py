@@ -13,7 +13,7 @@ from ..render import header, template
 
 FORMATS = (
     "gpr", "ugpr", "pred", "upred", "breg", "sb", "sreg", "cbank", "cbanku", "bank", "rel", "relnum", "hex", "signed", "f32",
-    "f64h", "f16x2", "bf16x2",
+    "f64h", "f16x2", "bf16x2", "f16", "bf16",
 )  # fmt: skip
 TESTS = ("RZ", "zero", "one", "pow2")
 _WORD64 = (1 << 64) - 1

@@ -12,7 +12,7 @@ from .compare import RowChange, TableChange
 GUARD = 7 << 12  # PT
 CONTROL = (7 << 8 | 7 << 5 | 1 << 4 | 4) << 105  # stall 4, no scoreboards
 _PLACE = re.compile(r"(?P<spec>\w+) (?P<bits>[\d,-]+)(?P<invert>\^?)(?: and (?P<second>[\d,-]+))?")
-_FLOATS = {"f32": 0x3F800000, "f64h": 0x3FF00000, "f16x2": 0x3C003C00, "bf16x2": 0x3F803F80}
+_FLOATS = {"f32": 0x3F800000, "f64h": 0x3FF00000, "f16x2": 0x3C003C00, "bf16x2": 0x3F803F80, "f16": 0x3C00, "bf16": 0x3F80}
 
 
 def examples(changes: Sequence[TableChange], isa: str) -> list[str]:

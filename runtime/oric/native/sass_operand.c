@@ -76,20 +76,30 @@ int oric_read_offset(oric_match *m, oric_cursor *c, int64_t *out) {
     return takes_immediate(m, c) || oric_read_integer(&c->t, out) || oric_fail(m, c->t, "a number");
 }
 
+/* The format of the floats of an immediate; -1 when it is no float. */
+static int float_format(int immediate_format) {
+    switch (immediate_format) {
+    case ORIC_N_F32: return ORIC_FLOAT32;
+    case ORIC_N_F64H: return ORIC_FLOAT64_HIGH;
+    case ORIC_N_F16: case ORIC_N_F16X2: return ORIC_FLOAT16;
+    case ORIC_N_BF16: case ORIC_N_BF16X2: return ORIC_BFLOAT16;
+    default: return -1;
+    }
+}
+
 static int immediate(oric_match *m, oric_cursor *c, const oric_field *f, oric_operand *x) {
     unsigned width = (unsigned)f->bits.n[0] + f->bits.n[1] + f->bits.n[2];
     c->t = oric_blanks(c->t);
     x->value = 0;
     if (takes_immediate(m, c))
         return 1;
-    if (f->format == ORIC_N_F32 || f->format == ORIC_N_F64H || f->format == ORIC_N_F16X2 || f->format == ORIC_N_BF16X2) {
+    int format = float_format(f->format);
+    if (format >= 0) {
         uint32_t bits;
-        int format = f->format == ORIC_N_F32 ? ORIC_FLOAT32 : f->format == ORIC_N_F64H ? ORIC_FLOAT64_HIGH
-                     : f->format == ORIC_N_F16X2 ? ORIC_FLOAT16 : ORIC_BFLOAT16;
         if (!oric_read_float(&c->t, format, &bits))
             return oric_fail(m, c->t, format == ORIC_FLOAT64_HIGH ? "a number whose low 32 bits are zero as double" : "a number");
         x->value = bits;
-        if (format == ORIC_FLOAT32 || format == ORIC_FLOAT64_HIGH)
+        if (f->format != ORIC_N_F16X2 && f->format != ORIC_N_BF16X2)
             return 1;
         uint32_t low;
         c->t = oric_blanks(c->t);

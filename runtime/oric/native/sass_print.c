@@ -135,6 +135,8 @@ static void immediate(out_t *o, const ctx_t *c, const oric_field *f, const oric_
                 str(o, ", ");
         }
         break;
+    case ORIC_N_F16: floating(o, from_half(v & 0xffff), v >> 9 & 1); break;
+    case ORIC_N_BF16: floating(o, from_bits32(v << 16), v >> 6 & 1); break;
     case ORIC_N_SIGNED:
         hex(o, f->flags & ORIC_SIGNED ? x->value : (int64_t)(int32_t)v);
         break;
