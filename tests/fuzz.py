@@ -5,8 +5,8 @@
 
 Each input goes through the reader of containers, the reader of cubins, decoder, disassembler in all its forms, the analyses and
 the checker, and some listings back through the assembler; raw words through the decoder, the text and back through the encoder
-and the assembler. `make sanitize` runs 200,000 of them with AddressSanitizer and UndefinedBehaviorSanitizer. An input that ends in
-anything but a result or the one documented exception is kept in a file.
+and the assembler. `make sanitize` runs 200,000 of them with AddressSanitizer and UndefinedBehaviorSanitizer. An input that ends
+in anything but a result or the one documented exception is kept in a file.
 """
 
 from __future__ import annotations
