@@ -9,7 +9,7 @@ from typing import Final
 
 from oric_tables import cubin as tables
 
-from oric.support.elf import Section
+from oric.support.elf import Section, has_bytes
 from oric.support.elf_format import (
     ELF_MAGIC,
     EM_CUDA,
@@ -88,9 +88,9 @@ class _Builder:
         align = number_of(at, given["align"]) if "align" in given else kind.align
         entsize = number_of(at, given["entsize"]) if "entsize" in given else kind.entsize
         size = number_of(at, given["size"]) if "size" in given else 0
-        if "size" in given and kind_number not in facts.NO_BYTES:
+        if "size" in given and has_bytes(kind_number, flags):
             raise at.error("size= is for sections without bytes of their own (type=NOBITS)", "size")
-        if kind_number in facts.NO_BYTES and (source.data or source.instructions):
+        if not has_bytes(kind_number, flags) and (source.data or source.instructions):
             raise at.error("a section of type NOBITS has a size= and no contents")
         if not 0 <= align < 1 << 32 or align & (align - 1) or not 0 <= size < 1 << 48 or not 0 <= flags < 1 << 64:
             raise at.error("flags, alignment (a power of two) or size out of range")
@@ -333,7 +333,7 @@ class _Builder:
             if "gap" in source.options:
                 out += bytes(self._gap(source))
             section.offset = len(out)
-            if section.type not in facts.NO_BYTES:
+            if has_bytes(section.type, section.flags):
                 section.size = len(section.data)
                 out += section.data
         out += bytes(-len(out) % _TABLE_ALIGN)

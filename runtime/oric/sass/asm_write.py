@@ -16,15 +16,14 @@ from typing import Final
 
 from oric_tables import cubin as tables
 
-from oric.support.elf import Cubin, Section
-from oric.support.elf_format import HEADER, REL, RELA, SHF_EXECINSTR, SHT_PROGBITS, SHT_REL, SYMBOL
+from oric.support.elf import Cubin, Section, has_bytes
+from oric.support.elf_format import HEADER, REL, RELA, SHF_EXECINSTR, SHF_MERCURY, SHT_PROGBITS, SHT_REL, SYMBOL
 
 from . import asm_facts as facts
 from .asm_facts import quoted, unquoted
 
 INSTRUCTION_BYTES: Final = 16
 _ALLOC: Final = 2
-_MERCURY: Final = 0x10000000  # sh_flags of the second copy of a program
 _ZERO_RUN: Final = 64  # bytes from which on zeros are counted
 _HEX_BYTES: Final = 48  # bytes on a line of .hex
 _STRING_TABLES: Final = {".shstrtab": 1, ".strtab": 2}  # the places of those that the assembler makes
@@ -91,7 +90,7 @@ class _Writer:
     @staticmethod
     def _is_plain(section: Section) -> bool:
         """True for what a reader of the code wants to see: records, memory of the program."""
-        mercury = section.flags & _MERCURY
+        mercury = section.flags & SHF_MERCURY
         return not mercury and (
             section.type in facts.INFO_TYPES or bool(section.flags & _ALLOC) or section.type == facts.CALLGRAPH
         )
@@ -117,7 +116,7 @@ class _Writer:
         if section.link != (self._index(kind.link) if kind.link else 0):
             out.append(f"link={self._name(section.link)}")
         out += self._info(section)
-        if section.type in facts.NO_BYTES:
+        if not has_bytes(section.type, section.flags):
             out.append(f"size={section.size:#x}")
         elif (twin := self._twin(section)) is not None:
             out.append(f"at={self._name(twin.index)}")
@@ -160,7 +159,7 @@ class _Writer:
     def _ranges(self) -> dict[tuple[int, int], int]:
         out: dict[tuple[int, int], int] = {}
         for section in self.sections:
-            if section.type not in facts.NO_BYTES and section.size:
+            if has_bytes(section.type, section.flags) and section.size:
                 out.setdefault((section.offset, section.size), section.index)
         return out
 
@@ -170,12 +169,12 @@ class _Writer:
         out: dict[int, int] = {}
         end = HEADER.size
         for section in self.sections[1:]:
-            if section.type not in facts.NO_BYTES and section.size and self._twin(section) is not None:
+            if has_bytes(section.type, section.flags) and section.size and self._twin(section) is not None:
                 continue
             start = -(-end // (section.align or 1)) * (section.align or 1)
             if 0 < section.offset - start < MOST_GAP and section.align < MOST_GAP:
                 out[section.index] = section.offset - start
-            end = max(start, section.offset + (0 if section.type in facts.NO_BYTES else section.size))
+            end = max(start, section.offset + (section.size if has_bytes(section.type, section.flags) else 0))
         return out
 
     def _twin(self, section: Section) -> Section | None:
@@ -186,7 +185,7 @@ class _Writer:
     # -- contents ------------------------------------------------------------------------------------------------
 
     def _contents(self, section: Section) -> list[str]:
-        if section.type in facts.NO_BYTES or self._twin(section) is not None:
+        if not has_bytes(section.type, section.flags) or self._twin(section) is not None:
             return []
         lines: list[str] | None = None
         if section.type in facts.INFO_TYPES:
@@ -195,7 +194,7 @@ class _Writer:
             lines = self._symbols(section)
         elif section.type in facts.RELOCATION_TYPES:
             lines = self._relocations(section)
-        elif section.type == facts.CALLGRAPH and section.flags & _MERCURY == 0 and len(section.data) % 8 == 0:
+        elif section.type == facts.CALLGRAPH and section.flags & SHF_MERCURY == 0 and len(section.data) % 8 == 0:
             pairs = _PAIR.iter_unpack(section.data)
             return [f"\t.call\t{self._symbol(section.link, a)}, {self._symbol(section.link, b)}" for a, b in pairs]
         elif section.type == facts.STRTAB and not self._is_made(section):
@@ -316,7 +315,7 @@ class _Writer:
 
     def _covered(self, offset: int, filesz: int, memsz: int) -> tuple[int, int] | None:
         """First and last section of a segment with these sizes."""
-        loaded = [s for s in self.sections if s.flags & _ALLOC and not s.flags & _MERCURY]
+        loaded = [s for s in self.sections if s.flags & _ALLOC and not s.flags & SHF_MERCURY]
         for first, section in enumerate(loaded):
             if section.offset != offset:
                 continue
@@ -333,13 +332,13 @@ def segment_sizes(sections: list[Section]) -> tuple[int, int]:
     start = sections[0].offset
     end = memory = start
     for section in sections:
-        if section.type in facts.NO_BYTES:
+        if not has_bytes(section.type, section.flags):
             end = max(end, section.offset)
         else:
             end = max(end, section.offset + len(section.data))
     memory = end - start
     for section in sections:
-        if section.type in facts.NO_BYTES:
+        if not has_bytes(section.type, section.flags):
             memory = -(-memory // (section.align or 1)) * (section.align or 1) + section.size
     return end - start, memory
 

@@ -27,6 +27,8 @@ from .elf_format import (
     RELA,
     SEGMENT,
     SHF_EXECINSTR,
+    SHF_MERCURY,
+    SHT_NOBITS,
     SHT_PROGBITS,
     SHT_REL,
     SHT_RELA,
@@ -73,6 +75,11 @@ class Section:
     align: int
     entsize: int
     data: bytes
+
+
+def has_bytes(kind: int, flags: int) -> bool:
+    """Whether a section of this type and these flags has bytes in the file; reserved shared memory: in the second form only."""
+    return kind != 0 and (kind not in tables.TYPES_WITHOUT_BYTES or (kind != SHT_NOBITS and bool(flags & SHF_MERCURY)))
 
 
 class Symbol(NamedTuple):
@@ -256,11 +263,7 @@ class Cubin:
         for index, (label, kind, flags, offset, size, link, info, align, entsize) in enumerate(headers):
             if link >= len(headers):
                 raise CubinError(f"section {index} ({label}) is linked to section {link} of {len(headers)}")
-            data = (
-                b""
-                if kind == 0 or kind in tables.TYPES_WITHOUT_BYTES
-                else self._image.slice(f"section {index} ({label})", offset, size)
-            )
+            data = self._image.slice(f"section {index} ({label})", offset, size) if has_bytes(kind, flags) else b""
             section = Section(index, label, kind, flags, offset, size, link, info, align, entsize, data)
             self.sections.append(section)
             self._by_name.setdefault(label, section)
@@ -358,7 +361,7 @@ class Cubin:
             if section.name.startswith(".nv.shared.") and section.name[11:] in self.functions:
                 function = self.functions[section.name[11:]]
                 function.shared_size, function.shared_section = section.size, section.index
-            if section.type in tables.TYPES_WITHOUT_BYTES or not section.name.startswith(".nv.constant"):
+            if not has_bytes(section.type, section.flags) or not section.name.startswith(".nv.constant"):
                 continue
             bank_text, dot, name = section.name[len(".nv.constant") :].partition(".")
             if not (bank_text.isascii() and bank_text.isdigit() and len(bank_text) < 3):

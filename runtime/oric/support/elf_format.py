@@ -30,6 +30,7 @@ SHT_REL: Final = 9
 SHF_WRITE: Final = 1
 SHF_ALLOC: Final = 2
 SHF_EXECINSTR: Final = 4
+SHF_MERCURY: Final = 0x10000000  # a section of the second form of the program (sm_100 and up)
 STB_GLOBAL: Final = 1
 STT_FUNC: Final = 2
 STO_ENTRY: Final = 0x10  # st_other of a kernel
