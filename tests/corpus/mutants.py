@@ -6,8 +6,8 @@ be harmless: both instructions lie in one stretch of code without branches, labe
 - ``wait``: the only wait for a result of variable latency (or for its sources to be read) is dropped
 - ``write``, ``read``: the barrier that tells when the result is there, or the sources are read, is not set
 - ``swap``: another barrier is set than the one that is waited for
-- ``stall``: a stall count is lowered so that a result of fixed latency is read sooner after the instruction that makes it than
-  anywhere in the corpus after an instruction of the same name, where the shortest distance was met often
+- ``stall``: a stall count is lowered so that a result of fixed latency is read sooner than any result of an instruction of that
+  name is in the corpus, and sooner than an instruction of the reader's name reads anything; both distances were met often
 - ``shift``: a register pair or quadruple of a load or store begins at a number that no such instruction of the corpus begins at
 """
 
@@ -143,14 +143,16 @@ class Functions:
         self.shortest = self._shortest()
         self.aligned = self._aligned()
 
-    def _shortest(self) -> dict[tuple[str, str], int]:
-        """(name, register file) -> cycles from an instruction of fixed latency to the next reader, where met often."""
-        met: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+    def _shortest(self) -> dict[tuple[str, str, str], int]:
+        """("makes" or "reads", name, register file) -> least cycles from a fixed-latency instruction to its reader, if met often."""
+        met: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
         for _, _, part in self.parts:
             for a, step in enumerate(part):
                 if step.name not in self.variable:
                     for register, b in first_readers(part, a).items():
-                        met[step.name, _file(register)][distance(part, a, b)] += 1
+                        cycles = distance(part, a, b)
+                        met["makes", step.name, _file(register)][cycles] += 1
+                        met["reads", part[b].name, _file(register)][cycles] += 1
         return {key: min(counts) for key, counts in met.items() if counts[min(counts)] >= OFTEN}
 
     def _aligned(self) -> set[str]:
@@ -268,7 +270,8 @@ def _sources(functions: Functions, part: list[Step], a: int, step: Step) -> Iter
 
 def _fixed(functions: Functions, part: list[Step], a: int, step: Step) -> Iterator[tuple[str, int, int, str]]:
     for register, b in first_readers(part, a).items():
-        least = functions.shortest.get((step.name, _file(register)), 0)
+        keys = (("makes", step.name, _file(register)), ("reads", part[b].name, _file(register)))
+        least = min(functions.shortest.get(key, 0) for key in keys)
         if part[b].guarded or any(s.wait for s in part[a + 1 : b + 1]):
             continue
         now = distance(part, a, b)
