@@ -144,7 +144,7 @@ class Functions:
         self.aligned = self._aligned()
 
     def _shortest(self) -> dict[tuple[str, str, str], int]:
-        """("makes" or "reads", name, register file) -> least cycles from a fixed-latency instruction to its reader, if met often."""
+        """("makes" or "reads", name, register file) -> least cycles from fixed-latency code to its reader, if met often."""
         met: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
         for _, _, part in self.parts:
             for a, step in enumerate(part):
