@@ -64,6 +64,9 @@ void oric_walk_begin(oric_walker *w) {
         for (int second = 0; second < ORIC_RESULT_ROWS; second++)
             if (oric_least_over[isa][row][second] > most) most = oric_least_over[isa][row][second];
         w->limit[row] = w->evidence ? ORIC_AGE_MOST : most;
+        w->quick[row] = ORIC_AGE_MOST;
+        for (int g = 0; g < GROUPS; g++)
+            if (g != ORIC_G_OTHER && g != ORIC_G_REWRITE && oric_least[isa][row][g] < w->quick[row]) w->quick[row] = oric_least[isa][row][g];
     }
 }
 
@@ -146,11 +149,15 @@ static void check_read(oric_walker *w, const current *c, const oric_token *t, in
     if (age < needed) report(w, ORIC_H_RAW, t->unit, t->insn, c->i, age, needed);
 }
 
-/* ... or its register written again. */
+/* ... or its register written again. That is seen less often than reading, and the smallest distance seen can be larger than what is
+   needed: the difference of the two latencies and one is enough, and two cycles beyond the first one's where the second has no
+   known one. */
 static void check_rewrite(oric_walker *w, const current *c, const oric_token *t, int32_t age) {
     uint8_t row = w->row[t->unit];
     int fixed = c->klass->result == ORIC_RESULT_FIXED && row != NO_ROW;
     int32_t needed = fixed ? oric_least_over[w->code->isa][t->row][row] : oric_least[w->code->isa][t->row][ORIC_G_REWRITE];
+    int32_t enough = fixed ? w->quick[t->row] - oric_least[w->code->isa][row][c->klass->own] + 1 : w->quick[t->row] + 2;
+    if (enough < needed) needed = enough;
     if (w->findings && w->evidence) {
         uint8_t *seen = fixed ? &w->evidence->over[t->row][row] : &w->evidence->rewrite[t->row];
         *seen = smaller(*seen, age);

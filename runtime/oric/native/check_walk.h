@@ -27,6 +27,7 @@ typedef struct {
     oric_check_evidence *evidence; /* may be NULL */
     oric_cached cache[4];
     uint8_t limit[ORIC_RESULT_ROWS]; /* longest distance of each row */
+    uint8_t quick[ORIC_RESULT_ROWS]; /* shortest distance to any reader */
     uint32_t stamp;
     uint32_t read_stamp[ORIC_CHECK_UNITS], write_stamp[ORIC_CHECK_UNITS], late_stamp[ORIC_CHECK_UNITS];
     uint64_t groups[ORIC_CHECK_UNITS]; /* reader groups of what the instruction reads */
