@@ -3,12 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "oric_registers.h"
 #include "oric_slots.h"
+#include "sass_access.h"
 
-enum { ALWAYS = 7, ZERO = 255, WORD = 16 };
+enum { ALWAYS = 7, WORD = 16 };
 enum { ENDS = ORIC_DOES_BRANCH | ORIC_DOES_CALL | ORIC_DOES_RETURN | ORIC_DOES_EXIT };
 
 static uint32_t effects(const oric_insn *insn) { return insn->op < ORIC_SLOT_OPS ? oric_flows[insn->op].effects : 0; }
+
+/* Whether general registers say where a branch goes (an address: a pair), or for which threads (a mask: one). */
+static int reads_registers(const oric_insn *insn, int pair) {
+    oric_register_use uses[ORIC_MOST_USES];
+    int n = oric_accesses(insn, uses);
+    for (int k = 0; k < n; k++)
+        if (!uses[k].writes && uses[k].file == ORIC_FILE_R && (uses[k].count > 1) == pair) return 1;
+    return 0;
+}
 
 int oric_unconditional(const oric_insn *insn) {
     if (insn->guard != ALWAYS || insn->guard_neg) return 0;
@@ -18,13 +29,12 @@ int oric_unconditional(const oric_insn *insn) {
         if (predicate && (o->reg != ALWAYS || o->flags & ORIC_F_NEG)) return 0;
         if (o->kind == ORIC_K_UGPR) return 0; /* the threads that it counts on; URZ with a complement are all of them */
     }
-    return 1;
+    return !(effects(insn) & ORIC_DOES_BRANCH && reads_registers(insn, 0));
 }
 
 int32_t oric_target_of(const oric_checked_code *code, int32_t i) {
     const oric_insn *insn = &code->insns[i];
-    for (unsigned k = 0; k < insn->nops; k++)
-        if (insn->ops[k].kind == ORIC_K_GPR && insn->ops[k].reg != ZERO && effects(insn) & ORIC_DOES_BRANCH) return -1;
+    if (effects(insn) & ORIC_DOES_BRANCH && reads_registers(insn, 1)) return -1;
     for (unsigned k = 0; k < insn->nops; k++) {
         if (insn->ops[k].kind != ORIC_K_LABEL) continue;
         int64_t value = insn->ops[k].value;
