@@ -18,7 +18,8 @@ KIND_FILES = {"gpr": "R", "pred": "P", "breg": "B", "ugpr": "UR", "upred": "UP"}
 RESULTS = ("none", "fixed", "variable", "unknown")
 SPACES = ("global", "shared", "local")
 FLAGS = (
-    "late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused", "finish", "early_predicate", "reads_over",
+    "late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused",
+    "finish", "early_predicate", "reads_over",
 )  # fmt: skip
 ASYNC = ("none", "group", "wait")  # results and sources are over with a wait for groups; the instruction is that wait
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register

@@ -80,17 +80,20 @@ def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modi
         ValueError: an operand or a modifier that the row does not have.
     """
     names = {o.name: i for i, o in enumerate(operands)}
-    known = {"boards": {m.name: i for i, m in enumerate(mods)}}
+    by_name = {m.name: i for i, m in enumerate(mods)}
+    known = {"boards": by_name, "conditional": by_name}
     adds = row.get("adds", "").split()
     found = {}
-    for part, name in [*row.get("waits", {}).items(), *((f"adds {i}", a) for i, a in enumerate(adds))]:
+    named = [(key, row[key]) for key in ("conditional",) if key in row]
+    for part, name in [*named, *row.get("waits", {}).items(), *((f"adds {i}", a) for i, a in enumerate(adds))]:
         table = known.get(part, names)
         if name not in table:
             raise ValueError(f"there is no {'modifier' if part in known else 'operand'} '{name}'")
         found[part] = table[name]
     return Flow(
         row.get("region", ""), found.get("board", -1), found.get("left", -1), found.get("boards", -1),
-        tuple(found[f"adds {i}"] for i in range(len(adds))), row.get("hidden_reuse", False),
+        tuple(found[f"adds {i}"] for i in range(len(adds))), found.get("conditional", -1),
+        row.get("hidden_reuse", False),
     )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def _operation(
     try:
         flow = notation.flow(row, operands, mods)
     except ValueError as error:
-        column = "waits" if "waits" in row else "adds"
+        column = next(c for c in ("conditional", "waits", "adds") if c in row)
         raise fail(column, f"column '{column}': {error}") from error
     for operand_name in row.get("align", {}):
         if all(o.name != operand_name for o in operands):

@@ -23,6 +23,7 @@ static int reads_registers(const oric_insn *insn, int pair) {
 
 int oric_unconditional(const oric_insn *insn) {
     if (insn->guard != ALWAYS || insn->guard_neg) return 0;
+    if (insn->op < ORIC_SLOT_OPS && insn->mods >> oric_flows[insn->op].asks_shift & ((1ull << oric_flows[insn->op].asks_width) - 1)) return 0;
     for (unsigned i = 0; i < insn->nops; i++) {
         const oric_operand *o = &insn->ops[i];
         int predicate = o->kind == ORIC_K_PRED || o->kind == ORIC_K_UPRED;
