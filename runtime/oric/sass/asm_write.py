@@ -221,7 +221,7 @@ class _Writer:
                 payload = data[place : place + value]
                 place += value
                 text = facts.show_payload(attribute, payload, compat, names)
-                if len(payload) < value or facts.read_payload(attribute, text, compat, read) != payload:
+                if len(payload) < value or not _reads_back(attribute, text, compat, read, payload):
                     text = f"hex {payload.hex()}"
             elif (form == facts.NONE and value) or (form == facts.BYTE and value > 0xFF):
                 return None
@@ -388,3 +388,11 @@ def _data(data: bytes, as_words: bool) -> list[str]:
             out.append("\t.word\t" + ", ".join(f"{word:#010x}" for word in words))
         place += len(part)
     return out
+
+
+def _reads_back(attribute: int, text: str, compat: bool, read: facts.Read, payload: bytes) -> bool:
+    """True when the values of a sized record stand for its bytes; those of a damaged file may not even be the right number."""
+    try:
+        return facts.read_payload(attribute, text, compat, read) == payload
+    except ValueError:
+        return False
