@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from oric.sass.check import check_cubin
+from oric.support.elf import read
 
 from tests import fuzz
 
@@ -26,3 +28,15 @@ def test_a_failure_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert not fuzz.run(20, seed=5, jobs=1)
     assert "KeyError: 'planted'" in capsys.readouterr().out
     assert list(tmp_path.glob("oric-fuzz-*.bin"))
+
+
+def test_absurd_numbers_of_registers_are_checked_as_all_there_are() -> None:
+    data = bytearray((fuzz.DATA / "cubin" / "container.sm_90.cubin").read_bytes())
+    section = read(bytes(data)).section(".nv.info")
+    assert section is not None
+    for at in range(section.offset, section.offset + section.size - 12, 4):
+        if data[at + 1] == 0x2F:  # REGCOUNT
+            data[at + 8 : at + 12] = b"\xff" * 4
+    cubin = read(bytes(data))
+    assert {f.registers for f in cubin.functions.values()} == {0xFFFFFFFF}
+    assert check_cubin(cubin).instructions > 0

@@ -19,6 +19,7 @@ from .access import FILES
 from .code import INSTRUCTION_BYTES, Code
 
 _MOST: Final = 1 << 16  # findings of a section that are kept
+_MOST_REGISTERS: Final = 256  # a damaged file can declare any number
 _NONE: Final = -1
 
 # Kind -> its name, and the sentence that tells it; what a sentence needs is filled in.
@@ -98,7 +99,9 @@ def section_of(cubin: Cubin, function: Function) -> Section:
     """What a cubin says of a function's section."""
     entries = {s.value: s.other & STO_ENTRY != 0 for s in cubin.symbols_of(function.section) if s.is_function}
     outside = sorted({r.offset // INSTRUCTION_BYTES for r in cubin.relocations_of(function.section)})
-    return Section(function.name, function.registers, entries or {0: function.is_entry}, outside, _jumps(function))
+    return Section(
+        function.name, min(function.registers, _MOST_REGISTERS), entries or {0: function.is_entry}, outside, _jumps(function)
+    )
 
 
 @dataclass(frozen=True, slots=True)
