@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..isa import rows as machine_rows
 from ..isa.model import Form, Operation
-from ..latency import KIND_FILES, ClassColumns, columns_on
+from ..latency import KIND_FILES, ClassColumns, columns_on, like
 from ..rows import Row
 from ..tables import latency as latency_table
 from ..tables import regclass
@@ -124,7 +124,9 @@ def _distances(index: Index, page: Page, operation: Operation, columns: ClassCol
     files = dict.fromkeys(KIND_FILES[o.kind] for o in operation.operands if o.writes and o.kind in KIND_FILES)
     names = dict.fromkeys(f"{file} {half}" for file in files for half in columns.results.get(file, ()))
     for name in names:
-        row = index.row("distances", f"{isa}/{name}")
+        file, _, kind = name.partition(" ")
+        figures_of = f"{file} {like(index.spec, isa).get(kind, kind)}"
+        row = index.row("distances", f"{isa}/{name}") or index.row("distances", f"{isa}/{figures_of}")
         assert row is not None, name
         page.line(f"cycles from '{name}' to a reader: kept, smallest seen (pairs at it, of all)  ({row.path}:{row.line})")
         readers = {**row.values["readers"], "any other": str(row.values["other"]), "written again": str(row.values["rewrite"])}
