@@ -31,6 +31,7 @@ class Spec:
     schemas: dict[str, str] = field(default_factory=dict)  # of the files that were read
     _cache: dict[str, Map] = field(default_factory=dict)
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
+    _parts: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
 
     def load(self, name: str, schema_name: str | None = None) -> Map:
@@ -82,6 +83,13 @@ class Spec:
         self._note(used_files)
         return cast(T, model)
 
+    def part(self, rows: tuple[object, ...], numbers: tuple[int, ...], make: Callable[[], T]) -> T:
+        """What is made from ``rows`` as they stand (and from ``numbers``) alone: made once, also for edited specifications."""
+        key = (*map(id, rows), *numbers)
+        if key not in self._parts:
+            self._parts[key] = rows, make()  # keeping the rows keeps their ids
+        return cast(T, self._parts[key][1])
+
     @contextmanager
     def reading(self) -> Iterator[set[str]]:
         """Collects what is read inside the ``with``: file names, and ``FOLDER/`` for a folder that is listed."""
@@ -106,4 +114,5 @@ class Spec:
             dict(self.schemas),
             {name: data for name, data in self._cache.items() if name not in touched},
             {name: model for name, model in self._models.items() if not model[1] & touched},
+            self._parts,
         )

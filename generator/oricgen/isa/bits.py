@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 WORD = 128
 
@@ -19,7 +20,7 @@ class Bits:
         """Number of bits."""
         return len(self.positions)
 
-    @property
+    @cached_property
     def mask(self) -> int:
         """The field as a mask of the word."""
         return sum(1 << p for p in self.positions)
@@ -46,6 +47,7 @@ class Bits:
         return ",".join(str(lo) if n == 1 else f"{lo}-{lo + n - 1}" for lo, n in self.segments())
 
 
+@cache
 def parse(text: str) -> Bits:
     """Parse ``"72,75-76"``: comma-separated runs, least significant first.
 

@@ -28,7 +28,7 @@ def _load(spec: Spec) -> Machine:
     formats = spec.load("formats.yaml")
     known, markers = opcodes.load(spec).by_name, opcodes.load(spec).markers
     isas = tuple(formats["isas"])
-    on_isa = _formats(spec, formats, isas)
+    on_isa = spec.part((formats,), (), lambda: _formats(spec, formats, isas))
     aliases: list[tuple[str, tuple[tuple[int, str], ...]]] = []
     operations: list[Operation] = []
     seen: dict[str, Operation] = {}
@@ -49,7 +49,16 @@ def _load(spec: Spec) -> Machine:
         if opcode in markers:
             at = row.line_of("opcode") if "opcode" in row else line
             raise SpecError(where, at, f"operation '{name}': {opcode} is a range marker of opcodes.yaml; it cannot be encoded")
-        operation = _operation(on_isa, formats, where, line, name, row, len(operations) + 1, aliases)
+        numbers = len(operations) + 1, len(aliases)
+
+        def make(
+            row: Map = row, where: str = where, line: int = line, name: str = name, numbers: tuple[int, int] = numbers
+        ) -> Any:
+            more: list[Any] = [None] * numbers[1]
+            return _operation(on_isa, formats, where, line, name, row, numbers[0], more), more[numbers[1] :]
+
+        operation, more = spec.part((row, formats), (*numbers, line), make)
+        aliases += more
         key = (operation.opcode, operation.sub)
         if key in words:
             raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
