@@ -168,10 +168,10 @@ def _mnemonic(operation: Operation) -> str:
 
 
 def _forms(lines: list[str]) -> list[str]:
-    """The lines of the column ``forms``."""
-    start = next(i for i, line in enumerate(lines) if line.startswith("    forms:"))
-    end = next((i for i in range(start + 1, len(lines)) if re.match(r"    \S", lines[i])), len(lines))
-    return lines[start:end]
+    """The lines of the columns ``forms``, those of the deltas first: from the first of them to the end of the last."""
+    starts = [i for i, line in enumerate(lines) if re.match(r" +forms:", line)]
+    end = next((i for i in range(starts[-1] + 1, len(lines)) if re.match(r"    \S", lines[i])), len(lines))
+    return lines[starts[0] : end]
 
 
 def _renumbered(lines: list[str], old: int, new: int) -> list[str]:
