@@ -351,6 +351,8 @@ def test_every_operation_has_a_descriptor(op: ops.Op, data: st.DataObject) -> No
     operands = []
     for index, slot in enumerate(op.operands):
         size = op.regs(index, mods)
+        if size not in FILES.get(slot.kind, (size,)):
+            return  # a matrix fragment or a pair of descriptors: the documents have no register class that wide
         if slot.kind not in FILES:
             operands.append(opd.small_imm(1))
         elif slot.default is not None and data.draw(st.booleans()):
