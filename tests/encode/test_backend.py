@@ -229,7 +229,7 @@ def test_what_cannot_be_encoded_is_named_with_its_line():
 def test_an_operation_without_facts_is_named():
     c = Code()
     c.op("RPCMOV_GET", opd.RZ_OPERAND)
-    with pytest.raises(InternalError, match="no scheduling facts for RPCMOV.GET from line 1"):
+    with pytest.raises(InternalError, match=r"no scheduling facts for RPCMOV\.GET from line 1"):
         compile_code(c.code, "sm_90")
 
 
