@@ -13,10 +13,10 @@ from oric_tables.targets import TARGETS
 
 from tests.kernels import cases
 
-# new target, the one that it was made from, its kernels: the copy knows nothing of them but rows of YAML
+# new target, the one whose kernels it takes, its encoding model, kernels: the copy knows nothing of them but rows of YAML
 KERNELS = {
-    "sm_87": ("sm_80", ("saxpy", "histogram", "reduction", "switch", "half2")),
-    "sm_99": ("sm_90", ("saxpy", "softmax", "vecadd_f64", "sgemm", "transpose")),
+    "sm_87": ("sm_80", "sm_86", ("saxpy", "histogram", "reduction", "switch", "half2")),
+    "sm_99": ("sm_90", "sm_90", ("saxpy", "softmax", "vecadd_f64", "sgemm", "transpose")),
 }
 
 
@@ -39,7 +39,7 @@ def check_kernels(target: str, base: str, files: tuple[str, ...]) -> None:
 
 if __name__ == "__main__":
     assert (oric.__file__ or "").startswith(sys.argv[1]), oric.__file__
-    for name, (base, files) in KERNELS.items():
-        assert TARGETS[name].isa_name == base
+    for name, (base, model, files) in KERNELS.items():
+        assert TARGETS[name].isa_name == model
         check_kernels(name, base, files)
     sys.exit(main(["disasm", "saxpy.sm_87.cubin"]) or main(["disasm", "sgemm.sm_99.cubin"]))

@@ -127,9 +127,10 @@ def _slot(row: model.Operation, operand: model.Operand) -> int:
     slot = SLOT_DEST if operand.writes else 0
     if operand.kind in {"pred", "upred"}:
         slot |= SLOT_PRED
-    if operand.width == "2":
+    registers = row.registers[index]
+    if registers.table[0] == 2:  # without modifiers
         slot |= SLOT_WIDE
-    elif not operand.width.isdigit():
+    elif registers.mods:
         slot |= SLOT_VAR
     for forms in row.forms.values():
         for form in forms:

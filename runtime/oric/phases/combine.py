@@ -155,12 +155,12 @@ def _multiply_add(values: Values, node: Instruction, low: Instruction, product: 
 class _Access:
     """Where a memory operation has its base register and its offset; ``scale`` masks the modifier that multiplies the base."""
 
-    __slots__ = ("base", "offset", "scale", "uniform", "wide")
+    __slots__ = ("base", "offset", "op", "scale", "uniform")
 
     def __init__(self, op: ops.Op) -> None:
         self.base = op.index("Ra")
         self.offset = op.index("off")
-        self.wide = op.operands[self.base].regs == 2
+        self.op = op
         names = [o.name for o in op.operands]
         self.uniform = names.index("URa") if "URa" in names else -1
         scale = op.mods.get("scale")
@@ -191,7 +191,8 @@ def fold_offset(values: Values, node: Instruction) -> bool:
         return False
     if not _is_register(base):
         return False
-    found = _wide_base(values, base) if access.wide else _narrow_base(values, base)
+    wide = access.op.regs(access.base, node.mods) == 2
+    found = _wide_base(values, base) if wide else _narrow_base(values, base)
     if found is None:
         return False
     total = found[1] + _signed(values.code.imm_value(offset))
