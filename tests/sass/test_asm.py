@@ -85,6 +85,16 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()] == ["error"] * 3
 
 
+def test_an_output_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No traceback, and nothing is left beside the place."""
+    path = tmp_path / "code.sass"
+    path.write_text("\n".join(listing(sorted(cubins())[0]).splitlines()) + "\n", encoding="utf-8")
+    output = tmp_path / "missing" / "code.cubin"
+    assert main([str(path), "-o", str(output)]) == 1
+    assert f"Output file '{output}' could not be written" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["code.sass"]
+
+
 def test_every_wrong_instruction_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = tmp_path / "x.sass"
     made.write_text(re.sub(r" (ULDC|EXIT|IMAD)( .*)?;", r" \1X\2;", listing("saxpy.sm_90.cubin")))

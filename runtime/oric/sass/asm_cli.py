@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
 
+from oric.support.files import OutputError, write_atomically
+
+from .arguments import Parser, UsageError
 from .asm_build import assemble_text
 from .asm_read import AsmError
 
 ERROR_STATUS = 1
 
 
-class _UsageError(Exception):
-    pass
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise _UsageError(message)
-
-
 def main(argv: list[str]) -> int:
     """Run ``oric asm``; returns the exit status: 0, or 1 with what is wrong on standard error."""
-    parser = _Parser(prog="oric asm", description="Make a cubin of what `oric disasm` prints, or of SASS written by hand.")
+    parser = Parser(prog="oric asm", description="Make a cubin of what `oric disasm` prints, or of SASS written by hand.")
     parser.add_argument("file", metavar="FILE", help="assembly text; - is standard input")
     parser.add_argument(
         "-o", "--output-file", metavar="FILE", help="the cubin, - for standard output; without it, FILE with the ending .cubin"
@@ -38,8 +30,8 @@ def main(argv: list[str]) -> int:
         if output == "-":
             sys.stdout.buffer.write(image)
         else:
-            Path(output).write_bytes(image)
-    except _UsageError as error:
+            write_atomically(Path(output), image)
+    except (UsageError, OutputError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
     except UnicodeDecodeError as error:

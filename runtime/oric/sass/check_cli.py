@@ -7,13 +7,12 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
-from typing import NoReturn
 
 from oric.support.containers import read_contents
 from oric.support.elf import CubinError, read
 from oric.support.targets import TargetError, find_model
 
+from .arguments import Parser, UsageError, read_input
 from .check import Report, Section, check_code, check_cubin
 from .code import INSTRUCTION_BYTES, Code
 
@@ -21,23 +20,14 @@ ERROR_STATUS = 1
 FOUND_STATUS = 2  # something was found
 
 
-class _UsageError(Exception):
-    pass
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise _UsageError(message)
-
-
 def main(argv: list[str]) -> int:
     """Run ``oric check``; returns the exit status: 0 nothing found, 1 the input cannot be read, 2 something was found."""
     try:
         args = _parser().parse_args(argv)
         if args.raw != (args.arch is not None):
-            raise _UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
+            raise UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
         reports, errors = _check(args)
-    except (_UsageError, CubinError, TargetError) as error:
+    except (UsageError, CubinError, TargetError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
     sys.stdout.writelines(f"{line}\n" for line in (_json(reports) if args.json else _text(reports)))
@@ -52,7 +42,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="oric check", description="Find hazards in machine code: dependences that control bits do not protect.")
+    parser = Parser(prog="oric check", description="Find hazards in machine code: dependences that control bits do not protect.")
     parser.add_argument("file", metavar="FILE", help="a cubin, fatbin, host object or program, or archive; - is standard input")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--raw", action="store_true", help="FILE holds nothing but instruction words (needs --arch)")
@@ -66,10 +56,7 @@ def _check(args: argparse.Namespace) -> tuple[list[tuple[str, Report]], list[str
     Raises:
         CubinError: nothing of the input can be read.
     """
-    try:
-        data = sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes()
-    except OSError as error:
-        raise CubinError(f"{args.file}: {error.strerror}") from error
+    data = read_input(args.file)
     if args.raw:
         if len(data) % INSTRUCTION_BYTES:
             raise CubinError(f"{args.file}: {len(data)} bytes are not whole instructions of {INSTRUCTION_BYTES} bytes")

@@ -6,25 +6,15 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NoReturn
 
 from oric.support.containers import read_contents
 from oric.support.elf import Cubin, CubinError, read
 from oric.support.targets import TargetError, find_model
 
+from .arguments import Parser, UsageError, read_input
 from .listing import Listing, list_cubin, list_raw
 
 ERROR_STATUS = 1
-
-
-class _UsageError(Exception):
-    pass
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise _UsageError(message)
 
 
 @dataclass(slots=True)
@@ -51,7 +41,7 @@ def main(argv: list[str]) -> int:
         args = _parser().parse_args(argv)
         _check(args)
         found = _read(args)
-    except (_UsageError, CubinError, TargetError) as error:
+    except (UsageError, CubinError, TargetError) as error:
         print(f"oric: error: {error}", file=sys.stderr)
         return ERROR_STATUS
     for message in found.errors:
@@ -68,7 +58,7 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="oric disasm", description="Print the machine code of a cubin, or of the cubins that a file holds.")
+    parser = Parser(prog="oric disasm", description="Print the machine code of a cubin, or of the cubins that a file holds.")
     parser.add_argument("file", metavar="FILE", help="a cubin, fatbin, host object or program, or archive; - is standard input")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--plain", action="store_true", help="print what nvdisasm -c prints: no control codes, no directives")
@@ -85,16 +75,16 @@ def _parser() -> argparse.ArgumentParser:
 def _check(args: argparse.Namespace) -> None:
     """Refuse options that do not go together."""
     if args.raw != (args.arch is not None):
-        raise _UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
+        raise UsageError("--raw needs --arch" if args.raw else "--arch is for --raw files; a cubin names its target")
     chosen = [f"--{name}" for name in ("json", "plain", "cfg") if getattr(args, name)]
     if len(chosen) > 1:
-        raise _UsageError(f"{' and '.join(chosen)} do not go together")
+        raise UsageError(f"{' and '.join(chosen)} do not go together")
     for other in ("elf", "lines"):
         if args.raw and getattr(args, other):
-            raise _UsageError(f"--{other} is for cubins, not for --raw files")
+            raise UsageError(f"--{other} is for cubins, not for --raw files")
     for one, other in (("elf", "plain"), ("elf", "cfg"), ("live", "plain"), ("live", "cfg"), ("lines", "cfg")):
         if getattr(args, one) and getattr(args, other):
-            raise _UsageError(f"--{one} and --{other} do not go together")
+            raise UsageError(f"--{one} and --{other} do not go together")
 
 
 def _read(args: argparse.Namespace) -> _Input:
@@ -103,10 +93,7 @@ def _read(args: argparse.Namespace) -> _Input:
     Raises:
         CubinError: nothing of the input can be read.
     """
-    try:
-        data = sys.stdin.buffer.read() if args.file == "-" else Path(args.file).read_bytes()
-    except OSError as error:
-        raise CubinError(f"{args.file}: {error.strerror}") from error
+    data = read_input(args.file)
     out = _Input()
     try:
         if args.raw:
