@@ -28,6 +28,52 @@ enum {
     ORIC_FAULT_NO_MEMORY = 10     /* the host has no memory for the simulated one */
 };
 
+/* What a launch does besides running: oric_sim_launch.modes. */
+enum {
+    ORIC_SIM_STRICT = 1,   /* results become visible as late as the scheduling bits allow; who reads too early is reported */
+    ORIC_SIM_MEMCHECK = 2, /* memory faults are reported and the launch goes on; races and uninitialised reads too */
+    ORIC_SIM_TIMING = 4,   /* count cycles */
+    ORIC_SIM_PERTURB = 8   /* move every result that hardware does not promise exactly within its tolerance */
+};
+
+/* Kinds of report: findings that do not stop the launch. */
+enum {
+    ORIC_REPORT_NONE = 0,
+    ORIC_REPORT_RAW = 1,            /* strict: a source was read before its value was there; the old value was used */
+    ORIC_REPORT_WAR = 2,            /* strict: a source was overwritten before it had been read */
+    ORIC_REPORT_WAW = 3,            /* strict: two results may come in the wrong order */
+    ORIC_REPORT_ASYNC = 4,          /* strict: memory of an asynchronous copy was touched before the copy was known to be over */
+    ORIC_REPORT_OUT_OF_BOUNDS = 16, /* memcheck, and so on */
+    ORIC_REPORT_MISALIGNED = 17,
+    ORIC_REPORT_READ_ONLY = 18,
+    ORIC_REPORT_USE_AFTER_FREE = 19,
+    ORIC_REPORT_UNINITIALISED = 20,
+    ORIC_REPORT_RACE = 21,
+    ORIC_REPORT_DIVERGENT_BARRIER = 22,
+    ORIC_REPORT_BARRIER_MISMATCH = 23,
+    ORIC_REPORT_BAD_FREE = 24,
+    ORIC_REPORT_LEAK = 25
+};
+
+/* One report. `first` is the earlier instruction (0: none), `second` the one that found it. */
+typedef struct {
+    int32_t kind;
+    uint32_t ctaid[3];
+    uint32_t tid[3];
+    uint32_t other_tid[3]; /* thread of `first` */
+    uint64_t first;        /* code addresses */
+    uint64_t second;
+    int32_t file;          /* ORIC_FILE_*, strict */
+    uint32_t number;       /* register, strict */
+    int32_t had;           /* cycles, strict; -1: a wait is missing */
+    int32_t needed;
+    int32_t space;         /* ORIC_MEM_*, memcheck */
+    uint32_t size;
+    int32_t write;
+    uint32_t repeats;      /* further reports of the same pair of instructions and kind */
+    uint64_t address;
+} oric_sim_report;
+
 /* Address spaces, for messages. */
 enum { ORIC_MEM_NONE = 0, ORIC_MEM_GLOBAL = 1, ORIC_MEM_SHARED = 2, ORIC_MEM_LOCAL = 3, ORIC_MEM_CONSTANT = 4 };
 
@@ -58,6 +104,10 @@ typedef struct {
     uint64_t shared_window; /* generic addresses of the windows */
     uint64_t local_window;
     uint64_t max_steps;     /* warp instructions of the whole launch */
+    uint32_t modes;         /* ORIC_SIM_* */
+    uint32_t workers;       /* host threads that run CTAs; 0 and 1: this one */
+    uint32_t cluster[3];    /* CTAs of a cluster; 1, 1, 1 without clusters */
+    uint32_t seed;          /* of ORIC_SIM_PERTURB */
 } oric_sim_launch;
 
 typedef struct {
@@ -87,4 +137,8 @@ int oric_sim_run(oric_sim *sim, uint64_t steps);
 void oric_sim_stop(oric_sim *sim);
 const oric_sim_fault *oric_sim_fault_info(const oric_sim *sim);
 const oric_sim_stats *oric_sim_statistics(const oric_sim *sim);
+
+/* Reports of the last launch: one for each kind and pair of instructions, in the order of their first appearance. */
+uint32_t oric_sim_report_count(const oric_sim *sim);
+const oric_sim_report *oric_sim_report_at(const oric_sim *sim, uint32_t index);
 #endif

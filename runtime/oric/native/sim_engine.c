@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "sass.h"
-#include "sim_state.h"
+#include "sim_modes.h"
 
 #define FIRST_ADDRESS 0x7f4000000000ull
 #define WARP_SLICE 256u         /* instructions of a warp before the next one's turn */
@@ -35,6 +35,7 @@ void oric_sim_delete(oric_sim *sim)
         free(sim->banks[i].data);
     free(sim->codes);
     free(sim->allocs);
+    free(sim->reports);
     free(sim);
 }
 
@@ -127,6 +128,18 @@ static uint32_t guard_mask(const sim_warp *w, const oric_insn *in)
     return in->guard_neg ? ~bits : bits;
 }
 
+/* Executes one instruction with what the modes of the launch do around it. */
+static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
+{
+    int strict = (w->sim->launch.modes & ORIC_SIM_STRICT) != 0;
+    if (strict)
+        sim_strict_before(w, in, mask);
+    if (mask && !w->sim->fault.code)
+        execute(w, in, mask);
+    if (strict)
+        sim_strict_after(w, in, mask);
+}
+
 /* Run a warp for at most `budget` instructions; returns how many it took. Stops early when no group is ready. */
 static uint32_t run_warp(sim_warp *w, uint32_t budget)
 {
@@ -147,12 +160,13 @@ static uint32_t run_warp(sim_warp *w, uint32_t budget)
         w->active = g->mask;
         w->moved = 0;
         taken++;
-        if (mask) {
-            lanes += (uint64_t)__builtin_popcount(mask);
+        lanes += (uint64_t)__builtin_popcount(mask);
+        if (sim->launch.modes)
+            observed(w, in, mask);
+        else if (mask)
             execute(w, in, mask);
-            if (sim->fault.code)
-                break;
-        }
+        if (sim->fault.code)
+            break;
         if (!w->moved) {
             g->pc += 16;
         } else if (w->ngroups == 0) {
@@ -173,15 +187,18 @@ static void free_cta(sim_cta *cta)
     if (!cta)
         return;
     if (cta->warps)
-        for (uint32_t i = 0; i < cta->nwarps; i++)
+        for (uint32_t i = 0; i < cta->nwarps; i++) {
+            sim_strict_end(&cta->warps[i]);
             free(cta->warps[i].local);
+        }
     free(cta->warps);
     free(cta->registers);
     free(cta->shared);
     free(cta);
 }
 
-static void start_warp(sim_cta *cta, uint32_t id)
+/* 0: no memory. */
+static int start_warp(sim_cta *cta, uint32_t id)
 {
     oric_sim *sim = cta->sim;
     sim_warp *w = &cta->warps[id];
@@ -201,6 +218,7 @@ static void start_warp(sim_cta *cta, uint32_t id)
     w->ngroups = 1;
     w->groups[0].pc = sim->launch.entry;
     w->groups[0].mask = mask;
+    return !(sim->launch.modes & ORIC_SIM_STRICT) || sim_strict_begin(w);
 }
 
 static sim_cta *new_cta(oric_sim *sim, uint64_t number)
@@ -227,7 +245,10 @@ static sim_cta *new_cta(oric_sim *sim, uint64_t number)
         cta->registers[i] = POISON;
     memset(cta->shared, 0xcd, sim->launch.shared_bytes);
     for (uint32_t i = 0; i < cta->nwarps; i++)
-        start_warp(cta, i);
+        if (!start_warp(cta, i)) {
+            free_cta(cta);
+            return NULL;
+        }
     return cta;
 }
 
@@ -277,6 +298,7 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     sim->next_cta = 0;
     memset(&sim->stats, 0, sizeof sim->stats);
     memset(&sim->fault, 0, sizeof sim->fault);
+    sim->nreports = 0;
     return 0;
 }
 

@@ -68,6 +68,8 @@ typedef struct sim_warp {
     uint32_t arrived[SIM_CTA_BARRIERS];
     sim_group groups[SIM_LANES];
     uint8_t *local; /* local_bytes for each lane; made on first use */
+    struct sim_pending *pending; /* strict mode: results under way (sim_strict.c); NULL in other modes */
+    struct sim_clock *clock;     /* timing mode (sim_clock.c); NULL in other modes */
 } sim_warp;
 
 typedef struct {
@@ -105,6 +107,8 @@ struct oric_sim {
     uint32_t resident;
     sim_cta *ring; /* the CTA whose turn it is */
     uint32_t threads;
+    oric_sim_report *reports;
+    uint32_t nreports, room_reports;
 };
 
 /* Executes one instruction for the lanes of mask (never empty). */
@@ -119,6 +123,9 @@ extern const unsigned sim_op_count;
 /* Faults: the first one wins. Only the engine looks at it, between instructions. */
 void sim_fault(sim_warp *w, int code, uint32_t lane, const char *detail);
 void sim_fault_access(sim_warp *w, int code, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+
+/* Keep a report; the same kind and instructions again only count. sim_report.c */
+void sim_report(sim_warp *w, uint32_t lane, oric_sim_report report);
 
 /* sim_memory.c */
 const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);

@@ -22,7 +22,9 @@ from .errors import (
     Unsupported,
     WildBranch,
 )
+from .modes import Modes
 from .module import Buffer, Module, Statistics, load
+from .reports import Report
 
 __all__ = [
     "Buffer",
@@ -32,8 +34,10 @@ __all__ = [
     "LaunchError",
     "LoadError",
     "Misaligned",
+    "Modes",
     "Module",
     "OutOfBounds",
+    "Report",
     "SimError",
     "Statistics",
     "StepLimit",

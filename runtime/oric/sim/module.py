@@ -11,6 +11,8 @@ from .arguments import POINTER_BYTES, Array, HostArrays, pack
 from .errors import LaunchError, LoadError
 from .faults import error_of
 from .image import LOCAL_WINDOW, SHARED_WINDOW, USER_BANK, Image
+from .modes import Modes
+from .reports import Report, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,11 +36,12 @@ Dim = int | tuple[int, ...]
 
 
 class Statistics(NamedTuple):
-    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs."""
+    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs, and what its modes reported."""
 
     warp_instructions: int
     thread_instructions: int
     ctas: int
+    reports: tuple[Report, ...] = ()
 
 
 class Buffer:
@@ -139,6 +142,7 @@ class Module:
         shared_bytes: int = 0,
         max_steps: int = MAX_STEPS,
         stack_bytes: int = 0,
+        modes: Modes | None = None,
     ) -> Statistics:
         """Run a kernel to its end.
 
@@ -152,6 +156,7 @@ class Module:
             shared_bytes: dynamic shared memory of a CTA.
             max_steps: warp instructions after which the launch is given up.
             stack_bytes: more local memory for each thread than the cubin asks for (deep recursion).
+            modes: strict mode, memory checker, clock and so on; none of them when left out.
 
         Raises:
             LaunchError: the launch is not possible. Nothing has run.
@@ -165,6 +170,7 @@ class Module:
         if not 0 < max_steps < 1 << 63:
             raise LaunchError(f"max_steps is {max_steps}, not a positive number")
         record.max_steps = max_steps
+        (modes or Modes()).fill(record)
         record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
         values = list(args)
         if len(values) != len(kernel.params):
@@ -185,7 +191,9 @@ class Module:
             for address in blocks:
                 self.release(address)
         done = lib.oric_sim_statistics(self.image.sim)
-        return Statistics(done.warp_instructions, done.thread_instructions, done.ctas)
+        return Statistics(
+            done.warp_instructions, done.thread_instructions, done.ctas, reports_of(self.image, name, self._neighbours())
+        )
 
     def _geometry(self, kernel: Function, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int) -> Any:
         """The launch record with sizes, checked against the limits of target and kernel."""
@@ -274,9 +282,12 @@ class Module:
         while state not in (_DONE, _FAULT):
             state = lib.oric_sim_run(sim, _SLICE)  # between two slices Python sees an interrupt
         if state == _FAULT:
-            neighbours = [(a, size, label) for a, (size, label) in self._buffers.items()]
-            neighbours += [(a, size, section) for section, (a, size) in self.image.data.items()]
-            raise error_of(self.image, name, lib.oric_sim_fault_info(sim), neighbours)
+            raise error_of(self.image, name, lib.oric_sim_fault_info(sim), self._neighbours())
+
+    def _neighbours(self) -> list[tuple[int, int, str]]:
+        """Address, bytes and name of the global allocations."""
+        made = [(a, size, label) for a, (size, label) in self._buffers.items()]
+        return made + [(a, size, section) for section, (a, size) in self.image.data.items()]
 
 
 def _triple(what: str, value: Dim) -> tuple[int, int, int]:

@@ -1,0 +1,38 @@
+"""What a launch does besides running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+_STRICT: Final = 1
+_MEMCHECK: Final = 2
+_TIMING: Final = 4
+_PERTURB: Final = 8
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Modes of a launch (docs/simulator.md).
+
+    Attributes:
+        strict: results become visible as late as the scheduling bits allow; who is too early is reported and gets the old value.
+        memcheck: memory faults, races, uninitialised reads and barrier errors are reported, and the launch goes on.
+        timing: count cycles.
+        perturb: a seed; moves every result that the hardware does not promise exactly within its tolerance. None: off.
+        workers: host threads that run CTAs.
+    """
+
+    strict: bool = False
+    memcheck: bool = False
+    timing: bool = False
+    perturb: int | None = None
+    workers: int = 1
+
+    def fill(self, record: Any) -> None:
+        """Set the fields of a launch record (``oric_sim_launch *``)."""
+        record.modes = (
+            _STRICT * self.strict | _MEMCHECK * self.memcheck | _TIMING * self.timing | _PERTURB * (self.perturb is not None)
+        )
+        record.seed = (self.perturb or 0) & 0xFFFFFFFF
+        record.workers = self.workers
