@@ -155,6 +155,9 @@ def read_words(rng: random.Random, data: bytes, isa: int) -> str:
     for number in range(code.count):
         if number not in code.bad:
             error = lib.oric_encode(isa, code.insns + number, back)
+            if error:
+                assert error == lib.oric_aligned(code.insns + number), f"{code.word(number):#034x}: error {error}"
+                error = lib.oric_encode_form(isa, code.insns + number, back)
             assert error == lib.ORIC_OK and back[0] | back[1] << 64 == code.word(number), (
                 f"{code.word(number):#034x} is not encoded"
             )

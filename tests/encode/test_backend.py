@@ -226,6 +226,21 @@ def test_what_cannot_be_encoded_is_named_with_its_line():
         compile_code(c.code, "sm_90")
 
 
+def test_a_wide_operand_that_begins_at_an_odd_register_is_refused():
+    c = Code()
+    pair, value, desc = c.reg(R2, 2), c.reg(), c.reg(UR, 2)
+    c.op("ULDC", whole(desc, 1), opd.const_bank(0, 0x208), size="64")
+    c.op("MOV", opd.reg(pair, 0, 0), opd.small_imm(4))
+    c.op("MOV", opd.reg(pair, 1, 0), opd.small_imm(4))
+    c.op("LDG", whole(value), opd.reg(pair, 1, 0), opd.small_imm(0), whole(desc, 1))
+    c.op("STG", whole(pair, 1), opd.small_imm(0), whole(value), whole(desc, 1))
+    c.op("EXIT")
+    with pytest.raises(
+        InternalError, match=r"LDG from line 4 .* group of registers that is not aligned to its size \(operand Ra\)"
+    ):
+        compile_code(c.code, "sm_90")
+
+
 def test_an_operation_without_facts_is_named():
     c = Code()
     c.op("RPCMOV_GET", opd.RZ_OPERAND)

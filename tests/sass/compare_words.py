@@ -94,6 +94,8 @@ def ours(isa: int, word: int, at: int) -> tuple[str, int]:
         return "", 0
     out = ffi.new("uint64_t[2]")
     error = lib.oric_encode(isa, insn, out)
+    if error & 0xFF == lib.ORIC_E_ALIGN:  # random words
+        error = lib.oric_encode_form(isa, insn, out)
     return ffi.string(buffer).decode(), 0 if error else out[0] | out[1] << 64
 
 

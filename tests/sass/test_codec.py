@@ -98,6 +98,9 @@ def test_the_implicit_descriptor_is_the_usual_form_of_sm_80() -> None:
         (make(ops.FADD, gpr(1, 1), gpr(2), gpr(3)), lib.ORIC_E_SIGN, 0),
         (make(ops.FSETP, pred(0), gpr(2), gpr(3), mods=3 << 5), lib.ORIC_E_MOD, 2),
         (make(ops.IADD3, gpr(1), gpr(2), gpr(3), gpr(4), mods=1), lib.ORIC_E_FORM, 0),
+        (make(ops.LDG, gpr(4), gpr(3), imm(16), ugpr(4)), lib.ORIC_E_ALIGN, 1 | 2 << 8),
+        (make(ops.LDG, gpr(4), gpr(2), imm(16), ugpr(5)), lib.ORIC_E_ALIGN, 3 | 2 << 8),
+        (make(ops.DADD, gpr(4), gpr(2), gpr(5)), lib.ORIC_E_ALIGN, 2 | 2 << 8),
         (make(ops.BSSY, {"kind": lib.ORIC_K_BREG, "reg": 0}, {"kind": lib.ORIC_K_LABEL, "value": 6}), lib.ORIC_E_RANGE, 1),
     ],
 )

@@ -26,6 +26,7 @@ _ERRORS: Final = {
     lib.ORIC_E_SIGN: "a sign that the form does not have",
     lib.ORIC_E_MOD: "a modifier that the form does not have",
     lib.ORIC_E_FORM: "modifiers and operands ask for different forms",
+    lib.ORIC_E_ALIGN: "a group of registers that is not aligned to its size",
     lib.ORIC_EMIT_BAD_OPERAND: "an operand that is none of the machine's",
 }
 
@@ -92,8 +93,8 @@ def _explain(error: int, view: MachineFunction, position: int) -> str:
 
     text = _ERRORS.get(error & 0xFF, f"error {error & 0xFF}")
     op = ops.OPS[ops.NUMBER[view.image.order[position].op]]
-    which = error >> 8
-    if error & 0xFF in (lib.ORIC_E_RANGE, lib.ORIC_E_SIGN) and which < len(op.operands):
+    which = error >> 8 & 0xFF
+    if error & 0xFF in (lib.ORIC_E_RANGE, lib.ORIC_E_SIGN, lib.ORIC_E_ALIGN) and which < len(op.operands):
         return f"{text} (operand {op.operands[which].name})"
     if error & 0xFF == lib.ORIC_E_MOD and which < len(op.mods):
         return f"{text} ({list(op.mods)[which]})"

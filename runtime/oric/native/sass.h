@@ -4,7 +4,8 @@
 #define ORIC_SASS_H
 #include "oric_insn.h"
 
-/* Errors of encoder and decoder; ORIC_E_RANGE, _SIGN carry the operand and ORIC_E_MOD the modifier in bits 8-15. */
+/* Errors of encoder and decoder; ORIC_E_RANGE, _SIGN, _ALIGN carry the operand and ORIC_E_MOD the modifier in bits 8-15,
+   ORIC_E_ALIGN in bits 16-23 what the number of the register should be a multiple of. */
 enum {
     ORIC_OK = 0,
     ORIC_E_OPERATION = 1, /* no such operation on this ISA */
@@ -14,13 +15,16 @@ enum {
     ORIC_E_MOD = 5,       /* a modifier value that this form does not have */
     ORIC_E_FORM = 6,      /* a modifier asks for another form than the operands */
     ORIC_E_WORD = 7,      /* no instruction has this word */
-    ORIC_E_SPACE = 8      /* text longer than the buffer */
+    ORIC_E_SPACE = 8,     /* text longer than the buffer */
+    ORIC_E_ALIGN = 9      /* a wide operand begins at a register that is no multiple of its alignment */
 };
 
-/* Encode one instruction: takes op, guard, control, mods, ops, residue; returns ORIC_OK or an error. */
+/* Encode one instruction: takes op, guard, control, mods, ops, residue; returns ORIC_OK or an error. Pairs and quads of
+   registers must be aligned. */
 int oric_encode(int isa, const oric_insn *insn, uint64_t *word);
 
-/* Encode in the form insn->form and no other; operands have the kinds of that form or are left out. */
+/* Encode in the form insn->form and no other; operands have the kinds of that form or are left out. Alignment is not asked
+   for: every word that was decoded comes back. */
 int oric_encode_form(int isa, const oric_insn *insn, uint64_t *word);
 
 /* Decode one word into op, form, guard, control, mods, residue and every operand of the operation (kind NONE where the

@@ -1,5 +1,6 @@
 /* The registers that an instruction reads and writes, from the columns of its operation's row. */
 #include "sass_access.h"
+#include "sass.h"
 
 #include "oric_forms.h"
 #include "oric_registers.h"
@@ -81,6 +82,16 @@ int oric_accesses(const oric_insn *insn, oric_register_use *uses) {
         uses[n++] = (oric_register_use){file, 0, ORIC_BY_GUARD, 1, insn->guard, 1};
     }
     return n;
+}
+
+int oric_aligned(const oric_insn *insn) {
+    oric_register_use use;
+    if (insn->op == 0 || insn->op >= ORIC_OPS) return ORIC_OK;
+    const oric_slot *slot = &oric_slots[oric_op_slots[insn->op]];
+    for (unsigned i = 0; i < insn->nops && i < oric_operations[insn->op].n_operands; i++)
+        if (of_operand(&insn->ops[i], &slot[i], insn->mods, &use) && use.number % use.align)
+            return ORIC_E_ALIGN | (int)(i << 8) | use.align << 16;
+    return ORIC_OK;
 }
 
 long oric_accesses_all(const oric_insn *insns, long n, oric_register_use *uses, long room, int32_t *first) {

@@ -23,7 +23,10 @@ enum { ORIC_MOST_USES = 32 }; /* accesses of one instruction */
    implicit ones, then the guard; returns their number. Nothing for operation 0 or one that does not exist. */
 int oric_accesses(const oric_insn *insn, oric_register_use *uses);
 
-/* The same for n instructions: the accesses of instruction i are uses[first[i]] to uses[first[i + 1] - 1]. `first` has n + 1
+/* ORIC_OK, or ORIC_E_ALIGN with the first operand whose register does not stand at a multiple of its alignment. */
+int oric_aligned(const oric_insn *insn);
+
+/* The same as oric_accesses for n instructions: the accesses of instruction i are uses[first[i]] to uses[first[i + 1] - 1]. `first` has n + 1
    entries, `uses` room for `room`; returns the number that there are, of which at most `room` are stored. */
 long oric_accesses_all(const oric_insn *insns, long n, oric_register_use *uses, long room, int32_t *first);
 

@@ -1,5 +1,6 @@
 /* Encoder and decoder of 128-bit instruction words, driven by the form tables. */
 #include "sass.h"
+#include "sass_access.h"
 #include "oric_forms.h"
 #include <string.h>
 
@@ -223,7 +224,7 @@ int oric_encode(int isa, const oric_insn *insn, uint64_t *word) {
             continue;
         error = put_form(f, insn, word);
         if (error == ORIC_OK)
-            return ORIC_OK;
+            return oric_aligned(insn);
     }
     return error;
 }

@@ -3,6 +3,7 @@
    Where the printer leaves something out (defaults, empty modifiers), the match tries both ways; the first way to the end of the
    text whose word prints as the text again wins. */
 #include "sass_match.h"
+#include "sass_access.h"
 #include "sass_numbers.h"
 #include <string.h>
 
@@ -273,13 +274,19 @@ static int offset(oric_match *m, oric_cursor *c, unsigned index, int alone, int 
     return 1;
 }
 
+/* A register of an address. */
+static int address_reg(oric_match *m, oric_cursor *c, unsigned index, uint8_t kind, uint16_t *n) {
+    m->starts[index] = oric_blanks(c->t);
+    return oric_read_reg(m, c, kind, n);
+}
+
 static int inner_address(oric_match *m, oric_cursor *c, const uint8_t *p, const oric_choice *scale, int hidden) {
     static const char *const suffixes[] = {"", ".64", ".U32"};
     unsigned base = p[0], uniform = p[3], off = p[4], desc = p[5];
     const oric_field *f = oric_field_of(m, base);
     uint16_t n = REG_ZERO;
     if (desc != NO) {
-        if (!oric_literal(m, c, "desc[", 5) || !oric_read_reg(m, c, ORIC_K_UGPR, &n))
+        if (!oric_literal(m, c, "desc[", 5) || !address_reg(m, c, desc, ORIC_K_UGPR, &n))
             return 0;
         put_reg(m, desc, n);
         if (!oric_literal(m, c, "]", 1))
@@ -289,7 +296,7 @@ static int inner_address(oric_match *m, oric_cursor *c, const uint8_t *p, const 
         return 0;
     n = REG_ZERO;
     if (!hidden) {
-        if (!oric_read_reg(m, c, f->kind, &n) || (scale != NULL && !oric_literal(m, c, scale->text, scale->size)))
+        if (!address_reg(m, c, base, f->kind, &n) || (scale != NULL && !oric_literal(m, c, scale->text, scale->size)))
             return 0;
         const char *suffix = suffixes[p[2] & ORIC_SUFFIX];
         if (!oric_literal(m, c, suffix, strlen(suffix)))
@@ -299,7 +306,7 @@ static int inner_address(oric_match *m, oric_cursor *c, const uint8_t *p, const 
     }
     put_reg(m, base, n);
     if (uniform != NO) {
-        if ((!hidden && !oric_literal(m, c, "+", 1)) || !oric_read_reg(m, c, ORIC_K_UGPR, &n))
+        if ((!hidden && !oric_literal(m, c, "+", 1)) || !address_reg(m, c, uniform, ORIC_K_UGPR, &n))
             return 0;
         put_reg(m, uniform, n);
     }
@@ -335,7 +342,7 @@ static int bank_address(oric_match *m, const uint8_t *p, oric_cursor c) {
     for (int hidden = 0; hidden < 2; hidden++) {
         oric_cursor after = c;
         uint16_t base = REG_ZERO;
-        if (!hidden && !oric_read_reg(m, &after, f->kind, &base))
+        if (!hidden && !address_reg(m, &after, p[1], f->kind, &base))
             continue;
         put_reg(m, p[1], base);
         if (offset(m, &after, p[2], hidden, 1) && oric_literal(m, &after, "]", 1) && run(m, p + 3, after))
@@ -384,9 +391,11 @@ static int finish(oric_match *m, const oric_cursor *c) {
     m->insn.form = (uint16_t)(m->form - oric_forms[m->isa]);
     m->insn.nops = oric_operations[m->form->op].n_operands;
     int error = oric_encode_form(m->isa, &m->insn, word);
+    if (error == ORIC_OK)
+        error = oric_aligned(&m->insn);
     if (error != ORIC_OK) {
-        unsigned operand = (unsigned)error >> 8;
-        int has_place = (error & 255) == ORIC_E_RANGE || (error & 255) == ORIC_E_SIGN;
+        unsigned operand = (unsigned)error >> 8 & 255, kind = (unsigned)error & 255;
+        int has_place = kind == ORIC_E_RANGE || kind == ORIC_E_SIGN || kind == ORIC_E_ALIGN;
         return refuse(m, error, has_place && operand < OPERANDS && m->starts[operand] ? m->starts[operand] : m->operands);
     }
     if (oric_decode(m->isa, word, &back) != ORIC_OK ||

@@ -17,7 +17,7 @@ from oric_tables import ops
 from oric_tables._native import ffi, lib
 
 from .code import Code
-from .instruction import MESSAGES
+from .instruction import explain
 
 WORD_BITS: Final = 128
 _FIELDS: Final = {lib.ORIC_K_GPR: "R", lib.ORIC_K_UGPR: "UR", lib.ORIC_K_PRED: "P", lib.ORIC_K_UPRED: "UP"}
@@ -89,7 +89,7 @@ class Assembler:
         if error == lib.ORIC_E_OPERATION:
             return TextError(_unknown(text[column:], self.isa), column)
         if error != lib.ORIC_E_WORD:
-            return TextError(MESSAGES.get(error, "the instruction cannot be encoded"), column)
+            return TextError(explain(misfit.error, _word_at(text, column)), column)
         wishes = [w.strip() for w in ffi.string(misfit.want).decode().split("\n") if w.strip()]
         if not wishes:
             return TextError("no form of this instruction reads like that", column)
@@ -111,6 +111,8 @@ class Assembler:
         """Registers that differ while the operation, operand for operand, is the same."""
         old, new = self._decoded(assembled), self._decoded(word)
         if old is None or new is None or (old.op, old.form) != (new.op, new.form):
+            return
+        if lib.oric_aligned(new):  # what the encoder refuses has no name
             return
         for number, slot in enumerate(ops.OPS[new.op].operands):
             a, b = old.ops[number], new.ops[number]
@@ -152,8 +154,8 @@ class Assembler:
         operand.reg = int(match[2]) if match[2] else _RESERVED[operand.kind]
         operand.flags = operand.flags & ~1 | bool(match[1])
         words = ffi.new("uint64_t[2]")
-        if error := lib.oric_encode_form(self.isa, insn, words):
-            raise TextError(f"{name}={value}: {MESSAGES[error & 0xFF]}", 0)
+        if error := lib.oric_encode_form(self.isa, insn, words) or lib.oric_aligned(insn):
+            raise TextError(f"{name}={value}: {explain(error)}", 0)
         return int(words[0] | words[1] << 64)
 
 
@@ -220,6 +222,11 @@ def _unknown(text: str, isa: int) -> str:
         return "expected a mnemonic"
     near = get_close_matches(match[0].upper(), mnemonics(isa), 3, 0.6)
     return f"unknown mnemonic '{match[0]}'" + (f"; there is {', '.join(near)}" if near else "")
+
+
+def _word_at(text: str, column: int) -> str:
+    match = re.compile(r"\w*").match(text, column)
+    return match[0] if match else ""
 
 
 def _runs(bits: int) -> Iterable[str]:

@@ -215,8 +215,22 @@ def encode(instruction: Instruction, arch: str) -> int:
     word = ffi.new("uint64_t[2]")
     error = lib.oric_encode(_isa(arch), insn, word)
     if error:
-        raise DecodeError(f"{op.name}: {MESSAGES[error & 0xFF]}")
+        raise DecodeError(f"{op.name}: {explain(error, operand_of(error, op))}")
     return int(word[0] | word[1] << 64)
+
+
+def explain(error: int, operand: str = "") -> str:
+    """What an error of the encoder means; ``operand`` is what the operand that it may be about is called."""
+    if error & 0xFF == lib.ORIC_E_ALIGN:
+        return f"{operand or 'an operand'} begins a group of registers: its number must be a multiple of {error >> 16}"
+    return MESSAGES.get(error & 0xFF, "the instruction cannot be encoded")
+
+
+def operand_of(error: int, op: ops.Op) -> str:
+    """Name of the operand of ``op`` that an error of the encoder is about; "" when it is about none."""
+    named = error & 0xFF in (lib.ORIC_E_RANGE, lib.ORIC_E_SIGN, lib.ORIC_E_ALIGN)
+    which = error >> 8 & 0xFF
+    return op.operands[which].name if named and which < len(op.operands) else ""
 
 
 def _isa(arch: str) -> int:
