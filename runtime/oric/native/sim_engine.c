@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sass.h"
+#include "sim_async.h"
 #include "sim_modes.h"
 
 #define FIRST_ADDRESS 0x7f4000000000ull
@@ -186,6 +187,7 @@ static void free_cta(sim_cta *cta)
 {
     if (!cta)
         return;
+    sim_async_end(cta);
     if (cta->warps)
         for (uint32_t i = 0; i < cta->nwarps; i++) {
             sim_strict_end(&cta->warps[i]);

@@ -1,7 +1,7 @@
 /* Memory of the simulator: the allocation table, address spaces, constant banks. Every access is checked. */
 #include <stdlib.h>
 
-#include "sim_state.h"
+#include "sim_async.h"
 
 /* Unmapped bytes between allocations, so that an index that is off by a little does not land in a neighbour. */
 #define GUARD_BYTES 65536u
@@ -201,6 +201,8 @@ static uint8_t *locate(sim_warp *w, uint32_t lane, int space, uint64_t address, 
     }
     if (!found)
         sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, space, address, size, write);
+    else if (w->cta->async)
+        sim_async_touch(w, lane, space, address, found, size, write);
     return found;
 }
 

@@ -9,12 +9,15 @@ typedef const oric_operand *sim_opd;
 enum { GLOBAL = ORIC_MEM_GLOBAL, SHARED = ORIC_MEM_SHARED, LOCAL = ORIC_MEM_LOCAL, GENERIC = 16 };
 /* How an address is formed: 32-bit base, 64-bit base, 32-bit base zero-extended before a 64-bit uniform base is added. */
 enum { A32 = 0, A64, A32_UR64 };
+/* Groups of asynchronous copies: the names of sim_async.h. */
+enum { COPIES = 0, BULK = 1 };
 
 /* Memory (sim_ops_memory.c). `pred` operands must be absent or always true: their meaning is not known. */
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size);
 SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size);
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
 SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
+SIM_OP(close_copies, int by);
 SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type);
 SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op);
 SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);

@@ -1,4 +1,5 @@
 /* Loads, stores, atomics. Values are little-endian in memory; the host is taken to be little-endian too. */
+#include "sim_async.h"
 #include "sim_ops.h"
 
 static unsigned scale_of(unsigned scale)
@@ -136,9 +137,29 @@ SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned 
     sim_put64(w, mask, Rd, wide);
 }
 
+typedef struct {
+    uint8_t *to[SIM_LANES];
+    const uint8_t *from[SIM_LANES]; /* NULL: zeros */
+    uint8_t zeros[SIM_LANES];       /* at the end */
+    uint32_t mask, bytes;
+} lane_copies;
+
+static void land_copies(sim_warp *w, void *what)
+{
+    const lane_copies *c = what;
+    (void)w;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(c->mask >> l & 1))
+            continue;
+        memset(c->to[l], 0, c->bytes);
+        if (c->from[l])
+            memcpy(c->to[l], c->from[l], c->bytes - c->zeros[l]);
+    }
+}
+
 /*
- * Asynchronous copy from global to shared memory, done at once. With zfill the lower bits of the global address say how
- * many of the last bytes are zeros instead, and without its predicate all are.
+ * Asynchronous copy from global to shared memory. With zfill the lower bits of the global address say how many of the
+ * last bytes are zeros instead, and without its predicate all are.
  */
 SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill)
 {
@@ -151,20 +172,31 @@ SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd UR
     }
     addresses(w, mask, A64, Ra, off, URa, V_X1, from_at);
     addresses(w, mask, A32, Rs, offs, &none, V_X1, to_at);
+    lane_copies c = {.mask = mask, .bytes = bytes};
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint32_t zeros = zfill ? (uint32_t)from_at[l] & (bytes - 1) : 0;
-        uint8_t *to = sim_address(w, l, SHARED, to_at[l], bytes, 1);
-        const uint8_t *from = NULL;
-        if (to && (wanted >> l & 1))
-            from = sim_address_part(w, l, GLOBAL, from_at[l] - zeros, bytes, bytes - zeros);
+        c.zeros[l] = zfill ? (uint8_t)(from_at[l] & (bytes - 1)) : 0;
+        c.to[l] = sim_address(w, l, SHARED, to_at[l], bytes, 1);
+        if (c.to[l] && (wanted >> l & 1))
+            c.from[l] = sim_address_part(w, l, GLOBAL, from_at[l] - c.zeros[l], bytes, bytes - c.zeros[l]);
         if (w->sim->fault.code)
             return;
-        memset(to, 0, bytes);
-        if (from)
-            memcpy(to, from, bytes - zeros);
     }
+    sim_async *copy = sim_async_add(w, SIM_BY_COPY_GROUP, mask, land_copies, &c, sizeof c);
+    for (uint32_t l = 0; copy && l < SIM_LANES; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        sim_async_covers(w, copy, c.to[l], bytes, 1);
+        if (c.from[l])
+            sim_async_covers(w, copy, c.from[l], bytes - c.zeros[l], 0);
+    }
+}
+
+SIM_OP(close_copies, int by)
+{
+    (void)mask;
+    sim_async_commit(w, by);
 }
 
 static uint64_t atomic_integer(sim_warp *w, uint32_t lane, unsigned op, uint64_t old, uint64_t x, unsigned bits, int is_signed)

@@ -69,6 +69,7 @@ typedef struct sim_warp {
     sim_group groups[SIM_LANES];
     uint8_t *local; /* local_bytes for each lane; made on first use */
     struct sim_pending *pending; /* strict mode: results under way (sim_strict.c); NULL in other modes */
+    uint32_t async_boards;       /* strict mode: scoreboards that tell the end of asynchronous copies (sim_async.c) */
     struct sim_clock *clock;     /* timing mode (sim_clock.c); NULL in other modes */
 } sim_warp;
 
@@ -89,6 +90,7 @@ typedef struct sim_cta {
     uint8_t *shared;
     sim_warp *warps;
     uint32_t *registers;
+    struct sim_async_queue *async; /* copies under way (sim_async.c); NULL while there are none and in other modes than strict */
 } sim_cta;
 
 struct oric_sim {
