@@ -209,8 +209,10 @@ def test_old_output_stays_after_an_error(tmp_path: Path) -> None:
     assert (tmp_path / "out.cubin").read_bytes() == b"old"
 
 
+# A test run in the background of a shell inherits an ignored SIGINT.
 INTERRUPTING = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import oric.support.files as files
 real = os.{call}
 def interrupted(*args, **more):
@@ -237,7 +239,8 @@ def test_interrupted_while_it_writes(tmp_path: Path, name: str) -> None:
 
 
 STARTING = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from oric.cli import main
 print("started", flush=True)
 sys.exit(main(["in.ptx", "-arch", "sm_90", "-o", "out.cubin"]))
