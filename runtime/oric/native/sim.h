@@ -43,6 +43,9 @@ enum {
     ORIC_REPORT_WAR = 2,            /* strict: a source was overwritten before it had been read */
     ORIC_REPORT_WAW = 3,            /* strict: two results may come in the wrong order */
     ORIC_REPORT_ASYNC = 4,          /* strict: memory of an asynchronous copy was touched before the copy was known to be over */
+    ORIC_REPORT_SETTLE = 5,         /* strict: a scoreboard (`number`) was waited for too soon after its use; the wait did not count */
+    ORIC_REPORT_STALL = 6,          /* strict: a stall count below what the instruction needs (`first` is 0) */
+    ORIC_REPORT_REUSE = 7,          /* strict: a source came from the operand cache, and had been overwritten since */
     ORIC_REPORT_OUT_OF_BOUNDS = 16, /* memcheck, and so on */
     ORIC_REPORT_MISALIGNED = 17,
     ORIC_REPORT_READ_ONLY = 18,

@@ -4,6 +4,7 @@
 
 #include "sass.h"
 #include "sim_async.h"
+#include "sim_facts.h"
 #include "sim_modes.h"
 
 #define FIRST_ADDRESS 0x7f4000000000ull
@@ -29,7 +30,7 @@ void oric_sim_delete(oric_sim *sim)
         return;
     oric_sim_stop(sim);
     for (uint32_t i = 0; i < sim->ncodes; i++)
-        free(sim->codes[i].insns);
+        sim_facts_free(&sim->codes[i]), free(sim->codes[i].insns);
     for (uint32_t i = 0; i < sim->nallocs; i++)
         free(sim->allocs[i].data);
     for (uint32_t i = 0; i < SIM_BANKS; i++)
@@ -64,6 +65,7 @@ int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint
     code->base = address;
     code->size = count * 16;
     code->insns = insns;
+    code->facts = NULL;
     return 0;
 }
 
@@ -134,7 +136,7 @@ static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
 {
     int strict = (w->sim->launch.modes & ORIC_SIM_STRICT) != 0;
     if (strict)
-        sim_strict_before(w, in, mask);
+        mask = sim_strict_before(w, in, mask);
     if (mask && !w->sim->fault.code)
         execute(w, in, mask);
     if (strict)
@@ -293,6 +295,8 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     if (too_many || threads == 0 || ctas == 0 || launch->grid[2] == 0 || launch->num_regs > 255 || !sim->ncodes)
         return -1;
     if (ctas > UINT64_MAX / launch->grid[2])
+        return -1;
+    if ((launch->modes & ORIC_SIM_STRICT) && !sim_strict_start(sim))
         return -1;
     sim->launch = *launch;
     sim->threads = (uint32_t)threads;

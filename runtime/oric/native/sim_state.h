@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     uint64_t base, size;
     oric_insn *insns; /* size / 16 of them */
+    struct sim_facts *facts; /* strict mode (sim_facts.c); NULL before */
 } sim_code;
 
 typedef struct {
