@@ -18,10 +18,13 @@ SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
 SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
 SIM_OP(close_copies, int by);
+SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space);
+
+/* Atomics (sim_ops_atomic.c). */
 SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type);
 SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op);
 SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
-SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space);
+SIM_OP(compare_and_swap_test, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type);
 
 /* Warp-wide (sim_ops_warp.c). */
 SIM_OP(shuffle, sim_opd Rd, sim_opd Pd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned mode);
