@@ -26,7 +26,26 @@ REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion
 OTHER = "other"  # reader group of readers that are not known
 MOST_CYCLES = 127  # of a distance
 SETTLE = 2  # cycles between the use of a scoreboard and a wait for it
-_CLASSES = "latency/classes.yaml"
+CLASSES = "latency/classes"  # folder of the scheduling classes
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """A scheduling class as it stands in a file of ``spec/latency/classes``."""
+
+    row: Map
+    name: str  # of the file below spec/
+    path: str  # as messages call it
+    line: int
+    source: str
+
+
+@dataclass(frozen=True)
+class ClassRows:
+    """All of them by name; ``reads``: reader groups by operand, by the name that classes use."""
+
+    rows: dict[str, ClassRow]
+    reads: dict[str, Map]
 
 
 @dataclass(frozen=True)
@@ -98,25 +117,48 @@ def load(spec: Spec, machine: Machine) -> Latency:
     return spec.memo("latency", lambda: _load(spec, machine))
 
 
+def class_rows(spec: Spec) -> ClassRows:
+    """The scheduling classes of all files, as they are written.
+
+    Raises:
+        SpecError: a class or the name of reader groups stands in two files.
+    """
+    return spec.memo("latency classes", lambda: _class_rows(spec))
+
+
+def _class_rows(spec: Spec) -> ClassRows:
+    found = ClassRows({}, {})
+    at: dict[str, str] = {}
+    for name in spec.names(CLASSES):
+        data, path = spec.load(name, "latency_classes"), str(spec.path(name))
+        for key, row in data["classes"].items():
+            line = data["classes"].line_of(key)
+            if key in found.rows:
+                raise SpecError(path, line, f"class '{key}' is also in {found.rows[key].path}")
+            found.rows[key] = ClassRow(row, name, path, line, row.get("source", data["source"]))
+        for key, groups in data.get("reads", {}).items():
+            if key in found.reads:
+                raise SpecError(path, data["reads"].line_of(key), f"reads: '{key}' is also in {at[key]}")
+            found.reads[key], at[key] = groups, path
+    return found
+
+
 def _load(spec: Spec, machine: Machine) -> Latency:
-    data = spec.load(_CLASSES, "latency_classes")
-    path = str(spec.path(_CLASSES))
-    classes = {
-        name: {isa: _columns(data, name, row, isa, machine, path) for isa in machine.isas}
-        for name, row in data["classes"].items()
-    }
-    operations = _operations(data, machine, opcodes.load(spec).markers, path)
+    data = class_rows(spec)
+    classes = {name: {isa: _columns(data, name, isa, machine) for isa in machine.isas} for name in data.rows}
+    operations = _operations(data, machine, opcodes.load(spec).markers)
     used = {g for o in operations for pair in o.readers for g in pair}
     distances = {isa: _distances(spec, isa, used) for isa in machine.isas}
     distance = {isa: d.kept for isa, d in distances.items()}
     for name, by_isa in classes.items():
         for columns in by_isa.values():
             if columns.own not in used | {OTHER}:
-                line = data["classes"][name].line_of("reads")
-                raise SpecError(path, line, f"{name}: no operand of an operation reads as '{columns.own}'")
+                written = data.rows[name]
+                message = f"{name}: no operand of an operation reads as '{columns.own}'"
+                raise SpecError(written.path, written.row.line_of("reads"), message)
     rows = tuple(sorted({r for table in distance.values() for r in table}))
-    _check_results(data, classes, distance, path)
-    _check_variants(data, operations, classes, distance, path)
+    _check_results(data, classes, distance)
+    _check_variants(data, operations, classes, distance)
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
     queues = ("", *sorted({c.queue for by_isa in classes.values() for c in by_isa.values()} - {""}))
     groups = (OTHER, REWRITE, *sorted(used))
@@ -146,16 +188,17 @@ def _figure(row: Map, key: str, default: int, fail: Any) -> int:
     return int(value)
 
 
-def _reader_map(data: Map, row: Map) -> dict[str, Any]:
+def _reader_map(data: ClassRows, row: Map) -> dict[str, Any]:
     """Reader groups by operand, with `default`."""
     reads = row["reads"]
     if isinstance(reads, str):
-        found: dict[str, Any] = data["reads"].get(reads, {"default": reads})
+        found: dict[str, Any] = data.reads.get(reads, {"default": reads})
         return found
     return dict(reads)
 
 
-def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: str) -> ClassColumns:
+def _columns(data: ClassRows, name: str, isa: str, machine: Machine) -> ClassColumns:
+    row, path = data.rows[name].row, data.rows[name].path
     for models in row.get("isa", {}):
         try:
             ranges.expand(models, machine.isas)
@@ -192,10 +235,11 @@ def _columns(data: Map, name: str, row: Map, isa: str, machine: Machine, path: s
     )
 
 
-def _operations(data: Map, machine: Machine, markers: frozenset[str], path: str) -> tuple[OperationSchedule, ...]:
+def _operations(data: ClassRows, machine: Machine, markers: frozenset[str]) -> tuple[OperationSchedule, ...]:
     known = {o.name: o for o in machine.operations}
     found: dict[str, OperationSchedule] = {}
-    for name, row in data["classes"].items():
+    for name, klass in data.rows.items():
+        row, path = klass.row, klass.path
         for position, op in enumerate(row["operations"]):
             line = row["operations"].line_of(position)
             if op in markers:
@@ -210,11 +254,11 @@ def _operations(data: Map, machine: Machine, markers: frozenset[str], path: str)
             )  # fmt: skip
     for operation in machine.operations:
         if operation.name not in found:
-            raise SpecError(operation.path, operation.line, f"{operation.name}: no class of spec/{_CLASSES} lists the operation")
+            raise SpecError(operation.path, operation.line, f"{operation.name}: no class of spec/{CLASSES} lists the operation")
     return tuple(found[o.name] for o in machine.operations)
 
 
-def _readers(data: Map, name: str, row: Map, operation: Operation, path: str) -> tuple[tuple[str, str], ...]:
+def _readers(data: ClassRows, name: str, row: Map, operation: Operation, path: str) -> tuple[tuple[str, str], ...]:
     reads = _reader_map(data, row)
     out = []
     for operand in operation.operands:
@@ -351,20 +395,21 @@ def _over(row_name: str, row: Map, results: Map, path: str) -> dict[str, int]:
     return found
 
 
-def _check_results(data: Map, classes: Any, distance: Any, path: str) -> None:
+def _check_results(data: ClassRows, classes: Any, distance: Any) -> None:
     for name, by_isa in classes.items():
         for isa, columns in by_isa.items():
             for file, pair in columns.results.items():
                 for row in pair:
                     if f"{file} {row}" not in distance[isa]:
-                        line = data["classes"].line_of(name)
-                        raise SpecError(path, line, f"{name}: the distances of {isa} have no row '{file} {row}'")
+                        found = data.rows[name]
+                        raise SpecError(found.path, found.line, f"{name}: the distances of {isa} have no row '{file} {row}'")
 
 
-def _check_variants(data: Map, operations: tuple[OperationSchedule, ...], classes: Any, distance: Any, path: str) -> None:
+def _check_variants(data: ClassRows, operations: tuple[OperationSchedule, ...], classes: Any, distance: Any) -> None:
     for o in operations:
         for row in set(o.variants) - {""}:
             for isa, columns in classes[o.klass].items():
                 if columns.result == "fixed" and f"R {row}" not in distance[isa]:
-                    line = data["classes"][o.klass].line_of("variants")
-                    raise SpecError(path, line, f"{o.klass}: spec/latency/{isa}.yaml has no row 'R {row}' of a variant")
+                    found = data.rows[o.klass]
+                    line = found.row.line_of("variants")
+                    raise SpecError(found.path, line, f"{o.klass}: spec/latency/{isa}.yaml has no row 'R {row}' of a variant")

@@ -54,7 +54,7 @@ def assert_only_added(plan: Plan, name: str, changed: tuple[str, ...] = ()) -> N
 @pytest.mark.parametrize(
     ("name", "group"),
     [("sm_targets.yaml", "targets"), ("opcodes.yaml", "opcodes"), ("encoding/float.yaml", "operations"),
-     ("encoding/memory.yaml", "operations"), ("latency/classes.yaml", "classes"), ("cubin.yaml", "layouts")],
+     ("encoding/memory.yaml", "operations"), ("latency/classes/arithmetic.yaml", "classes"), ("cubin.yaml", "layouts")],
 )  # fmt: skip
 def test_the_lines_of_an_entry_are_the_entry(spec: Spec, name: str, group: str) -> None:
     from oricgen import strictyaml
@@ -174,7 +174,7 @@ def test_rows_of_a_new_opcode(spec: Spec) -> None:
     assert (found.category, found.basis) == ("float", "assigned")
     operation = next(o for o in machine_rows.load(edited).operations if o.name == "FAVG")
     assert operation.text == "FAVG{ftz}{rnd}{sat} Rd, Ra, Rb"
-    assert any("FADD, FAVG, FMUL" in line for line in plan.documents["latency/classes.yaml"].lines)
+    assert any("FADD, FAVG, FMUL" in line for line in plan.documents["latency/classes/arithmetic.yaml"].lines)
     for name in plan.documents:
         assert_only_added(plan, name, ("operations: [FADD",))
 

@@ -341,6 +341,32 @@ def test_unknown_words_are_warnings(tmp_path, capsys):
     assert "no instruction has this word" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arch", "program"),
+    [
+        ("sm_120a", """[B------:R-:W-:-:S04] UPRMT UR14, UR14, 0x5410, UR4
+                       [B------:R-:W-:-:S02] UISETP.GT.U32.AND UP3, UPT, UR14, UR15, UPT
+                       [B------:R-:W-:-:S02] IMAD.WIDE.U32 R4, R5, UR14, R2"""),
+        ("sm_86", """[B------:R-:W-:Y:S01] UIMAD.WIDE.U32 UR6, UR6, -0x2daee0ad, URZ
+                     [B------:R-:W-:-:S03] IADD3 R5, R3, -0x61c88647, RZ
+                     [B------:R-:W-:-:S02] IMAD.WIDE.U32 R6, R6, -0x326172a9, RZ
+                     [B------:R-:W-:-:S03] LOP3.LUT R9, R4, UR7, R9, 0x96, !PT"""),
+        ("sm_80", """[B------:R-:W-:Y:S01] HFMA2.MMA R7, -RZ, RZ, 1.96875, 0
+                     [B------:R-:W-:Y:S01] IMAD.MOV.U32 R10, RZ, RZ, -0x23e76a17
+                     [B------:R-:W-:Y:S01] MOV R8, RZ
+                     [B------:R-:W-:-:S03] IMAD.MOV.U32 R11, RZ, RZ, 0x3fb0066b
+                     [B------:R-:W0:-:S06] DFMA R6, |R4|, -R6, 0.5"""),
+        ("sm_90", """[B------:R-:W-:Y:S01] IMAD.HI.U32 R12, P0, R21, R23, R14
+                     [B------:R-:W-:-:S03] LOP3.LUT R14, RZ, R6, RZ, 0x33, !PT
+                     [B------:R-:W-:Y:S01] IMAD.X R3, RZ, RZ, ~R3, P3
+                     [B------:R-:W-:Y:S01] SEL R13, RZ, 0x1, !P0"""),
+    ],
+)  # fmt: skip
+def test_close_pairs_of_the_vendors_compiler_are_no_findings(arch, program):
+    lines = [line.strip() for line in program.splitlines()]
+    assert not report_of("\n".join([*lines, EXIT]), arch).findings
+
+
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120"])
 def test_every_model_has_distances(arch):
     program = "[B------:R-:W-:-:S0{}] FADD R4, R4, R6\n[B------:R-:W-:-:S04] FADD R5, R4, R6\n" + EXIT

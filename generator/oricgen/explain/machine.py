@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..isa import rows as machine_rows
 from ..isa.model import Form, Operation
-from ..latency import KIND_FILES, ClassColumns, columns_on, like
+from ..latency import KIND_FILES, ClassColumns, class_rows, columns_on, like
 from ..rows import Row
 from ..tables import latency as latency_table
 from ..tables import regclass
@@ -14,7 +14,6 @@ from .page import Page
 from .picture import KEY, picture
 
 _OPCODE = 0xFFF
-_CLASSES = ("latency/classes.yaml", "latency_classes")
 _EVIDENCE = ("spacing", "stall")  # columns that are [value, smallest value seen]
 _DIRECTION = {True: "written", False: "read"}
 
@@ -105,7 +104,7 @@ def _scheduling(index: Index, operation: Operation, isa: str) -> Page:
     assert row is not None, schedule.klass
     page.heading(f"class {schedule.klass}", f"{row.path}:{row.line}")
     hidden = ("class", "isa", "operations", "reads", *(() if columns.estimate else ("estimate",)))
-    raw = index.spec.load(*_CLASSES)["classes"][schedule.klass]
+    raw = class_rows(index.spec).rows[schedule.klass].row
     seen = {name: figures[1] for name, figures in columns_on(raw, isa, tables.isas).items() if name in _EVIDENCE}
     values = {name: f"{value}, seen {seen[name]}" if name in seen else value for name, value in row.values.items()}
     page.fields({name: value for name, value in values.items() if name not in hidden})

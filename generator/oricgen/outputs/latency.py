@@ -8,7 +8,7 @@ from ..latency import ASYNC, FILES, FLAGS, RESULTS, SPACES, ClassColumns, Latenc
 from ..render import header, template
 from ..spec import Spec
 
-_SOURCES = ["spec/latency/*.yaml"]
+_SOURCES = ["spec/latency/*.yaml", "spec/latency/classes/*.yaml"]
 
 
 def render(spec: Spec) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from .. import latency
 from ..errors import UsageError
 from ..isa import rows as machine_rows
 from ..isa.model import Operation
@@ -19,7 +20,6 @@ from . import MARK, Plan
 
 _NAME = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*\Z")
 _HEX = re.compile(r"0x[0-9a-fA-F]{3}\b")
-_CLASSES = "latency/classes.yaml"
 _SPACES = "memory_spaces.yaml"
 _KEPT = ("category", "memory", "attributes")  # columns that the new row takes from the old one
 _BASE = 0x1FF  # bits 0-8 of a word; 9-11 say what the sources are
@@ -201,11 +201,10 @@ def _question(line: str, operation: Operation, numbers: list[int]) -> list[str]:
 
 def _add_class(out: Plan, spec: Spec, operation: Operation, key: str) -> None:
     """Put the operation behind its model in the list of the scheduling class."""
-    data = spec.load(_CLASSES, "latency_classes")["classes"]
-    klass = next(name for name, row in data.items() if operation.name in row["operations"])
+    klass, found = next((n, c) for n, c in latency.class_rows(spec).rows.items() if operation.name in c.row["operations"])
     question = f"{key}: does it run in this pipe, with these latencies? (class {klass}, as {operation.name})"
-    _join(out.document(_CLASSES), ("classes", klass, "operations"), operation.name, key, question)
-    out.done.append(f"spec/{_CLASSES}: {key} is of the class {klass}")
+    _join(out.document(found.name), ("classes", klass, "operations"), operation.name, key, question)
+    out.done.append(f"spec/{found.name}: {key} is of the class {klass}")
 
 
 def _add_space(out: Plan, spec: Spec, model: Opcode, name: str) -> None:

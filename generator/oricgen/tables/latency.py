@@ -1,4 +1,4 @@
-"""Scheduling classes: ``spec/latency/classes.yaml`` resolved per encoding model."""
+"""Scheduling classes: ``spec/latency/classes`` resolved per encoding model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..spec import Spec
 from ._shared import without_empty
 
 NAME = "latency"
-FILES = ("latency/classes.yaml",)
+FILES = (latency.CLASSES,)
 
 
 def load(spec: Spec) -> Latency:
@@ -21,24 +21,23 @@ def load(spec: Spec) -> Latency:
 def rows(spec: Spec) -> list[Row]:
     """One row for each class on each encoding model: ``alu/sm_90``."""
     tables = load(spec)
-    data = spec.load(FILES[0], "latency_classes")
-    classes, path = data["classes"], f"spec/{FILES[0]}"
+    data = latency.class_rows(spec)
     out = []
-    for name, row in classes.items():
+    for name, found in data.rows.items():
         for isa, columns in tables.classes[name].items():
-            raw = latency.columns_on(row, isa, tables.isas)
+            raw = latency.columns_on(found.row, isa, tables.isas)
             reads = raw["reads"]
             values = {
                 "class": name,
                 "isa": isa,
                 **_columns(columns),
-                "reads": plain(data["reads"].get(reads, reads) if isinstance(reads, str) else reads),
+                "reads": plain(data.reads.get(reads, reads) if isinstance(reads, str) else reads),
                 "order": plain(raw.get("order")),
                 "completes": plain(raw.get("completes")),
-                "operations": plain(row["operations"]),
-                "source": raw.get("source", data.get("source")),
+                "operations": plain(found.row["operations"]),
+                "source": raw.get("source", found.source),
             }
-            out.append(Row(f"{name}/{isa}", without_empty(values), path, classes.line_of(name)))
+            out.append(Row(f"{name}/{isa}", without_empty(values), found.path, found.line))
     return out
 
 
