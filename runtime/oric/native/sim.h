@@ -75,10 +75,15 @@ typedef struct {
     int32_t write;
     uint32_t repeats;      /* further reports of the same pair of instructions and kind */
     uint64_t address;
+    int32_t first_access;  /* ORIC_ACCESS_* of `first` and of `second`, memcheck */
+    int32_t second_access;
 } oric_sim_report;
 
 /* Address spaces, for messages. */
 enum { ORIC_MEM_NONE = 0, ORIC_MEM_GLOBAL = 1, ORIC_MEM_SHARED = 2, ORIC_MEM_LOCAL = 3, ORIC_MEM_CONSTANT = 4 };
+
+/* How an instruction touches memory, for reports. */
+enum { ORIC_ACCESS_READ = 0, ORIC_ACCESS_WRITE = 1, ORIC_ACCESS_ATOMIC = 2, ORIC_ACCESS_COPY = 3 /* asynchronous write */ };
 
 typedef struct {
     int32_t code;
@@ -128,6 +133,8 @@ int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint
 /* Global memory. Addresses are multiples of 256 with unmapped gaps between allocations; 0 without memory. */
 uint64_t oric_sim_alloc(oric_sim *sim, uint64_t size, int read_only);
 int oric_sim_release(oric_sim *sim, uint64_t address);
+/* The allocation has no contents yet: the memory checker reports reads of what has not been written. -1: no such allocation. */
+int oric_sim_set_uninitialised(oric_sim *sim, uint64_t address);
 int oric_sim_write(oric_sim *sim, uint64_t address, const uint8_t *data, uint64_t size);
 int oric_sim_read(oric_sim *sim, uint64_t address, uint8_t *data, uint64_t size);
 

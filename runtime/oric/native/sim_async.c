@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "sim_memcheck.h"
+
 enum { NO_BOARD = 255, WORD = 4 };
 
 typedef struct {
@@ -85,6 +87,8 @@ sim_async *sim_async_add(sim_warp *w, int by, uint32_t mask, sim_land_fn land, v
 sim_async *sim_async_add_mbarrier(sim_warp *w, sim_cta *owner, const void *mbarrier, uint32_t mask, sim_land_fn land, void *what,
                                   size_t bytes)
 {
+    if (w->shadow)
+        sim_memcheck_copies_arrive(w, owner, mbarrier);
     sim_async *fresh = enter(w, owner, SIM_BY_MBARRIER, mask, land, what, bytes);
     if (fresh)
         fresh->mbarrier = mbarrier;
@@ -124,6 +128,8 @@ static void count_range(sim_async *copy, const range *r, int change)
 
 void sim_async_covers(sim_warp *w, sim_async *copy, const uint8_t *at, uint64_t size, int writes)
 {
+    if (w->shadow && writes)
+        sim_memcheck_copied(w, at, size);
     if (!copy || !size)
         return;
     if (copy->nranges == copy->room) {
@@ -219,6 +225,8 @@ static void land_due(sim_warp *w, sim_cta *cta)
 
 void sim_async_commit(sim_warp *w, int by)
 {
+    if (w->shadow && by == SIM_BY_COPY_GROUP)
+        sim_memcheck_commit(w);
     if (!w->cta->async)
         return;
     uint32_t board = w->code->insns[(w->pc - w->code->base) >> 4].control >> 5 & 7;
@@ -279,6 +287,8 @@ static void land_before(sim_warp *w, const sim_async *arrival)
 void sim_async_before_test(sim_warp *w, const void *mbarrier)
 {
     struct sim_async_queue *q = w->cta->async;
+    if (w->shadow)
+        sim_memcheck_sync(w, mbarrier);
     if (!q || !q->first)
         return;
     for (sim_async *copy = q->first; copy; copy = copy->next)

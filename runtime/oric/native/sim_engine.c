@@ -5,6 +5,7 @@
 #include "sass.h"
 #include "sim_async.h"
 #include "sim_facts.h"
+#include "sim_memcheck.h"
 #include "sim_modes.h"
 
 #define FIRST_ADDRESS 0x7f4000000000ull
@@ -32,7 +33,8 @@ void oric_sim_delete(oric_sim *sim)
     for (uint32_t i = 0; i < sim->ncodes; i++)
         sim_facts_free(&sim->codes[i]), free(sim->codes[i].insns);
     for (uint32_t i = 0; i < sim->nallocs; i++)
-        free(sim->allocs[i].data);
+        free(sim->allocs[i].data), free(sim->allocs[i].written);
+    free(sim->freed);
     for (uint32_t i = 0; i < SIM_BANKS; i++)
         free(sim->banks[i].data);
     free(sim->codes);
@@ -137,8 +139,12 @@ static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
     int strict = (w->sim->launch.modes & ORIC_SIM_STRICT) != 0;
     if (strict)
         mask = sim_strict_before(w, in, mask);
+    if (w->shadow)
+        sim_memcheck_before(w, in);
     if (mask && !w->sim->fault.code)
         execute(w, in, mask);
+    if (w->shadow)
+        sim_memcheck_after(w);
     if (strict)
         sim_strict_after(w, in, mask);
 }
@@ -195,6 +201,7 @@ static void free_cta(sim_cta *cta)
             sim_strict_end(&cta->warps[i]);
             free(cta->warps[i].local);
         }
+    sim_memcheck_end(cta);
     free(cta->warps);
     free(cta->registers);
     free(cta->shared);
@@ -211,6 +218,7 @@ static int start_warp(sim_cta *cta, uint32_t id)
     uint32_t mask = left >= SIM_LANES ? SIM_FULL : (1u << left) - 1;
     w->sim = sim;
     w->cta = cta;
+    w->shadow = cta->shadow;
     w->code = &sim->codes[0];
     w->id = id;
     w->nregs = sim->launch.num_regs;
@@ -248,6 +256,10 @@ static sim_cta *new_cta(oric_sim *sim, uint64_t number)
     for (size_t i = 0; i < words; i++)
         cta->registers[i] = POISON;
     memset(cta->shared, 0xcd, sim->launch.shared_bytes);
+    if ((sim->launch.modes & ORIC_SIM_MEMCHECK) && !sim_memcheck_begin(cta)) {
+        free_cta(cta);
+        return NULL;
+    }
     for (uint32_t i = 0; i < cta->nwarps; i++)
         if (!start_warp(cta, i)) {
             free_cta(cta);
@@ -305,6 +317,7 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     memset(&sim->stats, 0, sizeof sim->stats);
     memset(&sim->fault, 0, sizeof sim->fault);
     sim->nreports = 0;
+    sim_memcheck_launch(sim);
     return 0;
 }
 
@@ -318,6 +331,8 @@ void oric_sim_stop(oric_sim *sim)
 static void deadlock(sim_cta *cta)
 {
     static const char *const names[] = {"", "BSYNC", "WARPSYNC", "BAR"};
+    if (cta->shadow)
+        sim_memcheck_deadlock(cta);
     for (uint32_t i = 0; i < cta->nwarps; i++) {
         sim_warp *w = &cta->warps[i];
         if (w->ngroups == 0)

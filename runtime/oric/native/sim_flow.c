@@ -1,5 +1,5 @@
 /* Control flow of a warp: groups of threads with a common program counter, convergence and CTA barriers. */
-#include "sim_state.h"
+#include "sim_memcheck.h"
 
 #define INSN_BYTES 16
 
@@ -105,6 +105,8 @@ static void reconverge(sim_warp *w)
         }
         if (wanted & ~here)
             continue;
+        if (w->shadow)
+            sim_memcheck_converged(w);
         for (uint32_t k = w->ngroups; k-- > 0;) {
             sim_group *other = &w->groups[k];
             if (k != i && other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & here)) {
@@ -213,6 +215,8 @@ static void release_barrier(sim_cta *cta, uint32_t index)
             sim_group *g = &w->groups[k];
             if (g->state != SIM_AT_BARRIER || g->index != index)
                 continue;
+            if (w->shadow)
+                sim_memcheck_barrier_left(w, index);
             g->state = SIM_READY;
             g->pc += INSN_BYTES;
             if (b->reducing) {
@@ -221,6 +225,8 @@ static void release_barrier(sim_cta *cta, uint32_t index)
             }
         }
     }
+    if (cta->shadow)
+        sim_memcheck_barrier_over(cta, index);
     memset(b, 0, sizeof *b);
 }
 
@@ -248,6 +254,8 @@ static void count_warp(sim_warp *w, uint32_t index)
 void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred)
 {
     sim_barrier *b = &w->cta->barriers[index];
+    if (w->shadow)
+        sim_memcheck_barrier(w, mask, index, wanted, wait, reducing);
     b->wanted = wanted;
     if (reducing) {
         b->reducing = (uint32_t)reducing;
@@ -265,6 +273,8 @@ void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wan
 void sim_exit(sim_warp *w, uint32_t mask)
 {
     sim_group *g = current(w);
+    if (w->shadow)
+        sim_memcheck_exit(w);
     w->moved = 1;
     w->dead |= mask;
     g->mask &= ~mask;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sim_async.h"
+#include "sim_memcheck.h"
 
 /* Unmapped bytes between allocations, so that an index that is off by a little does not land in a neighbour. */
 #define GUARD_BYTES 65536u
@@ -58,6 +59,7 @@ uint64_t oric_sim_alloc(oric_sim *sim, uint64_t size, int read_only)
     fresh->size = size;
     fresh->data = data;
     fresh->read_only = read_only;
+    fresh->written = NULL;
     sim->next_address = (sim->next_address + size + GUARD_BYTES + 255) & ~255ull;
     return fresh->base;
 }
@@ -67,7 +69,9 @@ int oric_sim_release(oric_sim *sim, uint64_t address)
     uint32_t above = upper_bound(sim, address);
     if (above == 0 || sim->allocs[above - 1].base != address)
         return -1;
+    sim_remember_freed(sim, &sim->allocs[above - 1], 0);
     free(sim->allocs[above - 1].data);
+    free(sim->allocs[above - 1].written);
     memmove(&sim->allocs[above - 1], &sim->allocs[above], (sim->nallocs - above) * sizeof(sim_alloc));
     sim->nallocs--;
     sim->last_alloc = 0;
@@ -93,6 +97,7 @@ int oric_sim_write(oric_sim *sim, uint64_t address, const uint8_t *data, uint64_
         return -1;
     if (size)
         memcpy(to, data, size);
+    sim_mark_written(sim, address, size);
     return 0;
 }
 
@@ -124,12 +129,13 @@ int oric_sim_set_bank(oric_sim *sim, int bank, const uint8_t *data, uint64_t siz
 const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t offset, uint32_t size)
 {
     const sim_bank *b = &w->sim->banks[bank % SIM_BANKS];
-    if (bank >= SIM_BANKS || offset > b->size || b->size - offset < size) {
-        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, ORIC_MEM_CONSTANT, offset, size, 0);
-        return NULL;
-    }
-    if (offset & (size - 1)) {
-        sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_CONSTANT, offset, size, 0);
+    int fault = offset & (size - 1) ? ORIC_FAULT_MISALIGNED : ORIC_FAULT_NONE;
+    if (bank >= SIM_BANKS || offset > b->size || b->size - offset < size)
+        fault = ORIC_FAULT_OUT_OF_BOUNDS;
+    if (fault && w->shadow)
+        return sim_memcheck_access(w, lane, NULL, fault, ORIC_MEM_CONSTANT, offset, size, 0);
+    if (fault) {
+        sim_fault_access(w, fault, lane, ORIC_MEM_CONSTANT, offset, size, 0);
         return NULL;
     }
     return b->data + offset;
@@ -169,49 +175,50 @@ static int inside(uint64_t address, uint32_t size, uint64_t low, uint64_t high)
     return address >= low && address <= high && high - address >= size;
 }
 
-static int aligned(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
-{
-    if (!(address & (size - 1)))
-        return 1;
-    sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, space, address, size, write);
-    return 0;
-}
-
-static uint8_t *locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
+uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write, int *fault)
 {
     oric_sim *sim = w->sim;
-    uint8_t *found = NULL;
+    *fault = ORIC_FAULT_OUT_OF_BOUNDS;
     if (space == ORIC_MEM_GLOBAL) {
         const sim_alloc *a = sim_find_alloc(sim, address);
-        if (a && a->size - (address - a->base) >= size) {
-            if (write && a->read_only) {
-                sim_fault_access(w, ORIC_FAULT_READ_ONLY, lane, space, address, size, write);
-                return NULL;
-            }
-            found = a->data + (address - a->base);
-        }
-    } else if (space == ORIC_MEM_SHARED) {
-        if (inside(address, size, sim->launch.shared_base, sim->launch.shared_bytes))
-            found = w->cta->shared + address;
-    } else if (inside(address, size, 0, sim->launch.local_bytes)) {
-        uint8_t *local = sim_local(w, lane);
-        if (!local)
+        if (!a || a->size - (address - a->base) < size)
             return NULL;
-        found = local + address;
+        if (write && a->read_only) {
+            *fault = ORIC_FAULT_READ_ONLY;
+            return NULL;
+        }
+        return a->data + (address - a->base);
     }
+    if (space == ORIC_MEM_SHARED)
+        return inside(address, size, sim->launch.shared_base, sim->launch.shared_bytes) ? w->cta->shared + address : NULL;
+    if (!inside(address, size, 0, sim->launch.local_bytes))
+        return NULL;
+    uint8_t *local = sim_local(w, lane);
+    if (!local)
+        *fault = ORIC_FAULT_NO_MEMORY;
+    return local ? local + address : NULL;
+}
+
+/* Bytes at an address that is a multiple of `size`, of which the first `need` are accessed. */
+static uint8_t *checked(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need, int write)
+{
+    int fault = ORIC_FAULT_MISALIGNED;
+    uint8_t *found = address & (size - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
+    if (found && w->cta->async)
+        sim_async_touch(w, lane, space, address, found, need, write);
+    if (w->shadow)
+        return sim_memcheck_access(w, lane, found, found ? ORIC_FAULT_NONE : fault, space, address, need, write);
     if (!found)
-        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, space, address, size, write);
-    else if (w->cta->async)
-        sim_async_touch(w, lane, space, address, found, size, write);
+        sim_fault_access(w, fault, lane, space, address, fault == ORIC_FAULT_MISALIGNED ? size : need, write);
     return found;
 }
 
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
 {
-    return aligned(w, lane, space, address, size, write) ? locate(w, lane, space, address, size, write) : NULL;
+    return checked(w, lane, space, address, size, size, write);
 }
 
 const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need)
 {
-    return aligned(w, lane, space, address, size, 0) ? locate(w, lane, space, address, need, 0) : NULL;
+    return checked(w, lane, space, address, size, need, 0);
 }

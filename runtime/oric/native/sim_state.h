@@ -37,7 +37,14 @@ typedef struct {
     uint64_t base, size;
     uint8_t *data;
     int read_only;
+    uint8_t *written; /* memory checker: a bit for each byte that has been written; NULL: all of it counts as written */
 } sim_alloc;
+
+/* An allocation that is no more. Its addresses are not given out again. */
+typedef struct {
+    uint64_t base, size;
+    uint64_t pc; /* of the instruction that freed it; 0: the host did */
+} sim_freed;
 
 typedef struct {
     uint8_t *data;
@@ -72,6 +79,7 @@ typedef struct sim_warp {
     struct sim_pending *pending; /* strict mode: results under way (sim_strict.c); NULL in other modes */
     uint32_t async_boards;       /* strict mode: scoreboards that tell the end of asynchronous copies (sim_async.c) */
     struct sim_clock *clock;     /* timing mode (sim_clock.c); NULL in other modes */
+    struct sim_shadow *shadow;   /* of the CTA, memory checker (sim_memcheck.c); NULL in other modes */
 } sim_warp;
 
 typedef struct {
@@ -92,6 +100,7 @@ typedef struct sim_cta {
     sim_warp *warps;
     uint32_t *registers;
     struct sim_async_queue *async; /* copies under way (sim_async.c); NULL while there are none and in other modes than strict */
+    struct sim_shadow *shadow; /* memory checker; NULL in other modes */
 } sim_cta;
 
 struct oric_sim {
@@ -102,6 +111,8 @@ struct oric_sim {
     uint32_t nallocs, room_allocs;
     uint32_t last_alloc;
     uint64_t next_address;
+    sim_freed *freed; /* the latest, sorted by base */
+    uint32_t nfreed, room_freed;
     sim_bank banks[SIM_BANKS];
     oric_sim_launch launch;
     oric_sim_stats stats;
@@ -131,6 +142,8 @@ void sim_fault_access(sim_warp *w, int code, uint32_t lane, int space, uint64_t 
 void sim_report(sim_warp *w, uint32_t lane, oric_sim_report report);
 
 /* sim_memory.c */
+/* The host bytes of an access when it is allowed, else NULL and in *fault the kind; nothing is reported. */
+uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write, int *fault);
 const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
 /* As sim_address for `size` bytes (the alignment) of which only the first `need` are accessed. */

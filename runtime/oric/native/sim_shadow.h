@@ -1,0 +1,90 @@
+/* State of the memory checker. Private to sim_memcheck.c, sim_race.c and sim_syncheck.c. */
+#ifndef ORIC_SIM_SHADOW_H
+#define ORIC_SIM_SHADOW_H
+#include "sim_memcheck.h"
+
+enum {
+    SHADOW_KEYS = 64,        /* sets of addresses whose atomics and mbarriers order threads */
+    SHADOW_GROUPS = 64,      /* groups of asynchronous copies that a warp remembers */
+    SHADOW_CANDIDATES = 128, /* overlapping writes of one instruction that are looked at when it is done */
+    SHADOW_SCRATCH = 1024    /* bytes that stand in for memory that is not there */
+};
+
+/* Whether the copy of the current instruction is told to an mbarrier of its CTA, or of another one. */
+enum { SHADOW_ARRIVES = 1, SHADOW_ARRIVES_ELSEWHERE = 2 };
+
+/* Bytes that stand in for memory that is not there. Copies under way may still point to them: they last as long as the CTA. */
+typedef struct sim_stand_in {
+    struct sim_stand_in *next;
+    uint32_t size;
+    uint8_t bytes[];
+} sim_stand_in;
+
+/* Who touched a cell. clock 0: nobody. */
+typedef struct {
+    uint32_t clock; /* of the warp, or of its copies */
+    uint32_t step;  /* instruction of the warp */
+    uint32_t mask;  /* lanes that were together with it */
+    uint32_t pc;    /* code address / 16, lower bits */
+    uint8_t warp, lane, access; /* ORIC_ACCESS_* */
+} sim_touch;
+
+/* Four bytes of shared memory, or one. Of the readers since the last write two of different warps are kept. */
+typedef struct {
+    sim_touch write, read[2];
+    uint32_t split; /* 1 + index of the four cells of the bytes, 0: not split */
+} sim_cell;
+
+typedef struct {
+    uint32_t step;    /* instructions so far */
+    uint32_t synced;  /* the last one up to which all lanes of the warp are ordered */
+    uint32_t stamp;   /* clock of the copies that are issued now */
+    uint32_t commits; /* groups */
+    uint32_t group[SHADOW_GROUPS]; /* clock up to which a group reaches */
+    uint8_t board;    /* scoreboard of the groups, 7: none */
+    uint8_t *local_written; /* bits for local memory, lane after lane */
+} sim_warp_shadow;
+
+/* A write over another one that nothing orders: a race when it changes what is there. */
+typedef struct {
+    sim_touch first;
+    uint8_t *bytes;
+    uint8_t before[4];
+    uint32_t size, lane;
+    uint64_t address;
+} sim_candidate;
+
+typedef struct sim_shadow {
+    uint32_t nwarps;
+    uint32_t nclocks;         /* of a vector clock: warps, their copies */
+    uint32_t *clocks;         /* vector clock of each warp, */
+    uint32_t *barrier_clocks; /* each CTA barrier, */
+    uint32_t *key_clocks;     /* each set of addresses, */
+    uint32_t *exit_clock;     /* the threads that have exited */
+    uint8_t *shared_written;  /* bits */
+    sim_cell *cells;          /* of each word of shared memory */
+    sim_cell *bytes;          /* of the bytes of split words */
+    uint32_t nbytes, room_bytes;
+    sim_warp_shadow *warps;
+    const oric_insn *insn;    /* the current instruction */
+    int atomic, synced, arrives;
+    sim_candidate candidates[SHADOW_CANDIDATES];
+    uint32_t ncandidates;
+    sim_stand_in *scratch[2]; /* for reads and for writes */
+    uint32_t barrier_threads[SIM_CTA_BARRIERS]; /* of the phase that goes on */
+    uint64_t barrier_pc[SIM_CTA_BARRIERS];      /* first arrival of it, 0: none */
+    uint8_t barrier_reducing[SIM_CTA_BARRIERS];
+    uint32_t barrier_tid[SIM_CTA_BARRIERS][3];
+} sim_shadow;
+
+int sim_race_begin(sim_cta *cta);
+void sim_race_end(sim_shadow *s);
+void sim_race_before(sim_warp *w, const oric_insn *in);
+void sim_race_after(sim_warp *w);
+/* The lane touches bytes of shared memory of its own CTA. */
+void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size, int access);
+void sim_race_release(sim_shadow *s, uint32_t warp, uint32_t *into);
+void sim_race_acquire(sim_shadow *s, uint32_t warp, const uint32_t *from);
+
+static inline sim_warp_shadow *sim_shadow_of(const sim_warp *w) { return &w->shadow->warps[w->id]; }
+#endif
