@@ -372,3 +372,12 @@ def test_every_model_has_distances(arch):
     program = "[B------:R-:W-:-:S0{}] FADD R4, R4, R6\n[B------:R-:W-:-:S04] FADD R5, R4, R6\n" + EXIT
     assert the_finding(program.format(3), arch=arch).kind == "read-after-write"
     assert not findings(program.format(5), arch=arch)
+
+
+def test_registers_of_the_pool_are_there_when_the_predicate_says_so() -> None:
+    """As ptxas makes it of setmaxnreg: a loop until the pool has given, and a wait right behind what is given back."""
+    taken = "L0:\n[B------:R-:W1:-:S02] USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0\n{wait} BRA.U !UP0, L0\n"
+    given = "[B------:R-:W0:Y:S00] USETMAXREG.DEALLOC.CTAPOOL 0x28\n[B0-----:R-:W-:Y:S05] IADD3 R5, PT, PT, R0, 0xa, RZ\n" + EXIT
+    assert not findings(taken.format(wait="[B-1----:R-:W-:-:S05]") + given, arch="sm_100a")
+    found = findings(taken.format(wait="[B------:R-:W-:-:S05]") + given, arch="sm_100a")
+    assert {(f.kind, f.register) for f in found} == {("read-after-write", "UP0"), ("write-after-write", "UP0")}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from oric.sass.instruction import Control, DecodeError, decode, disassemble, encode
-from oric.support.targets import find_target
+from oric.support.targets import find_model
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 from oric_tables.ops import OPS
 
-ISA = {name: find_target(name).isa for name in ("sm_80", "sm_90")}
+ISA = {name: find_model(name) for name in ("sm_75", "sm_80", "sm_90", "sm_100")}
 RZ = 255
 PT = 7
 
@@ -116,6 +116,22 @@ def test_operations_of_another_isa_are_refused() -> None:
     insn = make(ops.EXIT)
     insn.op = len(OPS)
     assert run(insn)[0] == lib.ORIC_E_OPERATION
+
+
+@pytest.mark.parametrize(
+    ("insn", "text", "first", "before"),
+    [
+        (make(ops.LDSM, gpr(4), gpr(2), imm(16)), "LDSM.16.M88 R4, [R2+0x10]", "sm_75", None),
+        (make(ops.LDGDEPBAR), "LDGDEPBAR", "sm_80", "sm_75"),
+        (make(ops.LDGSTS, gpr(2), imm(0), gpr(6), imm(0), ugpr(4)), "LDGSTS.E [R6], [R2.64]", "sm_80", "sm_75"),
+        (make(ops.LDTRAM, gpr(4), ugpr(2), imm(16)), "LDTRAM.AB R4, a[UR2+0x10]", "sm_100", "sm_90"),
+    ],
+)
+def test_memory_operations_begin_with_their_target(insn: Any, text: str, first: str, before: str | None) -> None:
+    error, printed = run(insn, first)
+    assert (error, printed[: len(text)]) == (lib.ORIC_OK, text)
+    if before:
+        assert run(insn, before)[0] == lib.ORIC_E_OPERATION
 
 
 def test_unknown_words_are_refused_with_their_place() -> None:

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     r"<(?P<silent>\w+)>|(?P<desc>desc|cb)?\[(?P<address>[^\]]*)\]|(?P<op>[A-Za-z]+)\{(?P<inside>\+?)(?P<suffix>\w+)\}|(?P<hideop>[A-Za-z]+)\?"
     r"|\{(?P<mod>\w+)(?P<hidemod>\??)\}|(?P<name>[A-Za-z]+)|(?P<lit>[^\[\]{}A-Za-z]+)"
 )
-_WORDS = {"PR", "UPR", "SIGN", "gdesc", "idesc", "tmem", "x"}  # printed as they stand; x is that of 0x0
+_WORDS = {"PR", "UPR", "SIGN", "gdesc", "idesc", "tmem", "a", "x"}  # printed as they stand; x is that of 0x0
 
 
 @dataclass(frozen=True)
