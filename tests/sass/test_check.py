@@ -347,6 +347,10 @@ def test_unknown_words_are_warnings(tmp_path, capsys):
         ("sm_120a", """[B------:R-:W-:-:S04] UPRMT UR14, UR14, 0x5410, UR4
                        [B------:R-:W-:-:S02] UISETP.GT.U32.AND UP3, UPT, UR14, UR15, UPT
                        [B------:R-:W-:-:S02] IMAD.WIDE.U32 R4, R5, UR14, R2"""),
+        ("sm_120a", """[B------:R-:W-:-:S05] VOTE.ANY P0, !P0
+                       [B------:R-:W-:-:S04] PLOP3.LUT P0, PT, P0, P1, PT, 0x28, 0x82"""),
+        ("sm_120a", """[B------:R-:W-:-:S07] HADD2 R0, R17, R12
+                       [B------:R-:W-:-:S08] IMMA.16816.S8.U8 R4, R12.ROW, R0.COL, R4"""),
         ("sm_86", """[B------:R-:W-:Y:S01] UIMAD.WIDE.U32 UR6, UR6, -0x2daee0ad, URZ
                      [B------:R-:W-:-:S03] IADD3 R5, R3, -0x61c88647, RZ
                      [B------:R-:W-:-:S02] IMAD.WIDE.U32 R6, R6, -0x326172a9, RZ
