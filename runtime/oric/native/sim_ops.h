@@ -37,6 +37,22 @@ SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
 SIM_OP(predicates_to_register, sim_opd Rd, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
 SIM_OP(register_to_predicates, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
 
+/* Fraction bits that a sum of products keeps below its largest partial sum; the perturbation of a launch stays within. */
+enum { SIM_KEEPS_F16 = 10, SIM_KEEPS_FP8 = 13, SIM_KEEPS_F32 = 23 };
+/* Fragments of matrices and products of a warp (sim_ops_fragment.c, sim_ops_matrix.c). `width` 0: that of the format. */
+SIM_OP(load_matrix, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned type, unsigned layout, unsigned count);
+SIM_OP(store_matrix, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned layout, unsigned count);
+SIM_OP(move_fragment, sim_opd Rd, sim_opd Ra, unsigned type);
+SIM_OP(multiply_floats, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned ctype, unsigned atype, unsigned btype, unsigned width, unsigned bits);
+SIM_OP(multiply_sparse_floats, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Re, sim_opd sel, unsigned shape, unsigned ctype, unsigned atype, unsigned btype, unsigned width, unsigned bits);
+SIM_OP(multiply_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Rs, sim_opd Rt, sim_opd URe, unsigned k, unsigned atype, unsigned btype, unsigned width, unsigned stype, unsigned blocks);
+SIM_OP(multiply_sparse_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Rs, sim_opd Rt, sim_opd URe, sim_opd sel, unsigned k, unsigned atype, unsigned btype, unsigned width, unsigned stype, unsigned blocks);
+SIM_OP(multiply_integers, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned atype, unsigned btype, unsigned sat);
+SIM_OP(multiply_sparse_integers, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Re, unsigned sel, unsigned shape, unsigned atype, unsigned btype, unsigned sat);
+SIM_OP(multiply_bits, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned op);
+SIM_OP(multiply_doubles, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned rnd);
+SIM_OP(multiply_quads, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned types, unsigned step, unsigned acol, unsigned bcol);
+
 /* Control flow (sim_ops_flow.c). */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);
 SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute);
