@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
+from oric.sim.modes import Modes
+from oric.sim.module import Module, Statistics
 
 # The same examples on every run, and no limits of time: a slow machine is no failure.
 settings.register_profile(
     "oric", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 settings.load_profile("oric")
+
+
+@pytest.fixture(autouse=True)
+def strict_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches that do not ask for modes are strict, and find no hazard."""
+    launch = Module.launch
+
+    def strict(self: Module, *args: Any, modes: Modes | None = None, **kwargs: Any) -> Statistics:
+        done = launch(self, *args, modes=modes or Modes(strict=True), **kwargs)
+        assert modes is not None or [str(r) for r in done.reports] == []
+        return done
+
+    monkeypatch.setattr(Module, "launch", strict)

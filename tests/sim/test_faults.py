@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import oric.sim
 import pytest
+from oric.sim.modes import Modes
 from oric.support import elf
 from oric_tables._native import ffi, lib
 
@@ -111,9 +112,9 @@ FAULTS = {
     "branch into an instruction": ([("BRA", 4, {})], "WILD_BRANCH"),
     "register beyond the kernel's": ([("MOV", "R64", "R0", {})], "ILLEGAL"),
     "pair beyond the kernel's": ([("IMAD.WIDE", "R64", "R0", "R0", "RZ", {})], "ILLEGAL"),
-    "odd pair": ([("IMAD.WIDE", "R3", "R0", "R0", "RZ", {})], "ILLEGAL"),
-    "odd address": ([("LDG", "R4", "R3", 0, "UR4", {})], "ILLEGAL"),
-    "unaligned quad": ([("LDS", "R2", "RZ", 0, {"size": "128"})], "ILLEGAL"),
+    "odd pair": ([("IMAD.WIDE", "R2", "R0", "R0", "RZ", {"odd": 16})], "ILLEGAL"),
+    "odd address": ([("LDG", "R4", "R2", 0, "UR4", {"odd": 24})], "ILLEGAL"),
+    "unaligned quad": ([("LDS", "R4", "RZ", 0, {"size": "128", "odd": 16})], "ILLEGAL"),
     "barrier count": ([("BAR.SYNC", 1, 33, {})], "ILLEGAL"),
     "trap": ([("BPT", {"code": 1})], "TRAP"),
     "no end": ([("BRA", -16, {})], "STEP_LIMIT"),
@@ -122,11 +123,17 @@ FAULTS = {
 }
 
 
+def _made(isa: int, *row: Any, odd: int | None = None, **mods: Any) -> bytes:
+    """An instruction; `odd`: the bit of a register number that is set afterwards, as the encoder would refuse it."""
+    made = int.from_bytes(word(isa, *row, **mods), "little")
+    return (made | (0 if odd is None else 1 << odd)).to_bytes(16, "little")
+
+
 @isas
 @pytest.mark.parametrize("what", FAULTS)
 def test_fault(isa: int, what: str) -> None:
     rows, code = FAULTS[what]
-    text = b"".join([word(isa, *row[:-1], **row[-1]) for row in rows] + [word(isa, "EXIT")])
+    text = b"".join([_made(isa, *row[:-1], **row[-1]) for row in rows] + [word(isa, "EXIT")])
     fault = Device(isa, text).launch(32, bytes(64), shared=64, local=32)
     assert fault is not None
     assert fault.code == getattr(lib, f"ORIC_FAULT_{code}"), (fault.code, ffi.string(fault.detail))
@@ -214,7 +221,8 @@ def test_corrupt_code_is_an_error_or_an_answer(seed: int) -> None:
     pool = [(f, t) for f in cases.files() for t in cases.TARGETS]
     arrays = [np.zeros(256, np.float32) for _ in range(8)]
     outcomes = set()
-    for _ in range(40):
+    for number in range(40):
+        modes = Modes(strict=number % 2 == 1)
         data = bytearray(cases.golden_cubin(*rng.choice(pool)))
         cubin = elf.read(bytes(data))
         function = rng.choice(list(cubin.kernels.values()))
@@ -225,7 +233,7 @@ def test_corrupt_code_is_an_error_or_an_answer(seed: int) -> None:
         params = sorted(function.params, key=lambda p: p.ordinal)
         args = [arrays[i % 8] if p.size == 8 else bytes(p.size) if p.size > 8 else 64 for i, p in enumerate(params)]
         try:
-            oric.sim.load(bytes(data)).launch(function.name, 2, 48, args, max_steps=2000)
+            oric.sim.load(bytes(data)).launch(function.name, 2, 48, args, max_steps=2000, modes=modes)
             outcomes.add("end")
         except oric.sim.SimError as error:
             assert str(error)

@@ -5,7 +5,7 @@
 
 #include "sim_memcheck.h"
 
-enum { NO_BOARD = 255, WORD = 4 };
+enum { NO_BOARD = 255, WORD = 4, MBARRIER = 8 };
 
 typedef struct {
     const uint8_t *from, *to;
@@ -79,6 +79,26 @@ static sim_async *enter(sim_warp *w, sim_cta *cta, int by, uint32_t mask, sim_la
     return NULL;
 }
 
+static void watch(sim_cta *cta, const range *r, int change)
+{
+    size_t first = (size_t)(r->from - cta->shared) / WORD, last = (size_t)(r->to - 1 - cta->shared) / WORD;
+    for (size_t i = first; i <= last; i++)
+        cta->async->watched[i] = (uint16_t)(cta->async->watched[i] + change);
+}
+
+static int in_shared(const sim_cta *cta, const uint8_t *at)
+{
+    return at >= cta->shared && at < cta->shared + cta->sim->launch.shared_bytes;
+}
+
+/* Some models have no instruction that tests an mbarrier: code reads it. */
+static void watch_mbarrier(const sim_async *copy, int change)
+{
+    const uint8_t *at = copy->mbarrier;
+    if (at && in_shared(copy->cta, at) && in_shared(copy->cta, at + MBARRIER - 1))
+        watch(copy->cta, &(range){at, at + MBARRIER, 0}, change);
+}
+
 sim_async *sim_async_add(sim_warp *w, int by, uint32_t mask, sim_land_fn land, void *what, size_t bytes)
 {
     return enter(w, w->cta, by, mask, land, what, bytes);
@@ -90,8 +110,10 @@ sim_async *sim_async_add_mbarrier(sim_warp *w, sim_cta *owner, const void *mbarr
     if (w->shadow)
         sim_memcheck_copies_arrive(w, owner, mbarrier);
     sim_async *fresh = enter(w, owner, SIM_BY_MBARRIER, mask, land, what, bytes);
-    if (fresh)
+    if (fresh) {
         fresh->mbarrier = mbarrier;
+        watch_mbarrier(fresh, 1);
+    }
     return fresh;
 }
 
@@ -104,18 +126,6 @@ void sim_async_arrive(sim_warp *w, int by, sim_cta *owner, const void *mbarrier,
 }
 
 /* -- the memory that copies touch -- */
-
-static void watch(sim_cta *cta, const range *r, int change)
-{
-    size_t first = (size_t)(r->from - cta->shared) / WORD, last = (size_t)(r->to - 1 - cta->shared) / WORD;
-    for (size_t i = first; i <= last; i++)
-        cta->async->watched[i] = (uint16_t)(cta->async->watched[i] + change);
-}
-
-static int in_shared(const sim_cta *cta, const uint8_t *at)
-{
-    return at >= cta->shared && at < cta->shared + cta->sim->launch.shared_bytes;
-}
 
 /* Count a range in or out where it will be looked for. */
 static void count_range(sim_async *copy, const range *r, int change)
@@ -163,6 +173,19 @@ static int meets(const sim_async *copy, const uint8_t *at, uint32_t size, int wr
     return 0;
 }
 
+/* Who reads an mbarrier may be testing it. */
+static void land_read_mbarrier(sim_warp *w, const uint8_t *at, uint32_t size)
+{
+    const struct sim_async_queue *q = w->cta->async;
+    for (const sim_async *copy = q->first; copy; copy = copy->next) {
+        const uint8_t *mbarrier = copy->mbarrier;
+        if (mbarrier && at < mbarrier + MBARRIER && at + size > mbarrier) {
+            sim_async_before_test(w, mbarrier);
+            return;
+        }
+    }
+}
+
 void sim_async_touch(sim_warp *w, uint32_t lane, int space, uint64_t address, const uint8_t *at, uint32_t size, int write)
 {
     const struct sim_async_queue *q = w->cta->async;
@@ -176,6 +199,8 @@ void sim_async_touch(sim_warp *w, uint32_t lane, int space, uint64_t address, co
     } else {
         watched = q->elsewhere;
     }
+    if (watched && !write)
+        land_read_mbarrier(w, at, size);
     for (const sim_async *copy = watched ? q->first : NULL; copy; copy = copy->next) {
         if (!meets(copy, at, size, write))
             continue;
@@ -191,6 +216,7 @@ static void land_one(sim_warp *w, sim_async *copy)
     uint64_t pc = w->pc;
     for (uint32_t i = 0; i < copy->nranges; i++)
         count_range(copy, &copy->ranges[i], -1);
+    watch_mbarrier(copy, -1);
     w->pc = copy->pc;
     if (!w->sim->fault.code)
         copy->land(w, copy->what);

@@ -123,6 +123,7 @@ static void look_at(int isa, const oric_insn *in, sim_insn_facts *f, sim_source 
     f->klass = &oric_classes[isa][schedule->klass];
     f->guard = SIM_UNITS;
     f->stall = in->control & 15, f->write_board = board_of(in->control, 5), f->read_board = board_of(in->control, 8);
+    f->never = in->guard >= ALWAYS && in->guard_neg;
     find_waits(in, f);
     f->read_ends = bit_of(f->read_board);
     if (f->klass->result == ORIC_RESULT_VARIABLE)

@@ -41,6 +41,7 @@ typedef struct {
     uint8_t waits;         /* scoreboards and SIM_BOARD_GROUP, as bits */
     uint8_t counted, left; /* scoreboard that it waits for until `left` uses are outstanding; SIM_BOARDS: none */
     uint8_t read_ends;     /* boards that make sure that its late sources have been read, as bits */
+    uint8_t never;         /* its guard is off for all threads */
     uint8_t again;         /* executing it twice does no harm: it computes, or loads or stores plainly */
     uint8_t keeps;         /* places of the operand cache that it fills, as bits */
     uint16_t place[SIM_REUSE_PLACES]; /* first unit of the operand at each place; SIM_UNITS: none */

@@ -186,12 +186,14 @@ static void spoil_cache(sim_warp *w, uint16_t unit, uint32_t mask)
 
 /* -- what begins -- */
 
-/* A scoreboard that a later instruction of an in-order queue uses tells of the earlier ones as well. */
-static void cover(struct sim_pending *p, const sim_insn_facts *f, uint32_t mask)
+/* A scoreboard that a later instruction of an in-order queue uses tells of the earlier ones as well, also where its guard is off. */
+static void cover(struct sim_pending *p, const sim_insn_facts *f)
 {
+    if (f->never || (f->write_board == SIM_BOARDS && f->read_board == SIM_BOARDS))
+        return;
     for (uint32_t i = 0; i < p->count; i++) {
         sim_record *r = &p->records[i];
-        if (r->board < SIM_BOARDS && (r->board == f->write_board || r->board == f->read_board) && (r->lanes & mask))
+        if (r->board < SIM_BOARDS && (r->board == f->write_board || r->board == f->read_board) && (r->lanes & p->ran))
             r->later++;
         if (!r->queue || r->queue != f->klass->queue)
             continue;
@@ -256,7 +258,7 @@ static void begin_read(sim_warp *w, const oric_insn *in, const sim_insn_facts *f
     r->kind = SIM_P_READ, r->boards = f->read_ends, r->queue = f->klass->queue, r->again = f->again;
 }
 
-static void use_boards(sim_warp *w, const sim_insn_facts *f, uint32_t mask)
+static void use_boards(sim_warp *w, const sim_insn_facts *f)
 {
     struct sim_pending *p = w->pending;
     uint8_t boards[2] = {f->write_board, f->read_board};
@@ -265,7 +267,7 @@ static void use_boards(sim_warp *w, const sim_insn_facts *f, uint32_t mask)
         if (b == SIM_BOARDS)
             continue;
         p->board_issue[b] = p->clock, p->board_pc[b] = w->pc, p->board_lanes[b] = p->ran, p->board_settle[b] = f->klass->settle;
-        if (mask && (k == 0 || b != boards[0]))
+        if (!f->never && (k == 0 || b != boards[0]))
             sim_async_board_used(w, b);
     }
 }
@@ -292,8 +294,7 @@ static void check_operands(sim_warp *w, const oric_insn *in, const sim_insn_fact
     for (uint32_t k = 0; k < f->results; k++)
         if (p->head[results[k].unit] != SIM_NONE)
             check_result(w, f, &results[k], mask);
-    if (f->write_board < SIM_BOARDS || f->read_board < SIM_BOARDS)
-        cover(p, f, mask);
+    cover(p, f);
     for (uint32_t k = 0; k < f->sources; k++)
         if (sources[k].late)
             begin_read(w, in, f, &sources[k], mask);
@@ -315,6 +316,8 @@ uint32_t sim_strict_before(sim_warp *w, const oric_insn *in, uint32_t mask)
     check_cache(w, f, mask);
     if (mask)
         check_operands(w, in, f, mask);
+    else
+        cover(p, f);
     return mask;
 }
 
@@ -351,7 +354,7 @@ void sim_strict_after(sim_warp *w, const oric_insn *in, uint32_t mask)
     const sim_insn_facts *f = &w->code->facts->insns[in - w->code->insns];
     if (p->nswapped || p->nlanding || p->nagain)
         sim_hazard_settle(w, f, mask);
-    use_boards(w, f, mask);
+    use_boards(w, f);
     if (~(p->ran | w->dead))
         hold_others(w, f->stall);
     p->clock += f->stall;
