@@ -80,7 +80,14 @@ typedef struct {
 } oric_sim_report;
 
 /* Address spaces, for messages. */
-enum { ORIC_MEM_NONE = 0, ORIC_MEM_GLOBAL = 1, ORIC_MEM_SHARED = 2, ORIC_MEM_LOCAL = 3, ORIC_MEM_CONSTANT = 4 };
+enum {
+    ORIC_MEM_NONE = 0,
+    ORIC_MEM_GLOBAL = 1,
+    ORIC_MEM_SHARED = 2,
+    ORIC_MEM_LOCAL = 3,
+    ORIC_MEM_CONSTANT = 4,
+    ORIC_MEM_CLUSTER = 5 /* shared memory of any CTA of the cluster: bits 24 to 31 of the address are its rank */
+};
 
 /* How an instruction touches memory, for reports. */
 enum { ORIC_ACCESS_READ = 0, ORIC_ACCESS_WRITE = 1, ORIC_ACCESS_ATOMIC = 2, ORIC_ACCESS_COPY = 3 /* asynchronous write */ };
@@ -108,7 +115,7 @@ typedef struct {
     uint32_t shared_bytes;  /* end of shared memory: base + static + dynamic */
     uint32_t dynamic_bytes; /* dynamic part of it */
     uint32_t local_bytes;   /* local memory of one thread */
-    uint32_t reserved;
+    uint32_t max_warps;     /* warps that an SM of the target holds */
     uint64_t shared_window; /* generic addresses of the windows */
     uint64_t local_window;
     uint64_t max_steps;     /* warp instructions of the whole launch */

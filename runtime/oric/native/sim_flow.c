@@ -1,4 +1,4 @@
-/* Control flow of a warp: groups of threads with a common program counter, convergence and CTA barriers. */
+/* Control flow of a warp: groups of threads with a common program counter, convergence, CTA and cluster barriers. */
 #include "sim_memcheck.h"
 
 #define INSN_BYTES 16
@@ -270,22 +270,82 @@ void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wan
     check_barrier(w->cta, index);
 }
 
+/* All live threads of the cluster have arrived: those that wait go on, the next phase begins. */
+static void check_cluster(sim_cluster *cluster)
+{
+    if (cluster->arrived == 0 || cluster->arrived < cluster->live)
+        return;
+    cluster->arrived = 0;
+    for (uint32_t k = 0; k < cluster->nctas; k++) {
+        for (uint32_t i = 0; i < cluster->ctas[k]->nwarps; i++) {
+            sim_warp *w = &cluster->ctas[k]->warps[i];
+            w->cluster_passed |= w->cluster_arrived & ~w->dead;
+            w->cluster_arrived = 0;
+            for (uint32_t n = 0; n < w->ngroups; n++) {
+                sim_group *g = &w->groups[n];
+                if (g->state != SIM_AT_CLUSTER)
+                    continue;
+                g->state = SIM_READY;
+                g->pc += INSN_BYTES;
+                w->cluster_passed &= ~g->mask;
+            }
+        }
+    }
+}
+
+/* The lanes of mask arrive at the cluster's barrier and go on. */
+void sim_cluster_arrive(sim_warp *w, uint32_t mask)
+{
+    sim_cluster *cluster = w->cta->cluster;
+    if (mask & (w->cluster_arrived | w->cluster_passed)) {
+        sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "second arrival at the cluster's barrier without a wait");
+        return;
+    }
+    w->cluster_arrived |= mask;
+    cluster->arrived += (uint32_t)__builtin_popcount(mask);
+    current(w)->pc += INSN_BYTES;
+    w->moved = 1;
+    check_cluster(cluster);
+}
+
+/* The lanes of mask wait for the end of the phase at which they arrived. */
+void sim_cluster_wait(sim_warp *w, uint32_t mask)
+{
+    uint32_t passed = mask & w->cluster_passed, waiting = mask & ~passed;
+    if (waiting & ~w->cluster_arrived) {
+        sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(waiting & ~w->cluster_arrived), "wait at the cluster's barrier without an arrival");
+        return;
+    }
+    w->cluster_passed &= ~passed;
+    if (waiting) {
+        wait_here(w, waiting, SIM_AT_CLUSTER, 0, 0);
+        return;
+    }
+    current(w)->pc += INSN_BYTES;
+    w->moved = 1;
+}
+
 void sim_exit(sim_warp *w, uint32_t mask)
 {
     sim_group *g = current(w);
     if (w->shadow)
         sim_memcheck_exit(w);
     w->moved = 1;
+    sim_cluster *cluster = w->cta->cluster;
+    cluster->live -= (uint32_t)__builtin_popcount(mask);
+    cluster->arrived -= (uint32_t)__builtin_popcount(mask & w->cluster_arrived);
+    w->cluster_arrived &= ~mask;
     w->dead |= mask;
     g->mask &= ~mask;
     g->pc = w->pc + INSN_BYTES;
     if (g->mask == 0)
         remove_group(w, w->current);
     reconverge(w);
-    if (w->ngroups == 0)
-        w->cta->live_warps--;
+    if (w->ngroups == 0 && --w->cta->live_warps == 0)
+        cluster->live_ctas--;
     for (uint32_t i = 0; i < SIM_CTA_BARRIERS; i++) {
         count_warp(w, i);
         check_barrier(w->cta, i);
     }
+    check_cluster(cluster);
 }

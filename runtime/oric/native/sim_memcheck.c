@@ -208,14 +208,11 @@ static uint8_t *written_map(sim_warp *w, uint32_t lane, const uint8_t *found, in
     }
     if (space == ORIC_MEM_LOCAL)
         return local_map(w, lane);
-    sim_cta *cta = w->cta;
-    uintptr_t place = (uintptr_t)found - (uintptr_t)cta->shared;
-    for (uint32_t i = 0; place >= w->sim->launch.shared_bytes && i < w->sim->resident; i++) {
-        cta = cta->next ? cta->next : cta; /* another CTA of the cluster */
-        place = (uintptr_t)found - (uintptr_t)cta->shared;
-    }
-    *at = place;
-    return place < w->sim->launch.shared_bytes && cta->shadow ? cta->shadow->shared_written : NULL;
+    const sim_cta *owner = space == ORIC_MEM_CLUSTER ? sim_shared_owner(w, &address) : w->cta;
+    if (!owner)
+        return NULL;
+    *at = (uint64_t)((uintptr_t)found - (uintptr_t)owner->shared);
+    return *at < w->sim->launch.shared_bytes && owner->shadow ? owner->shadow->shared_written : NULL;
 }
 
 uint8_t *sim_memcheck_access(sim_warp *w, uint32_t lane, uint8_t *found, int fault, int space, uint64_t address, uint32_t size, int write)

@@ -7,6 +7,8 @@
 /* Unmapped bytes between allocations, so that an index that is off by a little does not land in a neighbour. */
 #define GUARD_BYTES 65536u
 #define WINDOW_BYTES (1ull << 24)
+#define CLUSTER_WINDOW_BYTES ((uint64_t)SIM_MAX_CLUSTER << SIM_RANK_SHIFT)
+#define OFFSET_MASK ((1u << SIM_RANK_SHIFT) - 1)
 
 /* Index of the first allocation with a base above address. */
 static uint32_t upper_bound(const oric_sim *sim, uint64_t address)
@@ -155,12 +157,15 @@ uint8_t *sim_local(sim_warp *w, uint32_t lane)
     return w->local + lane * bytes;
 }
 
-/* The space that a generic address means; the address becomes one of that space. */
+/* The space that a generic address means (own shared memory is that of the CTA); the address becomes one of that space. */
 int sim_generic_space(const sim_warp *w, uint64_t *address)
 {
     const oric_sim_launch *launch = &w->sim->launch;
-    if (*address - launch->shared_window < WINDOW_BYTES) {
+    if (*address - launch->shared_window < CLUSTER_WINDOW_BYTES) {
         *address -= launch->shared_window;
+        if (*address >> SIM_RANK_SHIFT != w->cta->rank)
+            return ORIC_MEM_CLUSTER;
+        *address &= OFFSET_MASK;
         return ORIC_MEM_SHARED;
     }
     if (*address - launch->local_window < WINDOW_BYTES) {
@@ -173,6 +178,15 @@ int sim_generic_space(const sim_warp *w, uint64_t *address)
 static int inside(uint64_t address, uint32_t size, uint64_t low, uint64_t high)
 {
     return address >= low && address <= high && high - address >= size;
+}
+
+/* Shared memory of a CTA of the cluster, as long as it runs. */
+static uint8_t *locate_cluster(sim_warp *w, uint64_t address, uint32_t size)
+{
+    const sim_cta *owner = sim_shared_owner(w, &address);
+    if (!owner || owner->live_warps == 0 || !inside(address, size, w->sim->launch.shared_base, w->sim->launch.shared_bytes))
+        return NULL;
+    return owner->shared + address;
 }
 
 uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write, int *fault)
@@ -191,6 +205,8 @@ uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uin
     }
     if (space == ORIC_MEM_SHARED)
         return inside(address, size, sim->launch.shared_base, sim->launch.shared_bytes) ? w->cta->shared + address : NULL;
+    if (space == ORIC_MEM_CLUSTER)
+        return locate_cluster(w, address, size);
     if (!inside(address, size, 0, sim->launch.local_bytes))
         return NULL;
     uint8_t *local = sim_local(w, lane);
@@ -199,10 +215,20 @@ uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uin
     return local ? local + address : NULL;
 }
 
+/* Own shared memory under the address with its rank, and under the cluster's name, is own shared memory. */
+static void plain_shared(const sim_warp *w, int *space, uint64_t *address)
+{
+    if ((*space == ORIC_MEM_SHARED || *space == ORIC_MEM_CLUSTER) && *address >> SIM_RANK_SHIFT == w->cta->rank) {
+        *space = ORIC_MEM_SHARED;
+        *address &= OFFSET_MASK;
+    }
+}
+
 /* Bytes at an address that is a multiple of `size`, of which the first `need` are accessed. */
 static uint8_t *checked(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need, int write)
 {
     int fault = ORIC_FAULT_MISALIGNED;
+    plain_shared(w, &space, &address);
     uint8_t *found = address & (size - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
     if (found && w->cta->async)
         sim_async_touch(w, lane, space, address, found, need, write);

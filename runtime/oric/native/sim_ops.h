@@ -6,7 +6,7 @@
 #define SIM_OP(name, ...) void sim_do_##name(sim_warp *w, uint32_t mask, __VA_ARGS__)
 typedef const oric_operand *sim_opd;
 
-enum { GLOBAL = ORIC_MEM_GLOBAL, SHARED = ORIC_MEM_SHARED, LOCAL = ORIC_MEM_LOCAL, GENERIC = 16 };
+enum { GLOBAL = ORIC_MEM_GLOBAL, SHARED = ORIC_MEM_SHARED, LOCAL = ORIC_MEM_LOCAL, CLUSTER = ORIC_MEM_CLUSTER, GENERIC = 16 };
 /* How an address is formed: 32-bit base, 64-bit base, 32-bit base zero-extended before a 64-bit uniform base is added. */
 enum { A32 = 0, A64, A32_UR64 };
 /* Groups of asynchronous copies: the names of sim_async.h. */
@@ -67,6 +67,8 @@ SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);
 SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba);
 SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction);
+SIM_OP(cluster_arrive, int unused);
+SIM_OP(cluster_wait, int unused);
 SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu);
 SIM_OP(program_counter, sim_opd Rd, sim_opd target);
 SIM_OP(trap, unsigned code);

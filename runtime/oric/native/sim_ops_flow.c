@@ -148,6 +148,18 @@ SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction
     sim_barrier_arrive(w, mask, index, threads, wait, reducing, sim_getp(w, Pp, SIM_FULL));
 }
 
+SIM_OP(cluster_arrive, int unused)
+{
+    (void)unused;
+    sim_cluster_arrive(w, mask);
+}
+
+SIM_OP(cluster_wait, int unused)
+{
+    (void)unused;
+    sim_cluster_wait(w, mask);
+}
+
 SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu)
 {
     uint32_t values[SIM_LANES];

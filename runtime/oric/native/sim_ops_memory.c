@@ -152,9 +152,11 @@ SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, u
 {
     uint64_t at[SIM_LANES];
     uint32_t bits = 0;
-    int wanted = space == V_S ? ORIC_MEM_SHARED : space == V_L ? ORIC_MEM_LOCAL : ORIC_MEM_GLOBAL;
+    int wanted = space == V_S ? ORIC_MEM_SHARED : space == V_L ? ORIC_MEM_LOCAL : space == V_D ? ORIC_MEM_CLUSTER : ORIC_MEM_GLOBAL;
     addresses(w, mask, how, Ra, off, URa, V_X1, at);
-    for (uint32_t l = 0; l < SIM_LANES; l++)
-        bits |= (uint32_t)(sim_generic_space(w, &at[l]) == wanted) << l;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        int found = sim_generic_space(w, &at[l]);
+        bits |= (uint32_t)(found == wanted || (space == V_D && found == ORIC_MEM_SHARED)) << l;
+    }
     sim_putp(w, mask, Pd, bits);
 }

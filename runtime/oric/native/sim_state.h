@@ -13,10 +13,11 @@
 #define SIM_BREGS 16
 #define SIM_CTA_BARRIERS 16
 #define SIM_BANKS 32
-#define SIM_NO_CTA 0xffffffffu
+#define SIM_RANK_SHIFT 24 /* a shared address is offset and rank of the CTA in its cluster */
+#define SIM_MAX_CLUSTER 16
 
 /* Why a group of threads does not run. */
-enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER };
+enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER, SIM_AT_CLUSTER };
 
 /* Threads of a warp that share a program counter. */
 typedef struct {
@@ -74,6 +75,9 @@ typedef struct sim_warp {
     uint32_t UR[256];                /* [255] = 0 */
     uint32_t B[SIM_BREGS][SIM_LANES];/* convergence barriers: the participants, as each lane sees them */
     uint32_t arrived[SIM_CTA_BARRIERS];
+    uint32_t cluster_arrived; /* lanes that have arrived at the cluster's barrier in this phase ... */
+    uint32_t cluster_passed;  /* ... and those that arrived in a phase that is over, and have not waited yet */
+    uint32_t slice_steps;     /* instructions of the slice that runs, for the clock */
     sim_group groups[SIM_LANES];
     uint8_t *local; /* local_bytes for each lane; made on first use */
     struct sim_pending *pending; /* strict mode: results under way (sim_strict.c); NULL in other modes */
@@ -89,12 +93,16 @@ typedef struct {
     uint32_t reducing;
 } sim_barrier;
 
+struct sim_cluster;
+
 typedef struct sim_cta {
     oric_sim *sim;
-    struct sim_cta *next; /* ring of resident CTAs */
+    struct sim_cluster *cluster;
+    uint32_t rank;     /* in the cluster */
     uint32_t ctaid[3];
     uint32_t nwarps, live_warps;
     uint32_t next_warp;
+    uint64_t steps;    /* warp instructions so far */
     sim_barrier barriers[SIM_CTA_BARRIERS];
     uint8_t *shared;
     sim_warp *warps;
@@ -102,6 +110,16 @@ typedef struct sim_cta {
     struct sim_async_queue *async; /* copies under way (sim_async.c); NULL while there are none and in other modes than strict */
     struct sim_shadow *shadow; /* memory checker; NULL in other modes */
 } sim_cta;
+
+/* CTAs that run together and see each other's shared memory; without clusters one CTA. */
+typedef struct sim_cluster {
+    struct sim_cluster *next; /* ring of resident clusters */
+    uint64_t number;
+    uint32_t nctas, live_ctas;
+    uint32_t next_cta;
+    uint32_t live, arrived; /* threads: those that have not exited, and those of them at the barrier */
+    sim_cta *ctas[SIM_MAX_CLUSTER];
+} sim_cluster;
 
 struct oric_sim {
     int isa;
@@ -117,9 +135,9 @@ struct oric_sim {
     oric_sim_launch launch;
     oric_sim_stats stats;
     oric_sim_fault fault;
-    uint64_t next_cta, num_ctas;
+    uint64_t next_cluster, num_clusters;
     uint32_t resident;
-    sim_cta *ring; /* the CTA whose turn it is */
+    sim_cluster *ring; /* the cluster whose turn it is */
     uint32_t threads;
     oric_sim_report *reports;
     uint32_t nreports, room_reports;
@@ -151,6 +169,18 @@ const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t 
 const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t offset, uint32_t size);
 uint8_t *sim_local(sim_warp *w, uint32_t lane);
 int sim_generic_space(const sim_warp *w, uint64_t *address);
+/* The CTA of the cluster with that rank; NULL when there is none. */
+static inline sim_cta *sim_cluster_cta(const sim_cta *cta, uint32_t rank)
+{
+    return rank < cta->cluster->nctas ? cta->cluster->ctas[rank] : 0;
+}
+/* The CTA that an address of ORIC_MEM_CLUSTER belongs to, NULL when there is none; the address becomes an offset in its memory. */
+static inline sim_cta *sim_shared_owner(const sim_warp *w, uint64_t *address)
+{
+    uint64_t rank = *address >> SIM_RANK_SHIFT;
+    *address &= (1u << SIM_RANK_SHIFT) - 1;
+    return rank < SIM_MAX_CLUSTER ? sim_cluster_cta(w->cta, (uint32_t)rank) : 0;
+}
 
 /* sim_flow.c: program counters, convergence barriers, CTA barriers. */
 void sim_goto(sim_warp *w, uint32_t mask, uint64_t target);
@@ -162,7 +192,18 @@ void sim_break(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclusive);
 void sim_yield(sim_warp *w);
 void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred);
+void sim_cluster_arrive(sim_warp *w, uint32_t mask);
+void sim_cluster_wait(sim_warp *w, uint32_t mask);
 int sim_pick_group(sim_warp *w);
+
+/* sim_engine.c: decoding, one warp's instructions. */
+uint32_t sim_run_warp(sim_warp *w, uint32_t budget);
+
+/* sim_grid.c: clusters and CTAs of a launch. */
+void sim_stop_grid(oric_sim *sim);
+
+/* What clocks count outside of timing mode: warp instructions of the CTA, so that the value is the same on every run. */
+static inline uint64_t sim_clock(const sim_warp *w) { return w->cta->steps + w->slice_steps; }
 
 static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 

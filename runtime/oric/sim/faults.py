@@ -11,7 +11,7 @@ from .errors import BY_CODE, ExecutionError
 if TYPE_CHECKING:
     from .image import Image
 
-_SPACES: Final = ("", "global", "shared", "local", "constant")
+_SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
 _READ_ONLY: Final = 5
 _TEXT_SIZE: Final = 512
 

@@ -6,14 +6,13 @@ from typing import Any, Final
 
 from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
+from oric_tables.simulator import DEVICES, Device
 
 from oric.support import elf, elf_format
 
 from .errors import LoadError
 
 CODE_BASE: Final = 0x7F0000000000
-SHARED_WINDOW: Final = 0x7F1000000000  # the lower 32 bits of a generic address are the address in the window
-LOCAL_WINDOW: Final = 0x7F2000000000
 _CODE_GAP: Final = 4096
 _DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
 _MAX_DATA: Final = 1 << 33
@@ -27,7 +26,7 @@ class Image:
 
     Attributes:
         cubin: what the reader found in the file.
-        target: the row of ``sm_targets``.
+        target: the simulated device.
         sim: the engine (``oric_sim *``).
         code: text section of a function -> its address.
         data: section name -> (address, size) of initialised, zero and constant data.
@@ -36,9 +35,9 @@ class Image:
     def __init__(self, data: bytes) -> None:
         try:
             self.cubin = elf.read(bytes(data))
-            self.target = elf.target_of(self.cubin)
         except elf.CubinError as error:
             raise LoadError(str(error)) from error
+        self.target = _device(self.cubin)
         if self.cubin.type == elf_format.ET_REL:
             raise LoadError("an object made with -c: it needs a linker before it can run")
         self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
@@ -123,3 +122,11 @@ class Image:
                 raise LoadError(f"variable {name} lies outside of its section")
             return self._section_address[symbol.section] + symbol.value, symbol.size
         raise LoadError(f"the module has no variable '{name}'")
+
+
+def _device(cubin: elf.Cubin) -> Device:
+    """The device that a cubin is for; code that is made for a family runs on its first member."""
+    found = DEVICES.get(cubin.target) or DEVICES.get(f"sm_{cubin.sm}")
+    if found is None:
+        raise LoadError(f"code for {cubin.target} is not supported: its machine code is not known")
+    return found

@@ -8,9 +8,10 @@ import numpy as np
 from oric_tables._native import ffi, lib
 
 from .arguments import POINTER_BYTES, Array, HostArrays, pack
+from .bank import LOCAL_WINDOW, SHARED_WINDOW, launch_values
 from .errors import LaunchError, LoadError
 from .faults import error_of
-from .image import LOCAL_WINDOW, SHARED_WINDOW, USER_BANK, Image
+from .image import USER_BANK, Image
 from .modes import Modes
 from .reports import Report, reports_of
 
@@ -29,6 +30,8 @@ _DONE: Final = 0
 _FAULT: Final = 2
 _CALL_STACK: Final = 1024
 _UNKNOWN: Final = 0xFFFFFFFF
+_MAX_CLUSTER: Final = 16
+_MAX_SHARED: Final = 232448  # of any target
 _MAX_LOCAL: Final = 512 << 10
 _REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
 
@@ -80,6 +83,7 @@ class Module:
     def __init__(self, data: bytes) -> None:
         self.image = Image(data)
         self._buffers: dict[int, tuple[int, str]] = {}
+        self._launches = 0
 
     @property
     def kernels(self) -> list[str]:
@@ -143,6 +147,7 @@ class Module:
         max_steps: int = MAX_STEPS,
         stack_bytes: int = 0,
         modes: Modes | None = None,
+        cluster: Dim | None = None,
     ) -> Statistics:
         """Run a kernel to its end.
 
@@ -157,6 +162,7 @@ class Module:
             max_steps: warp instructions after which the launch is given up.
             stack_bytes: more local memory for each thread than the cubin asks for (deep recursion).
             modes: strict mode, memory checker, clock and so on; none of them when left out.
+            cluster: CTAs of a cluster in x, y, z; when left out what the kernel says, or no clusters.
 
         Raises:
             LaunchError: the launch is not possible. Nothing has run.
@@ -166,7 +172,9 @@ class Module:
         if kernel is None:
             known = ", ".join(self.kernels) or "none"
             raise LaunchError(f"no kernel '{name}' in the module (it has: {known})")
+        shape = None if cluster is None else _triple("cluster", cluster)
         record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), shared_bytes)
+        explicit = self._clusters(kernel, record, shape)
         if not 0 < max_steps < 1 << 63:
             raise LaunchError(f"max_steps is {max_steps}, not a positive number")
         record.max_steps = max_steps
@@ -182,7 +190,7 @@ class Module:
                 blocks.append(self.allocate(size, host.name(number)))
                 self.image.write(blocks[-1], host.fill(number))
             area = self._parameters(kernel, values, host, blocks)
-            self._set_banks(kernel, record, area)
+            self._set_banks(kernel, record, area, explicit)
             self._run(name, record)
             for number, address in enumerate(blocks):
                 host.take(number, self.image.read(address, host.sizes()[number]))
@@ -220,13 +228,33 @@ class Module:
         static = max(kernel.shared_size, target.shared_base)
         total = (-(-static // _SHARED_ALIGN) * _SHARED_ALIGN if dynamic else static) + dynamic
         own = total - target.shared_base  # what lies below belongs to the system and is not counted
-        if dynamic < 0 or own > target.max_shared:
-            raise LaunchError(f"{own} bytes of shared memory: {target.name} has at most {target.max_shared} for a block")
+        most_shared = target.max_shared or _MAX_SHARED
+        if dynamic < 0 or own > most_shared:
+            raise LaunchError(f"{own} bytes of shared memory: {target.name} has at most {most_shared} for a block")
         return ffi.new("oric_sim_launch *", {
             "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
             "shared_base": target.shared_base, "shared_bytes": total, "dynamic_bytes": dynamic,
-            "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW,
+            "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW, "max_warps": target.warps_per_sm,
         })  # fmt: skip
+
+    def _clusters(self, kernel: Function, record: Any, wanted: tuple[int, int, int] | None) -> bool:
+        """Set the shape of the clusters, and the grid where it counts clusters; whether anybody asked for clusters."""
+        if kernel.cluster is not None and wanted not in {None, kernel.cluster}:
+            raise LaunchError(f"kernel {kernel.name} requires clusters of {kernel.cluster}, not {wanted}")
+        shape = wanted or kernel.cluster or (1, 1, 1)
+        if wanted is not None and not self.image.target.clusters:
+            raise LaunchError(f"{self.image.target.name} has no clusters")
+        size = shape[0] * shape[1] * shape[2]
+        most = kernel.max_cluster or _MAX_CLUSTER
+        if min(shape) < 1 or size > min(most, _MAX_CLUSTER):
+            raise LaunchError(f"a cluster of {shape}: at most {min(most, _MAX_CLUSTER)} blocks are possible")
+        for axis, count in enumerate(shape):
+            if kernel.blocks_are_clusters:
+                record.grid[axis] *= count
+            if record.grid[axis] % count:
+                raise LaunchError(f"grid.{'xyz'[axis]} is {record.grid[axis]}, no multiple of the {count} blocks of a cluster")
+            record.cluster[axis] = count
+        return wanted is not None or kernel.cluster is not None
 
     def _entry(self, kernel: Function) -> int:
         return self.image.code[kernel.name] + self.image.cubin.symbols[kernel.symbol].value
@@ -247,23 +275,16 @@ class Module:
             area[param.offset : param.offset + param.size] = data
         return bytes(area)
 
-    def _set_banks(self, kernel: Function, record: Any, area: bytes) -> None:
+    def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool) -> None:
         target = self.image.target
-        base = kernel.param_base or target.bank0_params
+        base = kernel.param_base or target.params
         bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
         bank[base : base + len(area)] = area
-
-        def put(offset: int, value: int, size: int) -> None:
-            if offset + size <= base:
-                bank[offset : offset + size] = value.to_bytes(size, "little")
-
-        put(target.bank0_shared_window, SHARED_WINDOW, 8)
-        put(target.bank0_local_window, LOCAL_WINDOW, 8)
-        put(target.bank0_dynamic_shared, record.dynamic_bytes, 4)
-        put(target.bank0_stack, record.local_bytes, 4)
-        for axis in range(3):
-            put(target.bank0_ntid + 4 * axis, record.block[axis], 4)
-            put(target.bank0_nctaid + 4 * axis, record.grid[axis], 4)
+        self._launches += 1
+        values = launch_values(target, record, self._launches, explicit_cluster)
+        for name, offset, words in target.values:
+            if offset + 4 * words <= base:
+                bank[offset : offset + 4 * words] = values[name]
         banks: dict[int, bytes] = dict.fromkeys(range(1, 18), b"")
         banks.update(self.image.banks)
         banks.update({n: self.image.patched(s) for n, s in kernel.constant_sections.items()})

@@ -170,6 +170,9 @@ class Function:
     max_registers: int = 0
     max_threads: tuple[int, int, int] | None = None
     required_threads: tuple[int, int, int] | None = None
+    cluster: tuple[int, int, int] | None = None  # CTAs of a cluster
+    max_cluster: int = 0  # most CTAs of a cluster, 0 when not stated
+    blocks_are_clusters: bool = False  # the grid of a launch counts clusters
     exits: tuple[int, ...] = ()
     branch_targets: dict[int, tuple[int, ...]] = field(default_factory=dict)  # offset of an indirect branch -> targets
     constants: dict[int, bytes] = field(default_factory=dict)  # banks of this function (0, 2): bank -> bytes
@@ -486,6 +489,13 @@ def _read_facts(function: Function, where: str) -> None:
         elif name == "REQNTID":
             x, y, z = _need(record, 3, where)[:3]
             function.required_threads = (x, y, z)
+        elif name == "CTA_PER_CLUSTER":
+            x, y, z = _need(record, 3, where)[:3]
+            function.cluster = (x, y, z) if x and y and z else None
+        elif name == "MAX_CLUSTER_RANK":
+            function.max_cluster = _need(record, 1, where)[0]
+        elif name == "BLOCKS_ARE_CLUSTERS":
+            function.blocks_are_clusters = True
         elif name == "INDIRECT_BRANCH_TARGETS":
             function.branch_targets.update(_branch_targets(record, where))
     function.params.sort(key=lambda p: p.ordinal)

@@ -1,0 +1,19 @@
+"""``oric_tables/simulator.py``: the devices that can be simulated, and what a launch puts where."""
+
+from __future__ import annotations
+
+from ..isa import rows
+from ..render import template
+from ..spec import Spec
+from ..tables import simulator, targets
+
+LIMITS = ("max_regs", "regs_per_block", "max_threads", "max_shared", "warps_per_sm")
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the tables of a launch."""
+    isas = rows.load(spec).isas
+    values = simulator.load(spec)
+    devices = [(t, simulator.bank_values(t) + values[t.isa]) for t in targets.load(spec).by_name.values() if t.isa]
+    sources = {"isas": isas, "devices": devices, "limits": LIMITS, "unknown": targets.UNKNOWN}
+    return {"oric_tables/simulator.py": template("simulator.py.j2", **sources)}

@@ -1,0 +1,74 @@
+"""What the driver does for a launch, and the simulator in its place: ``spec/simulator.yaml``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..errors import SpecError
+from ..isa import rows as machine
+from ..isa.ranges import pick
+from ..rows import Row
+from ..spec import Spec
+from . import targets
+from ._shared import entries
+
+NAME = "simulator"
+FILES = ("simulator.yaml",)
+_FILE = FILES[0]
+_TARGET_WORDS = {"ntid": 3, "nctaid": 3, "shared_window": 2, "local_window": 2, "stack": 1, "dynamic_shared": 1}
+
+
+class LaunchValue(NamedTuple):
+    """Words of constant bank 0 on one encoding model."""
+
+    name: str
+    offset: int
+    words: int
+
+
+def load(spec: Spec) -> dict[str, list[LaunchValue]]:
+    """Encoding model -> its launch values."""
+    isas = machine.load(spec).isas
+    found = spec.load(_FILE)["launch_values"]
+    out: dict[str, list[LaunchValue]] = {isa: [] for isa in isas}
+    for name, row in found.items():
+        for isa in isas:
+            try:
+                offset = pick(row["at"], isa, isas)
+            except ValueError as error:
+                raise SpecError(spec.path(_FILE), row.line_of("at"), f"{name}: {error}") from error
+            if offset is not None:
+                out[isa].append(LaunchValue(str(name), int(offset), int(row["words"])))
+    return out
+
+
+def bank_values(target: targets.Target) -> list[LaunchValue]:
+    """The launch values among the columns of a target's ``bank0``."""
+    known = {name: offset for name, offset in target.bank0.items() if offset != targets.UNKNOWN}
+    return [LaunchValue(name, int(known[name]), words) for name, words in _TARGET_WORDS.items() if name in known]
+
+
+def rows(spec: Spec) -> list[Row]:
+    """One row a launch value."""
+    return entries(spec.load(_FILE), "launch_values", f"spec/{_FILE}", "bank 0 ")
+
+
+def counts(spec: Spec) -> dict[str, int]:
+    """How many values a launch fills in."""
+    return {"launch values": len(spec.load(_FILE)["launch_values"])}
+
+
+def check(spec: Spec) -> None:
+    """No word belongs to two values.
+
+    Raises:
+        SpecError: two values overlap on an encoding model.
+    """
+    for isa, values in load(spec).items():
+        taken: dict[int, str] = {}
+        for value in values:
+            for offset in range(value.offset, value.offset + 4 * value.words, 4):
+                if offset in taken:
+                    line = spec.load(_FILE)["launch_values"].line_of(value.name)
+                    raise SpecError(spec.path(_FILE), line, f"{value.name}: {offset:#x} on {isa} is also of {taken[offset]}")
+                taken[offset] = value.name

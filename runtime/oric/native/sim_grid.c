@@ -1,0 +1,312 @@
+/* A launch: its clusters and CTAs, the round robin over them, limits. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim_async.h"
+#include "sim_memcheck.h"
+#include "sim_modes.h"
+
+#define WARP_SLICE 256u           /* instructions of a warp before the next one's turn */
+#define CLUSTER_SLICE (1u << 20)  /* instructions of a cluster before one more becomes resident */
+#define RESIDENT_BYTES (1ull << 30)
+#define POISON 0x7fbadbadu        /* registers start as a NaN that is no plausible index */
+
+static void free_cta(sim_cta *cta)
+{
+    if (!cta)
+        return;
+    if (cta->warps)
+        for (uint32_t i = 0; i < cta->nwarps; i++) {
+            sim_strict_end(&cta->warps[i]);
+            free(cta->warps[i].local);
+        }
+    sim_memcheck_end(cta);
+    free(cta->warps);
+    free(cta->registers);
+    free(cta->shared);
+    free(cta);
+}
+
+static void free_cluster(sim_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->nctas && cluster->ctas[i]; i++)
+        sim_async_end(cluster->ctas[i]); /* copies may be on their way into each other's memory */
+    for (uint32_t i = 0; i < cluster->nctas; i++)
+        free_cta(cluster->ctas[i]);
+    free(cluster);
+}
+
+/* 0: no memory. */
+static int start_warp(sim_cta *cta, uint32_t id)
+{
+    oric_sim *sim = cta->sim;
+    sim_warp *w = &cta->warps[id];
+    uint32_t first = id * SIM_LANES;
+    uint32_t left = sim->threads - first;
+    uint32_t mask = left >= SIM_LANES ? SIM_FULL : (1u << left) - 1;
+    w->sim = sim;
+    w->cta = cta;
+    w->shadow = cta->shadow;
+    w->code = &sim->codes[0];
+    w->id = id;
+    w->nregs = sim->launch.num_regs;
+    w->R = (uint32_t(*)[SIM_LANES])(cta->registers + (size_t)id * w->nregs * SIM_LANES);
+    w->dead = ~mask;
+    w->P[7] = w->UP[7] = SIM_FULL;
+    for (uint32_t i = 0; i < 255; i++)
+        w->UR[i] = POISON;
+    w->ngroups = 1;
+    w->groups[0].pc = sim->launch.entry;
+    w->groups[0].mask = mask;
+    return !(sim->launch.modes & ORIC_SIM_STRICT) || sim_strict_begin(w);
+}
+
+/* Place of a CTA in the grid: that of its cluster, and its own in the cluster. */
+static void place_cta(sim_cta *cta, uint64_t number)
+{
+    const oric_sim_launch *launch = &cta->sim->launch;
+    uint64_t rest = number;
+    uint32_t rank = cta->rank;
+    for (int axis = 0; axis < 3; axis++) {
+        uint32_t size = launch->cluster[axis], clusters = launch->grid[axis] / size;
+        cta->ctaid[axis] = (uint32_t)(rest % clusters) * size + rank % size;
+        rest /= clusters;
+        rank /= size;
+    }
+}
+
+static sim_cta *new_cta(oric_sim *sim, sim_cluster *cluster, uint32_t rank)
+{
+    sim_cta *cta = calloc(1, sizeof *cta);
+    if (!cta)
+        return NULL;
+    size_t words;
+    cta->sim = sim;
+    cta->cluster = cluster;
+    cta->rank = rank;
+    place_cta(cta, cluster->number);
+    cta->nwarps = cta->live_warps = (sim->threads + SIM_LANES - 1) / SIM_LANES;
+    words = (size_t)cta->nwarps * sim->launch.num_regs * SIM_LANES;
+    cta->warps = calloc(cta->nwarps, sizeof *cta->warps);
+    cta->registers = malloc(words * 4 + 4);
+    cta->shared = malloc(sim->launch.shared_bytes + 1u);
+    if (!cta->warps || !cta->registers || !cta->shared) {
+        free_cta(cta);
+        return NULL;
+    }
+    for (size_t i = 0; i < words; i++)
+        cta->registers[i] = POISON;
+    memset(cta->shared, 0xcd, sim->launch.shared_bytes);
+    if ((sim->launch.modes & ORIC_SIM_MEMCHECK) && !sim_memcheck_begin(cta)) {
+        free_cta(cta);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < cta->nwarps; i++)
+        if (!start_warp(cta, i)) {
+            free_cta(cta);
+            return NULL;
+        }
+    return cta;
+}
+
+static sim_cluster *new_cluster(oric_sim *sim, uint64_t number)
+{
+    const uint32_t *size = sim->launch.cluster;
+    sim_cluster *cluster = calloc(1, sizeof *cluster);
+    if (!cluster)
+        return NULL;
+    cluster->number = number;
+    cluster->nctas = cluster->live_ctas = size[0] * size[1] * size[2];
+    cluster->live = cluster->nctas * sim->threads;
+    for (uint32_t rank = 0; rank < cluster->nctas; rank++) {
+        cluster->ctas[rank] = new_cta(sim, cluster, rank);
+        if (!cluster->ctas[rank]) {
+            cluster->nctas = rank;
+            free_cluster(cluster);
+            return NULL;
+        }
+    }
+    return cluster;
+}
+
+/* Bring the next cluster of the grid in, behind the others. 0: no memory. */
+static int admit_cluster(oric_sim *sim)
+{
+    sim_cluster *cluster = new_cluster(sim, sim->next_cluster);
+    if (!cluster)
+        return 0;
+    sim->next_cluster++;
+    sim->resident++;
+    if (sim->ring) {
+        cluster->next = sim->ring->next;
+        sim->ring->next = cluster;
+    } else {
+        cluster->next = cluster;
+    }
+    sim->ring = cluster;
+    return 1;
+}
+
+static void retire_cluster(oric_sim *sim)
+{
+    sim_cluster *cluster = sim->ring, *before = cluster;
+    while (before->next != cluster)
+        before = before->next;
+    before->next = cluster->next;
+    sim->ring = before == cluster ? NULL : cluster->next;
+    sim->resident--;
+    sim->stats.ctas += cluster->nctas;
+    free_cluster(cluster);
+}
+
+/* Whether the sizes are possible; fills in what follows from them. */
+static int take_sizes(oric_sim *sim)
+{
+    oric_sim_launch *launch = &sim->launch;
+    uint64_t threads = 1, clusters = 1, size = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        if (launch->cluster[axis] == 0)
+            launch->cluster[axis] = 1;
+        if (launch->block[axis] == 0 || launch->block[axis] > 1024 || launch->cluster[axis] > SIM_MAX_CLUSTER)
+            return 0;
+        if (launch->grid[axis] == 0 || launch->grid[axis] % launch->cluster[axis])
+            return 0;
+        threads *= launch->block[axis];
+        size *= launch->cluster[axis];
+        uint64_t count = launch->grid[axis] / launch->cluster[axis];
+        if (clusters > UINT64_MAX / count)
+            return 0;
+        clusters *= count;
+    }
+    sim->threads = (uint32_t)threads;
+    sim->num_clusters = clusters;
+    return threads <= 1024 && size <= SIM_MAX_CLUSTER;
+}
+
+int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
+{
+    sim_stop_grid(sim);
+    sim->launch = *launch;
+    if (launch->num_regs > 255 || !sim->ncodes || !take_sizes(sim)) {
+        sim->num_clusters = 0;
+        return -1;
+    }
+    if ((launch->modes & ORIC_SIM_STRICT) && !sim_strict_start(sim)) {
+        sim->num_clusters = 0;
+        return -1;
+    }
+    sim->next_cluster = 0;
+    memset(&sim->stats, 0, sizeof sim->stats);
+    memset(&sim->fault, 0, sizeof sim->fault);
+    sim->nreports = 0;
+    sim_memcheck_launch(sim);
+    return 0;
+}
+
+void sim_stop_grid(oric_sim *sim)
+{
+    while (sim->ring)
+        retire_cluster(sim);
+    sim->num_clusters = sim->next_cluster = 0;
+}
+
+void oric_sim_stop(oric_sim *sim) { sim_stop_grid(sim); }
+
+/* A warp of the cluster that has not ended; there is one. */
+static sim_warp *live_warp(sim_cluster *cluster)
+{
+    for (uint32_t k = 0; k < cluster->nctas; k++)
+        for (uint32_t i = 0; i < cluster->ctas[k]->nwarps; i++)
+            if (cluster->ctas[k]->warps[i].ngroups)
+                return &cluster->ctas[k]->warps[i];
+    return NULL;
+}
+
+static void deadlock(sim_cluster *cluster)
+{
+    static const char *const names[] = {"", "BSYNC", "WARPSYNC", "BAR", "UCGABAR_WAIT"};
+    sim_warp *w = live_warp(cluster);
+    uint32_t waiting = 0;
+    char text[100];
+    for (uint32_t k = 0; k < cluster->nctas; k++) {
+        waiting += cluster->ctas[k]->live_warps;
+        if (cluster->ctas[k]->shadow)
+            sim_memcheck_deadlock(cluster->ctas[k]);
+    }
+    const sim_group *g = &w->groups[0];
+    w->pc = g->pc;
+    snprintf(text, sizeof text, "%u warps wait for ever; this one at %s %u with lanes 0x%08x", waiting,
+             names[g->state <= SIM_AT_CLUSTER ? g->state : 0], g->index, g->mask);
+    sim_fault(w, ORIC_FAULT_DEADLOCK, sim_first_lane(g->mask), text);
+}
+
+/* Run a cluster for about `budget` instructions; returns how many it took. */
+static uint64_t run_cluster(sim_cluster *cluster, uint64_t budget)
+{
+    const oric_sim *sim = cluster->ctas[0]->sim;
+    uint64_t taken = 0;
+    uint32_t idle = 0, warps = cluster->nctas * cluster->ctas[0]->nwarps;
+    while (taken < budget && cluster->live_ctas) {
+        sim_cta *cta = cluster->ctas[cluster->next_cta];
+        uint32_t took = sim_run_warp(&cta->warps[cta->next_warp], WARP_SLICE);
+        taken += took;
+        if (sim->fault.code)
+            return taken;
+        if (++cta->next_warp == cta->nwarps) {
+            cta->next_warp = 0;
+            cluster->next_cta = cluster->next_cta + 1 == cluster->nctas ? 0 : cluster->next_cta + 1;
+        }
+        idle = took ? 0 : idle + 1;
+        if (idle > warps) {
+            deadlock(cluster);
+            return taken;
+        }
+    }
+    return taken;
+}
+
+static void step_limit(oric_sim *sim)
+{
+    sim_warp *w = live_warp(sim->ring);
+    w->pc = w->groups[w->current].pc;
+    sim_fault(w, ORIC_FAULT_STEP_LIMIT, sim_first_lane(w->groups[w->current].mask), "");
+}
+
+/* Whether one more cluster may become resident: as many as a GPU could hold, within a bound on the host's memory. */
+static int may_admit(const oric_sim *sim)
+{
+    const oric_sim_launch *launch = &sim->launch;
+    uint64_t cta = sizeof(sim_cta) + launch->shared_bytes +
+                   (uint64_t)sim->threads * (launch->num_regs * 4ull + launch->local_bytes) + 2048 * sim->threads / 32;
+    uint64_t each = cta * launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
+    return sim->next_cluster < sim->num_clusters && (sim->resident == 0 || (sim->resident + 1) * each < RESIDENT_BYTES);
+}
+
+int oric_sim_run(oric_sim *sim, uint64_t steps)
+{
+    uint64_t taken = 0;
+    if (sim->fault.code)
+        return ORIC_SIM_FAULT;
+    while (sim->ring || sim->next_cluster < sim->num_clusters) {
+        if (!sim->ring && !admit_cluster(sim)) {
+            sim->fault.code = ORIC_FAULT_NO_MEMORY;
+            return ORIC_SIM_FAULT;
+        }
+        if (sim->stats.warp_instructions >= sim->launch.max_steps)
+            step_limit(sim);
+        uint64_t left = sim->launch.max_steps - sim->stats.warp_instructions;
+        if (!sim->fault.code)
+            taken += run_cluster(sim->ring, left < CLUSTER_SLICE ? left : CLUSTER_SLICE);
+        if (sim->fault.code)
+            return ORIC_SIM_FAULT;
+        if (sim->ring->live_ctas == 0)
+            retire_cluster(sim);
+        else if (may_admit(sim) && sim->stats.warp_instructions < sim->launch.max_steps)
+            (void)admit_cluster(sim); /* it may be the one that this one waits for; without memory the others go on */
+        else
+            sim->ring = sim->ring->next;
+        if (taken >= steps)
+            break;
+    }
+    return sim->ring || sim->next_cluster < sim->num_clusters ? ORIC_SIM_PAUSED : ORIC_SIM_DONE;
+}
