@@ -53,4 +53,16 @@ static inline int rows(sim_warp *w, uint32_t mask, sim_opd o, uint32_t words, ui
         sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "register group is not aligned to its size");
     return w->sim->fault.code == 0;
 }
+
+/* Register `index` of a uniform register operand. */
+static inline uint32_t sim_uniform_word(const sim_warp *w, sim_opd o, uint32_t index)
+{
+    return o->kind == ORIC_K_UGPR && o->reg < 255 ? w->UR[(o->reg + index) & 255] : 0;
+}
+
+/* The same place in the shared memory of another CTA of the cluster. */
+static inline uint64_t sim_in_cta(uint64_t address, uint32_t rank)
+{
+    return (address & ((1u << SIM_RANK_SHIFT) - 1)) | (uint64_t)rank << SIM_RANK_SHIFT;
+}
 #endif

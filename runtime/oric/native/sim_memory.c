@@ -224,27 +224,26 @@ static void plain_shared(const sim_warp *w, int *space, uint64_t *address)
     }
 }
 
-/* Bytes at an address that is a multiple of `size`, of which the first `need` are accessed. */
-static uint8_t *checked(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need, int write)
+uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t align, uint32_t need, int write)
 {
     int fault = ORIC_FAULT_MISALIGNED;
     plain_shared(w, &space, &address);
-    uint8_t *found = address & (size - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
+    uint8_t *found = address & (align - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
     if (found && w->cta->async)
         sim_async_touch(w, lane, space, address, found, need, write);
     if (w->shadow)
         return sim_memcheck_access(w, lane, found, found ? ORIC_FAULT_NONE : fault, space, address, need, write);
     if (!found)
-        sim_fault_access(w, fault, lane, space, address, fault == ORIC_FAULT_MISALIGNED ? size : need, write);
+        sim_fault_access(w, fault, lane, space, address, fault == ORIC_FAULT_MISALIGNED ? align : need, write);
     return found;
 }
 
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
 {
-    return checked(w, lane, space, address, size, size, write);
+    return sim_address_span(w, lane, space, address, size, size, write);
 }
 
 const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need)
 {
-    return checked(w, lane, space, address, size, need, 0);
+    return sim_address_span(w, lane, space, address, size, need, 0);
 }

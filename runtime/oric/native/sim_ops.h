@@ -18,6 +18,12 @@ SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
 SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
 SIM_OP(close_copies, int by);
+SIM_OP(load_256, int how, sim_opd Rv, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned words);
+SIM_OP(store_256, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, sim_opd Rc);
+SIM_OP(uniform_store, sim_opd URa, sim_opd off, sim_opd URb, unsigned size);
+SIM_OP(uniform_reduce, sim_opd URa, sim_opd off, sim_opd URb, unsigned op, unsigned type);
+SIM_OP(load_constant_uniform, sim_opd URd, sim_opd URa, sim_opd cb, sim_opd off, unsigned size);
+SIM_OP(load_reduced, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned type);
 SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space);
 
 /* Atomics (sim_ops_atomic.c). */
@@ -26,12 +32,27 @@ SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off
 SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
 SIM_OP(compare_and_swap_test, sim_opd Pd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type);
 
+/* mbarriers (sim_mbarrier.c). */
+SIM_OP(mbarrier_exchange, sim_opd URd, sim_opd URa, sim_opd off, sim_opd URb);
+SIM_OP(mbarrier_arrive, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned tx, unsigned drop, unsigned together);
+SIM_OP(mbarrier_test, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned trywait);
+SIM_OP(mbarrier_arrive_plain, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale);
+SIM_OP(mbarrier_follow_copies, sim_opd Ra, sim_opd off, sim_opd URa, unsigned count);
+
+/* Copy engines (sim_ops_bulk.c, sim_ops_tensor.c). */
+SIM_OP(bulk_copy, unsigned to, unsigned from, sim_opd URb, sim_opd URa, sim_opd URc, unsigned multicast, int masked);
+SIM_OP(bulk_reduce, unsigned to, sim_opd URb, sim_opd URa, sim_opd URc, unsigned op, unsigned type);
+SIM_OP(store_async, sim_opd Ra, sim_opd off, sim_opd Rb, unsigned size);
+SIM_OP(reduce_async, sim_opd Ra, sim_opd off, sim_opd Rb, unsigned op, unsigned type);
+SIM_OP(tensor_load, sim_opd URb, sim_opd URa, sim_opd URc, unsigned dim, unsigned mode, int multicast, int pair);
+SIM_OP(tensor_store, sim_opd URb, sim_opd URa, unsigned dim, unsigned mode);
+SIM_OP(tensor_reduce, sim_opd URb, sim_opd URa, unsigned dim, unsigned mode, unsigned op);
+
 /* Warp-wide (sim_ops_warp.c). */
 SIM_OP(shuffle, sim_opd Rd, sim_opd Pd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned mode);
 SIM_OP(vote, sim_opd Rd, sim_opd Pp, sim_opd Pd, unsigned op);
 SIM_OP(match, sim_opd Rd, sim_opd Ra, sim_opd Pd, unsigned mode, unsigned size);
 SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign);
-SIM_OP(reduce_extreme, sim_opd URd, sim_opd Ra, unsigned op, unsigned type, unsigned nan);
 SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd);
 SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned any);
 SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
@@ -72,6 +93,8 @@ SIM_OP(cluster_arrive, int unused);
 SIM_OP(cluster_wait, int unused);
 SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu);
 SIM_OP(program_counter, sim_opd Rd, sim_opd target);
+SIM_OP(set_scratch, sim_opd Rb, int high);
+SIM_OP(get_scratch, sim_opd Rd, int high);
 SIM_OP(trap, unsigned code);
 SIM_OP(nothing, int unused);
 
@@ -82,22 +105,13 @@ SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, uns
 SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part);
 
 uint32_t sim_clamp_integer(int32_t x, unsigned dtype); /* dtype of at most 16 bits */
-uint64_t sim_to_integer(double x, unsigned dtype, unsigned rnd, unsigned ntz);
-
-/* Pairs of singles (sim_ops_pair.c): a operand's `swizzle` says which words are the low and the high number, `np` negates the high one. */
-SIM_OP(pair_add, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, unsigned npb, unsigned rnd, unsigned ftz);
-SIM_OP(pair_mul, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, unsigned rnd, unsigned ftz);
-SIM_OP(pair_fma, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, sim_opd Rc, unsigned swzc, unsigned npc,
-       unsigned rnd, unsigned ftz);
 
 /* Packed half precision (sim_ops_half.c). */
 uint32_t sim_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu);
 uint32_t sim_half_mul(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
 uint32_t sim_half_add(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
 uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
-uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned ftz, unsigned nan, unsigned xorsign);
-uint32_t sim_half_add_mixed(uint32_t a, unsigned how_a, uint32_t b, unsigned how_b, unsigned ftz, unsigned sat);
-uint32_t sim_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned relu);
+uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign);
 unsigned sim_half_compare(uint32_t a, uint32_t b, unsigned format, unsigned cmp, unsigned ftz);
 
 /* Generated from the table of system registers: the value for a lane; 0 and *known = 0 for one without a meaning. */

@@ -191,3 +191,15 @@ SIM_OP(nothing, int unused)
     (void)mask;
     (void)unused;
 }
+
+/* Rpc, the register of return addresses: code of ptxas keeps other values there for a while. */
+SIM_OP(set_scratch, sim_opd Rb, int high)
+{
+    uint32_t room[SIM_LANES];
+    const uint32_t *values = sim_get32(w, mask, Rb, room, SIM_AS_BITS);
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->scratch[high][l] = values[l];
+}
+
+SIM_OP(get_scratch, sim_opd Rd, int high) { sim_put32(w, mask, Rd, w->scratch[high]); }

@@ -1,5 +1,6 @@
 /* Loads, stores, copies. Values are little-endian in memory; the host is taken to be little-endian too. */
 #include "sim_async.h"
+#include "sim_atomic.h"
 #include "sim_lanes.h"
 
 static void extend(const uint8_t *from, unsigned size, uint32_t *to)
@@ -57,6 +58,49 @@ SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned
         else
             for (uint32_t i = 0; i < words; i++)
                 memcpy(to + 4 * i, &from[i][l], 4);
+    }
+}
+
+/*
+ * 32 bytes into two groups of four registers, the lower 16 into Rd. Words that the mask leaves out are not loaded; those that it
+ * has are packed at the front of their group.
+ */
+SIM_OP(load_256, int how, sim_opd Rv, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned words)
+{
+    uint64_t at[SIM_LANES];
+    uint32_t *to[8];
+    addresses(w, mask, how, Ra, off, URa, V_X1, at);
+    if (!rows(w, mask, Rd, 4, to) || !rows(w, mask, Rv, 4, to + 4))
+        return;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        const uint8_t *from = sim_address(w, l, GLOBAL, at[l], 32, 0);
+        if (!from)
+            return;
+        for (uint32_t i = 0, next[2] = {0, 4}; i < 8; i++)
+            if ((words >> i & 1) && to[i & 4])
+                memcpy(&to[next[i >> 2]++][l], from + 4 * i, 4);
+    }
+}
+
+SIM_OP(store_256, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, sim_opd Rc)
+{
+    uint64_t at[SIM_LANES];
+    uint32_t *from[8];
+    addresses(w, mask, how, Ra, off, URa, V_X1, at);
+    if (!rows(w, mask, Rb, 4, from) || !rows(w, mask, Rc, 4, from + 4))
+        return;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        uint8_t *to = sim_address(w, l, GLOBAL, at[l], 32, 1);
+        if (!to)
+            return;
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t value = from[i] ? from[i][l] : 0;
+            memcpy(to + 4 * i, &value, 4);
+        }
     }
 }
 
@@ -159,4 +203,68 @@ SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, u
         bits |= (uint32_t)(found == wanted || (space == V_D && found == ORIC_MEM_SHARED)) << l;
     }
     sim_putp(w, mask, Pd, bits);
+}
+
+/* One access for the warp, with address and value in uniform registers. */
+static uint8_t *uniform_place(sim_warp *w, uint32_t lane, sim_opd URa, sim_opd off, uint32_t bytes)
+{
+    uint64_t address = sim_uniform_word(w, URa, 0) | (uint64_t)sim_uniform_word(w, URa, 1) << 32;
+    return sim_address(w, lane, GLOBAL, address + (uint64_t)off->value, bytes, 1);
+}
+
+SIM_OP(uniform_store, sim_opd URa, sim_opd off, sim_opd URb, unsigned size)
+{
+    const uint32_t words[2] = {sim_uniform_word(w, URb, 0), sim_uniform_word(w, URb, 1)};
+    uint8_t *to = uniform_place(w, sim_first_lane(mask), URa, off, bytes_of(size));
+    if (to)
+        memcpy(to, words, bytes_of(size));
+}
+
+SIM_OP(uniform_reduce, sim_opd URa, sim_opd off, sim_opd URb, unsigned op, unsigned type)
+{
+    const uint32_t lane = sim_first_lane(mask), words[2] = {sim_uniform_word(w, URb, 0), sim_uniform_word(w, URb, 1)};
+    sim_element e = sim_element_of(type);
+    uint8_t *to = uniform_place(w, lane, URa, off, e.bytes);
+    if (to)
+        sim_combine_at(w, lane, op, e, to, (const uint8_t *)words);
+}
+
+SIM_OP(load_constant_uniform, sim_opd URd, sim_opd URa, sim_opd cb, sim_opd off, unsigned size)
+{
+    uint32_t lane = sim_first_lane(mask), bytes = bytes_of(size), offset = sim_uniform_word(w, URa, 0) + (uint32_t)off->value, words[4];
+    const uint8_t *from = sim_constant(w, lane, (uint32_t)cb->reg, offset, bytes);
+    if (!from)
+        return;
+    if (bytes <= 4)
+        extend(from, size, words);
+    else
+        memcpy(words, from, bytes);
+    for (uint32_t i = 0; i < (bytes + 3) / 4; i++)
+        if (URd->kind == ORIC_K_UGPR && URd->reg + i < 255)
+            w->UR[URd->reg + i] = words[i];
+}
+
+/* Bytes of the values that LDGMC reduces. */
+static uint32_t reduced_bytes(unsigned type)
+{
+    switch (type) {
+    case V_E5M2x4_RN: case V_E4M3x4_RN: return 4;
+    case V_E5M2x8_RN: case V_E4M3x8_RN: return 8;
+    case V_E5M2x16_RN: case V_E4M3x16_RN: return 16;
+    default: {
+        sim_element e = sim_element_of(type);
+        return (uint32_t)e.bytes * e.count;
+    }
+    }
+}
+
+/* The sum (minimum, ...) of what the devices of a multicast object have there: there is one device. */
+SIM_OP(load_reduced, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned type)
+{
+    uint32_t bytes = reduced_bytes(type);
+    if (!bytes) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "reduction of this type");
+        return;
+    }
+    sim_do_load(w, mask, GLOBAL, how, Rd, Ra, off, URa, V_X1, bytes == 4 ? V_32 : bytes == 8 ? V_64 : V_128);
 }

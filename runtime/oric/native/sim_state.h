@@ -74,6 +74,7 @@ typedef struct sim_warp {
     uint32_t UP[8];                  /* 0 or all ones; [7] = all ones */
     uint32_t UR[256];                /* [255] = 0 */
     uint32_t B[SIM_BREGS][SIM_LANES];/* convergence barriers: the participants, as each lane sees them */
+    uint32_t scratch[2][SIM_LANES]; /* Rpc, low and high words */
     uint32_t arrived[SIM_CTA_BARRIERS];
     uint32_t cluster_arrived; /* lanes that have arrived at the cluster's barrier in this phase ... */
     uint32_t cluster_passed;  /* ... and those that arrived in a phase that is over, and have not waited yet */
@@ -164,6 +165,8 @@ void sim_report(sim_warp *w, uint32_t lane, oric_sim_report report);
 uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write, int *fault);
 const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+/* As sim_address for `need` bytes at an address that is a multiple of `align`. */
+uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t align, uint32_t need, int write);
 /* As sim_address for `size` bytes (the alignment) of which only the first `need` are accessed. */
 const uint8_t *sim_address_part(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, uint32_t need);
 const uint8_t *sim_constant(sim_warp *w, uint32_t lane, uint32_t bank, uint64_t offset, uint32_t size);

@@ -25,6 +25,7 @@ from .errors import (
 from .modes import Modes
 from .module import Buffer, Module, Statistics, load
 from .reports import Report
+from .tensor import tensor_map, tensor_map_im2col
 
 __all__ = [
     "Buffer",
@@ -45,4 +46,6 @@ __all__ = [
     "Unsupported",
     "WildBranch",
     "load",
+    "tensor_map",
+    "tensor_map_im2col",
 ]

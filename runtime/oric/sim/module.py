@@ -190,9 +190,10 @@ class Module:
                 blocks.append(self.allocate(size, host.name(number)))
                 self.image.write(blocks[-1], host.fill(number))
             area = self._parameters(kernel, values, host, blocks)
-            self._set_banks(kernel, record, area, explicit)
+            blocks.append(self._parameter_copy(area))
+            self._set_banks(kernel, record, area, explicit, blocks[-1])
             self._run(name, record)
-            for number, address in enumerate(blocks):
+            for number, address in enumerate(blocks[:-1]):
                 host.take(number, self.image.read(address, host.sizes()[number]))
         finally:
             lib.oric_sim_stop(self.image.sim)
@@ -275,13 +276,22 @@ class Module:
             area[param.offset : param.offset + param.size] = data
         return bytes(area)
 
-    def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool) -> None:
+    def _parameter_copy(self, area: bytes) -> int:
+        """The parameters in global memory, for code that takes their address; they cannot be written there."""
+        address: int = lib.oric_sim_alloc(self.image.sim, len(area), 1)
+        if not address:
+            raise LaunchError("no memory for the parameters")
+        self.image.write(address, area)
+        self._buffers[address] = (len(area), "parameters")
+        return address
+
+    def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool, parameters: int) -> None:
         target = self.image.target
         base = kernel.param_base or target.params
         bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
         bank[base : base + len(area)] = area
         self._launches += 1
-        values = launch_values(target, record, self._launches, explicit_cluster)
+        values = launch_values(target, record, self._launches, explicit_cluster, parameters)
         for name, offset, words in target.values:
             if offset + 4 * words <= base:
                 bank[offset : offset + 4 * words] = values[name]

@@ -9,12 +9,19 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-TARGETS = ("sm_80", "sm_90")
+TARGETS = ["sm_80", "sm_90"]
+MARK = "// targets: "  # the first line of a source that has others
+
+
+def targets(source: Path) -> list[str]:
+    """What a source is compiled for."""
+    first = source.read_text().splitlines()[0]
+    return first.removeprefix(MARK).split() if first.startswith(MARK) else TARGETS
 
 
 def main() -> int:
     for source in sorted(HERE.glob("*.cu")):
-        for target in TARGETS:
+        for target in targets(source):
             with tempfile.TemporaryDirectory() as folder:
                 out = Path(folder) / "out.cubin"
                 subprocess.run(["nvcc", "-O3", f"-arch={target}", "-cubin", "-o", str(out), source.name], check=True, cwd=HERE)

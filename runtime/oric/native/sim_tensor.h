@@ -1,0 +1,47 @@
+/* Descriptions of tensors for the tensor memory accelerator, as oric.sim.tensor_map makes them, and the walk over a box. */
+#ifndef ORIC_SIM_TENSOR_H
+#define ORIC_SIM_TENSOR_H
+#include "sim_transfer.h"
+
+enum { SIM_TENSOR_RANKS = 5, SIM_TENSOR_BYTES = 128 };
+
+/*
+ * The 128 bytes. The hardware's layout is not public; this one is ours (runtime/oric/sim/tensor.py packs it). Numbers are
+ * little-endian, arrays begin with the innermost dimension.
+ */
+typedef struct {
+    uint64_t magic;
+    uint64_t address;
+    uint64_t strides[4];   /* bytes, of dimensions 1 to 4 */
+    uint32_t last[5];      /* size of each dimension minus one */
+    uint16_t box[5];       /* elements in space; in im2col mode box[0] channels and box[1] pixels */
+    uint8_t steps[5];
+    uint8_t rank, type, swizzle, fill, mode;
+    int16_t lower[3], upper[3]; /* im2col: corners of the pixels' box */
+    uint16_t version;
+    uint8_t unused[26];
+} sim_tensor_bytes;
+
+enum { SIM_TENSOR_VERSION = 1, SIM_TILED = 0, SIM_IM2COL = 1 };
+
+/* Where a box of a tensor meets shared memory. */
+typedef struct {
+    sim_tensor_bytes tensor;
+    uint32_t element;  /* bytes */
+    uint64_t shared;   /* address of the box there (ORIC_MEM_CLUSTER) */
+    int32_t at[5];     /* coordinates of the first element */
+    uint32_t shift[3]; /* im2col: offsets of W, H, D */
+    int32_t rows[4];   /* gather and scatter: coordinates of the rows */
+    int gathers;
+    int stores; /* shared memory is the source */
+} sim_box;
+
+/* Reads and checks the description at a generic address; 0 after a fault. */
+int sim_tensor_read(sim_warp *w, uint32_t lane, uint64_t address, unsigned rank, int mode, sim_box *box);
+
+/* The kind of the tensor's elements for reductions. */
+sim_element sim_tensor_element(const sim_box *box);
+
+/* Adds the pieces of the box to a transfer; the bytes of it in shared memory. */
+uint64_t sim_tensor_walk(sim_warp *w, uint32_t lane, const sim_box *box, sim_transfer *t);
+#endif

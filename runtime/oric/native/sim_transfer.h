@@ -1,0 +1,30 @@
+/* What copy engines move: pieces of memory, copied or combined, and who is told of it. */
+#ifndef ORIC_SIM_TRANSFER_H
+#define ORIC_SIM_TRANSFER_H
+#include "sim_async.h"
+#include "sim_atomic.h"
+
+enum { SIM_PIECE = 16, SIM_COPIES = -1 /* instead of an operation */, SIM_ALL_BYTES = 0xffff };
+
+typedef struct {
+    uint8_t *to;
+    const uint8_t *from;
+    uint32_t bytes;
+} sim_piece;
+
+/* A transfer in the making. Errors are faults of the warp; then sim_transfer_start does nothing. */
+typedef struct {
+    int operation; /* SIM_COPIES, or V_ADD ... of elements */
+    sim_element element;
+    uint32_t byte_mask; /* of copies: which bytes of each 16 are written */
+    uint64_t signal;    /* bytes of which the mbarrier hears */
+    uint8_t *mbarrier;
+    uint32_t count, room;
+    sim_piece *pieces;
+} sim_transfer;
+
+void sim_transfer_add(sim_warp *w, sim_transfer *t, uint8_t *to, const uint8_t *from, uint32_t bytes);
+
+/* Starts it: `owner` is the CTA that has the mbarrier; NULL: the next UTMACMDFLUSH closes the group. Frees the pieces. */
+void sim_transfer_start(sim_warp *w, sim_transfer *t, sim_cta *owner);
+#endif

@@ -1,0 +1,176 @@
+"""Tensor maps: descriptions of tensors in global memory for the tensor memory accelerator.
+
+What ``cuTensorMapEncodeTiled`` and ``cuTensorMapEncodeIm2col`` do on a GPU. The hardware's layout of the 128 bytes is not public;
+these have one of their own (``sim_tensor.h``), so code that takes a tensor map apart or changes it does not run here.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .arguments import Address
+
+_MAGIC: Final = b"ORICTMAP"
+_VERSION: Final = 1
+_LAYOUT: Final = struct.Struct("<8sQ4Q5I5H5B5B3h3hH26s")
+_RANKS: Final = 5
+_TYPES: Final = {
+    "uint8": (0, 1), "uint16": (1, 2), "uint32": (2, 4), "int32": (3, 4), "uint64": (4, 8), "int64": (5, 8),
+    "float16": (6, 2), "float32": (7, 4), "float64": (8, 8), "bfloat16": (9, 2),
+}  # fmt: skip
+_FLOATS: Final = {"float16", "float32", "float64", "bfloat16"}
+_SWIZZLES: Final = {"none": (0, 0), "32B": (1, 32), "64B": (2, 64), "128B": (3, 128), "128B_ATOM_32B": (4, 128)}
+_TILED: Final = 0
+_IM2COL: Final = 1
+_ALIGN: Final = 16
+_MAX_BOX: Final = 256
+_MAX_PIXELS: Final = 1024
+_MAX_STEP: Final = 8
+_CORNERS: Final = {3: (-(1 << 15), (1 << 15) - 1), 4: (-(1 << 7), (1 << 7) - 1), 5: (-(1 << 4), (1 << 4) - 1)}
+
+
+class _Tensor(NamedTuple):
+    kind: int
+    element: int  # bytes
+    address: int
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    steps: tuple[int, ...]
+    swizzle: int
+    span: int  # bytes of a swizzle; 0 without
+    fill: int
+
+
+def tensor_map(
+    dtype: Any,
+    address: int | Address,
+    dims: Sequence[int],
+    strides: Sequence[int],
+    box: Sequence[int],
+    element_strides: Sequence[int] | None = None,
+    swizzle: str = "none",
+    fill: str = "zero",
+) -> bytes:
+    """The map of a tensor whose tiles are copied: 128 bytes for a ``__grid_constant__ const CUtensorMap`` parameter or memory.
+
+    Args:
+        dtype: numpy type (or its name) of the elements, or ``"bfloat16"``.
+        address: of the tensor: a number or a `Buffer`.
+        dims: size of each dimension in elements, the innermost first.
+        strides: bytes between neighbours of each dimension but the innermost.
+        box: size of a tile.
+        element_strides: distance of the elements of a tile; all of them when left out.
+        swizzle: ``none``, ``32B``, ``64B``, ``128B``, ``128B_ATOM_32B``.
+        fill: what stands for elements outside of the tensor: ``zero`` or ``nan``.
+
+    Raises:
+        ValueError: the hardware has no such tensors or tiles, or the simulator does not know what it does with them.
+    """
+    tensor = _tensor(dtype, address, dims, strides, element_strides, swizzle, fill)
+    if len(box) != len(dims) or not all(1 <= b <= _MAX_BOX for b in box):
+        raise ValueError(f"a box of {tuple(box)}: a size of 1 to {_MAX_BOX} for each of {len(dims)} dimensions is needed")
+    _check_row(tensor, box[0])
+    return _pack(tensor, _TILED, tuple(box), (), ())
+
+
+def tensor_map_im2col(
+    dtype: Any,
+    address: int | Address,
+    dims: Sequence[int],
+    strides: Sequence[int],
+    lower: Sequence[int],
+    upper: Sequence[int],
+    channels: int,
+    pixels: int,
+    element_strides: Sequence[int] | None = None,
+    swizzle: str = "none",
+    fill: str = "zero",
+) -> bytes:
+    """The map of a tensor of images (dimensions C, W, [H, [D,]] N) that are copied pixel after pixel.
+
+    Args:
+        dtype: as for `tensor_map`, as are ``address``, ``dims``, ``strides``, ``swizzle`` and ``fill``.
+        address: of the tensor.
+        dims: size of each dimension in elements, the innermost first.
+        strides: bytes between neighbours of each dimension but the innermost.
+        lower: first corner of the box of pixels in W, H, D, relative to the first pixel.
+        upper: last corner, relative to the last pixel.
+        channels: of each pixel that is copied.
+        pixels: of a column.
+        element_strides: distance of pixels; all of them when left out.
+        swizzle: as for `tensor_map`.
+        fill: as for `tensor_map`.
+
+    Raises:
+        ValueError: the hardware has no such tensors or columns.
+    """
+    tensor = _tensor(dtype, address, dims, strides, element_strides, swizzle, fill)
+    if not 3 <= len(dims) <= _RANKS:
+        raise ValueError(f"a tensor of {len(dims)} dimensions has no im2col mode")
+    low, high = _CORNERS[len(dims)]
+    for corner in (lower, upper):
+        if len(corner) != len(dims) - 2 or not all(low <= c <= high for c in corner):
+            raise ValueError(f"a corner at {tuple(corner)}: {len(dims) - 2} numbers of {low} to {high} are needed")
+    if not 1 <= channels <= _MAX_BOX or not 1 <= pixels <= _MAX_PIXELS:
+        raise ValueError(f"{channels} channels of {pixels} pixels: at most {_MAX_BOX} and {_MAX_PIXELS} are possible")
+    _check_row(tensor, channels)
+    return _pack(tensor, _IM2COL, (channels, pixels), tuple(lower), tuple(upper))
+
+
+def _tensor(
+    dtype: Any,
+    address: int | Address,
+    dims: Sequence[int],
+    strides: Sequence[int],
+    steps: Sequence[int] | None,
+    swizzle: str,
+    fill: str,
+) -> _Tensor:
+    name = dtype if dtype == "bfloat16" else np.dtype(dtype).name
+    if name not in _TYPES:
+        raise ValueError(f"tensors of {name} are not simulated (known: {', '.join(_TYPES)})")
+    if swizzle not in _SWIZZLES:
+        raise ValueError(f"swizzle '{swizzle}' is not simulated (known: {', '.join(_SWIZZLES)})")
+    if fill not in {"zero", "nan"} or (fill == "nan" and name not in _FLOATS):
+        raise ValueError(f"elements of {name} cannot be filled with '{fill}'")
+    base = address if isinstance(address, int) else address.address
+    if base % _ALIGN or not 0 <= base < 1 << 64:
+        raise ValueError(f"a tensor at {base:#x}: the address is no multiple of {_ALIGN}")
+    if not 1 <= len(dims) <= _RANKS or not all(1 <= d <= 1 << 32 for d in dims):
+        raise ValueError(f"dimensions of {tuple(dims)}: one to {_RANKS} of 1 to 2**32 are possible")
+    if len(strides) != len(dims) - 1 or not all(0 < s < 1 << 40 and s % _ALIGN == 0 for s in strides):
+        raise ValueError(f"strides of {tuple(strides)}: {len(dims) - 1} multiples of {_ALIGN} below 2**40 are needed")
+    taken = tuple(steps) if steps is not None else (1,) * len(dims)
+    if len(taken) != len(dims) or not all(1 <= s <= _MAX_STEP for s in taken):
+        raise ValueError(f"element strides of {taken}: {len(dims)} numbers of 1 to {_MAX_STEP} are needed")
+    kind, element = _TYPES[name]
+    code, span = _SWIZZLES[swizzle]
+    return _Tensor(kind, element, base, tuple(dims), tuple(strides), taken, code, span, int(fill == "nan"))
+
+
+def _check_row(tensor: _Tensor, elements: int) -> None:
+    size = elements * tensor.element
+    if size % _ALIGN:
+        raise ValueError(f"the innermost dimension of the box has {size} bytes, no multiple of {_ALIGN}")
+    if tensor.span and size != tensor.span:
+        raise ValueError(
+            f"the innermost dimension of the box has {size} bytes, the swizzle {tensor.span}: only equal ones are simulated"
+        )
+
+
+def _pack(tensor: _Tensor, mode: int, box: tuple[int, ...], lower: tuple[int, ...], upper: tuple[int, ...]) -> bytes:
+    def filled(values: tuple[int, ...], count: int, rest: int) -> tuple[int, ...]:
+        return (*values, *(rest,) * (count - len(values)))
+
+    rank = len(tensor.dims)
+    return _LAYOUT.pack(
+        _MAGIC, tensor.address, *filled(tensor.strides, _RANKS - 1, 0), *filled(tuple(d - 1 for d in tensor.dims), _RANKS, 0),
+        *filled(box, _RANKS, 1), *filled(tensor.steps, _RANKS, 1), rank, tensor.kind, tensor.swizzle, tensor.fill, mode,
+        *filled(lower, _RANKS - 2, 0), *filled(upper, _RANKS - 2, 0), _VERSION, b"",
+    )  # fmt: skip
