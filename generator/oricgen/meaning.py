@@ -9,7 +9,8 @@ Lane text is C statements separated by ``;``. In it
 * ``Ra.TYPE`` is the value of a source operand, ``Rd.TYPE = ...`` sets a destination; the types are the keys of ``_SOURCES``
   and ``_RESULTS``; ``Ra.neg``, ``Ra.abs``, ``Ra.inv``, ``Ra.absent`` ask for the operand's marks;
 * ``Pp`` is a source predicate (0 or 1), ``Pd = ...`` sets a destination predicate;
-* a modifier's name is its value: ``V_NAME``, 0 or 1 for a switch, the number for a number.
+* a modifier's name is its value: ``V_NAME``, 0 or 1 for a switch, the number for a number; ``shape.m``, ``.n`` and ``.k`` are the
+  numbers of a value like 64x8x16 (0 for values of another kind).
 
 Warp text is a call of one of the C functions ``sim_do_NAME``: an operand's name is its address, a modifier's name its value.
 Operands and modifiers that a meaning neither names nor lists under ``ignores`` must be absent or at their default in the word;
@@ -50,6 +51,8 @@ _RESULTS = {
     "u64": ("uint64_t", "(uint64_t)({e})", "sim_put64"),
     "f64": ("uint64_t", "sim_bits64({e})", "sim_put64"),
 }
+_DIMENSIONS = ("m", "n", "k")
+_SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)\Z")
 _PREDICATES = ("pred", "upred")
 _WORD = re.compile(r"\b([A-Za-z_]\w*)(?:\.(\w+))?")
 _ASSIGN = re.compile(r"([A-Za-z]\w*)(?:\.(\w+))? = (.*)\Z", re.S)
@@ -91,6 +94,7 @@ class _Reader:
         self.modifiers = {m.name: m for m in op.mods}
         self.used_operands: set[str] = set()
         self.used_mods: set[str] = set()
+        self.measured: set[str] = set()  # modifiers of which a number is used
         self.fetched: set[tuple[str, str]] = set()
         self.out = Meaning(op.ident, op.name, f"{op.path}:{op.line}", op.guard == "UP")
 
@@ -117,9 +121,29 @@ class _Reader:
             return self.source(name, kind)
         if name in self.modifiers and kind is None:
             return self.modifier(name)
+        if name in self.modifiers and kind in _DIMENSIONS:
+            return self.dimension(name, _DIMENSIONS.index(kind))
         if kind is not None:
             raise self.error(f"'{match.group(0)}': no operand '{name}'")
         return name
+
+    def dimension(self, name: str, index: int) -> str:
+        mod = self.modifiers[name]
+        if mod.kind != "enum":
+            raise self.error(f"'{name}' has no values like 64x8x16")
+        table = ["0"] * (1 << mod.width)
+        for value, code in mod.codes.items():
+            numbers = _SHAPE.match(value)
+            table[code] = numbers.group(index + 1) if numbers else "0"
+        key = f"{name}_{_DIMENSIONS[index]}"
+        if key not in self.used_mods:
+            self.used_mods.add(key)
+            self.measured.add(name)
+            values = f"static const uint16_t t_{key}[] = {{{', '.join(table)}}};"
+            self.out.mods.append(
+                f"{values}\n    const unsigned m_{key} = t_{key}[in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}];"
+            )
+        return f"m_{key}"
 
     def source(self, name: str, kind: str | None) -> str:
         operand = self.operand(name)
@@ -199,7 +223,7 @@ class _Reader:
                 raise self.error(f"does not use operand '{name}'")
             self.out.checks.append(f"sim_has_operand(&in->ops[{index}])")
         for mod in self.op.mods:
-            if mod.name not in self.used_mods and mod.name not in ignored:
+            if mod.name not in self.used_mods | self.measured | ignored:
                 self.out.checks.append(f"in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}")
 
 

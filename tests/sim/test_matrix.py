@@ -7,60 +7,17 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import oric.sim
 import pytest
 from oric.sim import Modes
 
 from tests.sim.matrix_forms import TARGETS, Form, forms_of, moves_of, pack, pack_accumulator, pack_metadata, unpack_accumulator
+from tests.sim.matrix_numbers import DTYPE, codes_of, integers_of, sparse_places, value
 from tests.sim.vendor_cubins import cubin
 
 Array = np.ndarray[Any, Any]
-DTYPE: dict[str, Any] = {
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "s32": np.int32,
-    "e4m3": ml_dtypes.float8_e4m3fn,
-    "e5m2": ml_dtypes.float8_e5m2,
-    "e3m2": ml_dtypes.float6_e3m2fn,
-    "e2m3": ml_dtypes.float6_e2m3fn,
-    "e2m1": ml_dtypes.float4_e2m1fn,
-    "ue8m0": ml_dtypes.float8_e8m0fnu,
-    "ue4m3": ml_dtypes.float8_e4m3fn,
-}
-CODE_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "e3m2": 6, "e2m3": 6, "e2m1": 4, "ue8m0": 8, "ue4m3": 7}
 FRACTION = {"f16": 10, "f32": 22}
-
-
-def value(codes: Array, kind: str) -> Array:
-    """The numbers that codes mean, as float64."""
-    if kind == "tf32":
-        return (codes & np.uint32(0xFFFFE000)).astype(np.uint32).view(np.float32).astype(np.float64)
-    unsigned = np.uint16 if CODE_BITS[kind] == 16 else np.uint8
-    with np.errstate(all="ignore"):
-        return codes.astype(unsigned).view(DTYPE[kind]).astype(np.float64)
-
-
-def codes_of(rng: Any, shape: tuple[int, ...], kind: str, how: str) -> Array:
-    """Element codes: small integers, normal numbers, or any bits with few special values."""
-    if kind[0] in "su" and kind[1:].isdigit():
-        return rng.integers(0, 1 << int(kind[1:]), shape, dtype=np.uint32)
-    if kind == "b1":
-        return rng.integers(0, 2, shape, dtype=np.uint32)
-    if how == "any":
-        codes = rng.integers(0, 1 << CODE_BITS[kind], shape, dtype=np.uint64).astype(np.uint32)
-        dull = ~np.isfinite(value(codes, kind)) & (rng.random(shape) < 0.97)
-        return np.where(dull, np.uint32(1), codes)
-    numbers = rng.integers(-3, 4, shape) if how == "integers" else rng.standard_normal(shape)
-    if kind == "tf32":
-        return numbers.astype(np.float32).view(np.uint32)
-    if kind == "f64":
-        return numbers.astype(np.float64).view(np.uint64)
-    dtype = DTYPE[kind]
-    return numbers.astype(dtype).view(np.uint16 if CODE_BITS[kind] == 16 else np.uint8).astype(np.uint32)
 
 
 def accumulators(rng: Any, form: Form, how: str) -> Array:
@@ -83,30 +40,18 @@ class Problem:
         self.a = codes_of(rng, (form.m, kept), form.atype, how)
         self.b = codes_of(rng, (8, form.k), form.btype, how)
         self.c = accumulators(rng, form, how)
-        self.places = self._choose(rng) if form.sparse else np.tile(np.arange(form.k), (form.m, 1))
+        self.within = self.places = np.tile(np.arange(form.k), (form.m, 1))
+        if form.sparse:
+            self.within, self.places = sparse_places(rng, 16, form.k, form.width)
         scale = form.scale or "ue8m0"
         self.scale_a = rng.integers(112, 140, (16, 4)) if scale == "ue8m0" else rng.integers(1, 127, (16, 4))
         self.scale_b = rng.integers(112, 140, (8, 4)) if scale == "ue8m0" else rng.integers(1, 127, (8, 4))
-
-    def _choose(self, rng: Any) -> Array:
-        """The k of each kept element of A; two of four (pairs of 4-bit numbers: of eight, TF32: one of two)."""
-        width, k = self.form.width, self.form.k
-        chunk, unit = {32: (2, 1), 16: (4, 1), 8: (4, 1), 4: (8, 2)}[width]
-        self.within = np.zeros((16, k // 2), int)
-        for row in range(16):
-            for group in range(k // chunk):
-                chosen = np.sort(rng.permutation(chunk // unit)[: chunk // unit // 2]) * unit
-                spread = (chosen[:, None] + np.arange(unit)).ravel()
-                self.within[row, group * chunk // 2 : (group + 1) * chunk // 2] = spread
-        return self.within + np.arange(k // 2) // (chunk // 2) * chunk
 
     def numbers(self, codes: Array, kind: str, scales: Array) -> Array:
         if kind == "f64":
             return codes.view(np.float64)
         if kind[0] in "su" and kind[1:].isdigit():
-            bits = int(kind[1:])
-            signed = codes.astype(np.int64)
-            return np.where((signed >> (bits - 1) == 1) & (kind[0] == "s"), signed - (1 << bits), signed)
+            return integers_of(codes, kind)
         if kind == "b1":
             return codes.astype(np.int64)
         out = value(codes, kind)
@@ -308,8 +253,7 @@ def test_fragments_and_shared_memory(target: str) -> None:
         want = memory.copy()
         module_of(target).launch(name, 1, 32, [memory, at, registers])
         if kind == "load":
-            tall = 8 if element == "b16" or not trans else 4
-            np.testing.assert_array_equal(registers, loaded(rows_of(want, at, element, count * tall), element, trans), name)
+            np.testing.assert_array_equal(registers, loaded(rows_of(want, at, element, 8 * count), element, trans), name)
         elif kind == "move":
             square = before.reshape(8, 4).view(np.uint16).T.copy().view(np.uint32)
             np.testing.assert_array_equal(registers.ravel(), square.ravel(), name)

@@ -177,3 +177,54 @@ int sim_sparse_places(const uint32_t *metadata, uint32_t selector, unsigned widt
     }
     return 1;
 }
+
+/* Accumulator element (row, column) of a 16 x 8 matrix. */
+static double accumulator(uint32_t *const *rows, uint32_t row, uint32_t column, unsigned format)
+{
+    uint32_t lane = row % 8 * 4 + column / 2;
+    const uint32_t *from = format == V_F16 ? rows[row / 8] : rows[row / 8 * 2 + column % 2];
+    uint32_t word = from ? from[lane] : 0;
+    return format == V_F16 ? sim_matrix_value(word >> (16 * (column % 2)) & 0xffff, V_F16) : (double)sim_f32(word);
+}
+
+static void put_accumulator(uint32_t *const *rows, uint32_t row, uint32_t column, unsigned format, uint32_t bits)
+{
+    uint32_t lane = row % 8 * 4 + column / 2;
+    uint32_t *to = format == V_F16 ? rows[row / 8] : rows[row / 8 * 2 + column % 2];
+    if (!to)
+        return;
+    if (format == V_F16)
+        to[lane] = column % 2 ? (to[lane] & 0xffff) | bits << 16 : (to[lane] & 0xffff0000u) | bits;
+    else
+        to[lane] = bits;
+}
+
+void sim_accumulate(sim_warp *w, const sim_block *block, uint32_t *const *c, uint32_t *const *d)
+{
+    uint32_t out[MATRIX_ROWS][MATRIX_COLUMNS];
+    for (uint32_t i = 0; i < MATRIX_ROWS; i++)
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++) {
+            double from = accumulator(c, i, j, block->format);
+            uint64_t noise = sim_matrix_noise(w, i, j + block->column);
+            out[i][j] = sim_dot(block->a[i], block->b[j], block->at ? block->at[i] : NULL, block->kept, from, block->format, block->keeps, noise);
+        }
+    for (uint32_t i = 0; i < MATRIX_ROWS; i++)
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
+            put_accumulator(d, i, j, block->format, out[i][j]);
+}
+
+/* An element of `width` bits as the integer that its type says. */
+int32_t sim_matrix_integer(uint32_t bits, unsigned width, unsigned type)
+{
+    int is_signed = type == V_S8 || type == V_S4;
+    return is_signed && bits >> (width - 1) ? (int32_t)bits - (1 << width) : (int32_t)bits;
+}
+
+uint32_t sim_integer_sum(int64_t sum, unsigned sat)
+{
+    if (sat && sum > INT32_MAX)
+        return INT32_MAX;
+    if (sat && sum < INT32_MIN)
+        return (uint32_t)INT32_MIN;
+    return (uint32_t)sum;
+}

@@ -7,6 +7,7 @@
 #include "sim_ops.h"
 
 #define MATRIX_ROWS 16
+#define MATRIX_COLUMNS 8
 #define MATRIX_K 256
 
 /* A warp-wide instruction needs all lanes; 0 after a fault. */
@@ -23,6 +24,21 @@ uint32_t sim_matrix_round(double x, unsigned format);
 uint64_t sim_matrix_noise(const sim_warp *w, uint32_t row, uint32_t column);
 /* c + sum of a[i] * b[at[i]] (at NULL: b[i]) over n terms, rounded once to `format`. */
 uint32_t sim_dot(const double *a, const double *b, const uint16_t *at, uint32_t n, double c, unsigned format, unsigned keeps, uint64_t noise);
+
+/* A product of 16 rows and 8 columns of floats, as one warp or one part of a wider product makes it. */
+typedef struct {
+    double a[MATRIX_ROWS][MATRIX_K / 2], b[MATRIX_COLUMNS][MATRIX_K / 2];
+    uint32_t kept;                /* elements of a row of a */
+    uint16_t (*at)[MATRIX_K / 2]; /* their places in b; NULL: the same */
+    unsigned format, keeps;       /* of the accumulator; see sim_dot */
+    uint32_t column;              /* of the first one in the wider product */
+} sim_block;
+
+/* d = a * b + c; c and d are the register rows of accumulators (NULL: zeros, or nowhere). */
+void sim_accumulate(sim_warp *w, const sim_block *block, uint32_t *const *c, uint32_t *const *d);
+/* An element of `width` bits as the integer that its type says; a sum as 32 bits. */
+int32_t sim_matrix_integer(uint32_t bits, unsigned width, unsigned type);
+uint32_t sim_integer_sum(int64_t sum, unsigned sat);
 
 /* Register rows of an operand of `words` registers; 0 after a fault. */
 int sim_rows(sim_warp *w, uint32_t mask, sim_opd o, uint32_t words, uint32_t **out);

@@ -75,6 +75,11 @@ SIM_OP(multiply_bits, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned s
 SIM_OP(multiply_doubles, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned rnd);
 SIM_OP(multiply_quads, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned types, unsigned step, unsigned acol, unsigned bcol);
 
+/* Products of a group of warps (sim_ops_warpgroup.c). */
+SIM_OP(group_floats, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, sim_opd Re, uint32_t selector, unsigned n, unsigned k, unsigned ctype, unsigned atype, unsigned btype, unsigned tnspa, unsigned tnspb, unsigned nega, unsigned negb, unsigned keeps);
+SIM_OP(group_integers, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, sim_opd Re, uint32_t selector, unsigned n, unsigned k, unsigned atype, unsigned btype, unsigned sat);
+SIM_OP(group_bits, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, unsigned n, unsigned k);
+
 /* Control flow (sim_ops_flow.c). */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);
 SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute);

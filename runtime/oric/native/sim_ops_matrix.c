@@ -1,8 +1,6 @@
 /* Products of a warp: HMMA, IMMA, BMMA, DMMA, QMMA, OMMA, with sparse A and with scales of blocks. */
 #include "sim_matrix.h"
 
-#define COLUMNS 8
-
 typedef struct {
     unsigned shape;
     uint16_t high, k;
@@ -46,34 +44,13 @@ static double element(const float_product *p, uint32_t *const *rows, uint32_t hi
 
 static double negated(sim_opd o, double x) { return o->flags & ORIC_F_NEG ? -x : x; }
 
-/* Accumulator element (row, column) of a 16 x 8 matrix. */
-static double accumulator(uint32_t *const *rows, uint32_t row, uint32_t column, unsigned format)
-{
-    uint32_t lane = row % 8 * 4 + column / 2;
-    const uint32_t *from = format == V_F16 ? rows[row / 8] : rows[row / 8 * 2 + column % 2];
-    uint32_t word = from ? from[lane] : 0;
-    return format == V_F16 ? sim_matrix_value(word >> (16 * (column % 2)) & 0xffff, V_F16) : (double)sim_f32(word);
-}
-
-static void put_accumulator(uint32_t *const *rows, uint32_t row, uint32_t column, unsigned format, uint32_t bits)
-{
-    uint32_t lane = row % 8 * 4 + column / 2;
-    uint32_t *to = format == V_F16 ? rows[row / 8] : rows[row / 8 * 2 + column % 2];
-    if (!to)
-        return;
-    if (format == V_F16)
-        to[lane] = column % 2 ? (to[lane] & 0xffff) | bits << 16 : (to[lane] & 0xffff0000u) | bits;
-    else
-        to[lane] = bits;
-}
-
 static uint32_t words_of(uint32_t high, uint32_t k, unsigned width) { return (high * k * width + 1023) / 1024; }
 
 static void multiply(sim_warp *w, const float_product *p)
 {
-    uint32_t *d[4], *a[16], *b[16], *c[4], out[MATRIX_ROWS][COLUMNS], words = p->ctype == V_F16 ? 2 : 4;
+    uint32_t *d[4], *a[16], *b[16], *c[4], words = p->ctype == V_F16 ? 2 : 4;
     static const double one[4] = {1, 1, 1, 1};
-    double rows[MATRIX_ROWS][MATRIX_K / 2], columns[COLUMNS][MATRIX_K / 2];
+    sim_block block = {.kept = p->kept, .at = p->at, .format = p->ctype, .keeps = p->keeps};
     if (!sim_rows(w, SIM_FULL, p->Ra, words_of(16, p->kept, p->width), a) || !sim_rows(w, SIM_FULL, p->Rb, words_of(8, p->k, p->width), b))
         return;
     if (!sim_rows(w, SIM_FULL, p->Rc, words, c) || !sim_rows(w, SIM_FULL, p->Rd, words, d))
@@ -81,20 +58,14 @@ static void multiply(sim_warp *w, const float_product *p)
     for (uint32_t i = 0; i < MATRIX_ROWS; i++)
         for (uint32_t k = 0; k < p->kept; k++) {
             const double *scale = p->scale_a ? p->scale_a[i] : one;
-            rows[i][k] = negated(p->Ra, element(p, a, 16, i, k, p->atype)) * scale[k * p->blocks / p->kept];
+            block.a[i][k] = negated(p->Ra, element(p, a, 16, i, k, p->atype)) * scale[k * p->blocks / p->kept];
         }
-    for (uint32_t j = 0; j < COLUMNS; j++)
+    for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
         for (uint32_t k = 0; k < p->k; k++) {
             const double *scale = p->scale_b ? p->scale_b[j] : one;
-            columns[j][k] = negated(p->Rb, element(p, b, 8, j, k, p->btype)) * scale[k * p->blocks / p->k];
+            block.b[j][k] = negated(p->Rb, element(p, b, 8, j, k, p->btype)) * scale[k * p->blocks / p->k];
         }
-    for (uint32_t i = 0; i < MATRIX_ROWS; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++)
-            out[i][j] = sim_dot(rows[i], columns[j], p->at ? p->at[i] : NULL, p->kept, accumulator(c, i, j, p->ctype), p->ctype, p->keeps,
-                                sim_matrix_noise(w, i, j));
-    for (uint32_t i = 0; i < MATRIX_ROWS; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++)
-            put_accumulator(d, i, j, p->ctype, out[i][j]);
+    sim_accumulate(w, &block, c, d);
 }
 
 static unsigned keeps(unsigned ctype, unsigned bits) { return ctype == V_F16 && bits > SIM_KEEPS_F16 ? SIM_KEEPS_F16 : bits; }
@@ -143,7 +114,7 @@ static double scale_value(uint32_t bits, unsigned type)
  * Scales of the rows of A and the columns of B: `blocks` bytes of a register of one thread of each quad (for A: two threads, rows g
  * and g + 8). Which thread and which byte: `chosen` = byte of A, thread pair of A << 2, byte of B << 3, thread of B << 5.
  */
-static int scales(sim_warp *w, sim_opd Rs, uint32_t index, sim_opd Rt, sim_opd URe, unsigned type, uint32_t blocks, double a[MATRIX_ROWS][4], double b[COLUMNS][4])
+static int scales(sim_warp *w, sim_opd Rs, uint32_t index, sim_opd Rt, sim_opd URe, unsigned type, uint32_t blocks, double a[MATRIX_ROWS][4], double b[MATRIX_COLUMNS][4])
 {
     uint32_t *rs[2], *rt[1], chosen = sim_get_uniform(w, SIM_FULL, URe);
     if (!sim_rows(w, SIM_FULL, Rs, index + 1, rs) || !sim_rows(w, SIM_FULL, Rt, 1, rt))
@@ -158,7 +129,7 @@ static int scales(sim_warp *w, sim_opd Rs, uint32_t index, sim_opd Rt, sim_opd U
             uint32_t word = rs[index] ? rs[index][i % 8 * 4 + 2 * pair_a + i / 8] : 0;
             a[i][n] = scale_value(word >> (8 * (byte_a + n)) & 255, type);
         }
-    for (uint32_t j = 0; j < COLUMNS; j++)
+    for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
         for (uint32_t n = 0; n < blocks; n++)
             b[j][n] = scale_value((rt[0] ? rt[0][j * 4 + thread_b] : 0) >> (8 * (byte_b + n)) & 255, type);
     return 1;
@@ -166,7 +137,7 @@ static int scales(sim_warp *w, sim_opd Rs, uint32_t index, sim_opd Rt, sim_opd U
 
 SIM_OP(multiply_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Rs, sim_opd Rt, sim_opd URe, unsigned k, unsigned atype, unsigned btype, unsigned width, unsigned stype, unsigned blocks)
 {
-    double a[MATRIX_ROWS][4], b[COLUMNS][4];
+    double a[MATRIX_ROWS][4], b[MATRIX_COLUMNS][4];
     if (!sim_whole_warp(w, mask) || !scales(w, Rs, 0, Rt, URe, stype, blocks, a, b))
         return;
     float_product p = {Rd, Ra, Rb, Rc, k, k, width, V_F32, atype, btype, SIM_KEEPS_FP8, NULL, (const double(*)[4])a, (const double(*)[4])b, blocks};
@@ -177,7 +148,7 @@ SIM_OP(multiply_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd 
 SIM_OP(multiply_sparse_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd Rs, sim_opd Rt, sim_opd URe, sim_opd sel, unsigned k, unsigned atype, unsigned btype, unsigned width, unsigned stype, unsigned blocks)
 {
     uint16_t at[MATRIX_ROWS][MATRIX_K / 2];
-    double a[MATRIX_ROWS][4], b[COLUMNS][4];
+    double a[MATRIX_ROWS][4], b[MATRIX_COLUMNS][4];
     if (!sim_whole_warp(w, mask) || !scales(w, Rs, 1, Rt, URe, stype, blocks, a, b))
         return;
     if (!places(w, Rs, (uint32_t)sel->value, width, k, at))
@@ -186,41 +157,25 @@ SIM_OP(multiply_sparse_scaled, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, s
     multiply(w, &p);
 }
 
-/* An element of `width` bits as the integer that its type says. */
-static int32_t integer(uint32_t bits, unsigned width, unsigned type)
-{
-    int is_signed = type == V_S8 || type == V_S4;
-    return is_signed && bits >> (width - 1) ? (int32_t)bits - (1 << width) : (int32_t)bits;
-}
-
-uint32_t sim_integer_sum(int64_t sum, unsigned sat)
-{
-    if (sat && sum > INT32_MAX)
-        return INT32_MAX;
-    if (sat && sum < INT32_MIN)
-        return (uint32_t)INT32_MIN;
-    return (uint32_t)sum;
-}
-
 static uint32_t *const *pick(uint32_t *const *rows, uint32_t row, uint32_t column) { return &rows[row / 8 * 2 + column % 2]; }
 
 static void multiply_integer(sim_warp *w, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, const shape_row *s, uint16_t (*at)[MATRIX_K / 2], unsigned atype, unsigned btype, unsigned sat)
 {
     unsigned width = atype == V_U4 || atype == V_S4 ? 4 : 8;
-    uint32_t kept = at ? s->k / 2 : s->k, *a[16], *b[16], *c[4], *d[4], out[MATRIX_ROWS][COLUMNS];
-    int32_t columns[COLUMNS][MATRIX_K / 2];
+    uint32_t kept = at ? s->k / 2 : s->k, *a[16], *b[16], *c[4], *d[4], out[MATRIX_ROWS][MATRIX_COLUMNS];
+    int32_t columns[MATRIX_COLUMNS][MATRIX_K / 2];
     if (!sim_rows(w, SIM_FULL, Ra, words_of(s->high, kept, width), a) || !sim_rows(w, SIM_FULL, Rb, words_of(8, s->k, width), b))
         return;
     if (!sim_rows(w, SIM_FULL, Rc, s->high / 4, c) || !sim_rows(w, SIM_FULL, Rd, s->high / 4, d))
         return;
-    for (uint32_t j = 0; j < COLUMNS; j++)
+    for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
         for (uint32_t k = 0; k < s->k; k++)
-            columns[j][k] = integer(sim_fragment(b, 8, width, j, k), width, btype);
+            columns[j][k] = sim_matrix_integer(sim_fragment(b, 8, width, j, k), width, btype);
     for (uint32_t i = 0; i < s->high; i++) {
         int32_t row[MATRIX_K / 2];
         for (uint32_t k = 0; k < kept; k++)
-            row[k] = integer(sim_fragment(a, s->high, width, i, k), width, atype);
-        for (uint32_t j = 0; j < COLUMNS; j++) {
+            row[k] = sim_matrix_integer(sim_fragment(a, s->high, width, i, k), width, atype);
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++) {
             const uint32_t *from = *pick(c, i, j);
             int64_t sum = from ? (int32_t)from[i % 8 * 4 + j / 2] : 0;
             for (uint32_t k = 0; k < kept; k++)
@@ -229,7 +184,7 @@ static void multiply_integer(sim_warp *w, sim_opd Rd, sim_opd Ra, sim_opd Rb, si
         }
     }
     for (uint32_t i = 0; i < s->high; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++)
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
             if (*pick(d, i, j))
                 (*pick(d, i, j))[i % 8 * 4 + j / 2] = out[i][j];
 }
@@ -256,13 +211,13 @@ SIM_OP(multiply_sparse_integers, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc,
 SIM_OP(multiply_bits, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned shape, unsigned op)
 {
     const shape_row *s = shape_of(w, mask, shape);
-    uint32_t *a[4], *b[2], *c[4], *d[4], out[MATRIX_ROWS][COLUMNS];
+    uint32_t *a[4], *b[2], *c[4], *d[4], out[MATRIX_ROWS][MATRIX_COLUMNS];
     if (!s || !sim_rows(w, mask, Ra, words_of(s->high, s->k, 1), a) || !sim_rows(w, mask, Rb, s->k / 128, b))
         return;
     if (!sim_rows(w, mask, Rc, s->high / 4, c) || !sim_rows(w, mask, Rd, s->high / 4, d))
         return;
     for (uint32_t i = 0; i < s->high; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++) {
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++) {
             const uint32_t *from = *pick(c, i, j);
             uint32_t sum = from ? from[i % 8 * 4 + j / 2] : 0;
             for (uint32_t k = 0; k < s->k; k += 32) { /* a register at a time: its element is 32 bits of k */
@@ -272,7 +227,7 @@ SIM_OP(multiply_bits, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigned s
             out[i][j] = sum;
         }
     for (uint32_t i = 0; i < s->high; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++)
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++)
             if (*pick(d, i, j))
                 (*pick(d, i, j))[i % 8 * 4 + j / 2] = out[i][j];
 }
@@ -291,14 +246,14 @@ SIM_OP(multiply_doubles, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigne
 {
     const shape_row *s = shape_of(w, mask, shape);
     uint32_t *a[16], *b[8], *c[8], *d[8];
-    uint64_t out[MATRIX_ROWS][COLUMNS];
+    uint64_t out[MATRIX_ROWS][MATRIX_COLUMNS];
     if (!s || !sim_rows(w, mask, Ra, s->high * s->k / 16, a) || !sim_rows(w, mask, Rb, s->k / 2, b))
         return;
     if (!sim_rows(w, mask, Rc, s->high / 2, c) || !sim_rows(w, mask, Rd, s->high / 2, d))
         return;
     uint32_t halves = s->high / 8;
     for (uint32_t i = 0; i < s->high; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++) {
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++) {
             double sum = pair_value(c, i / 8 * 2 + j % 2, i % 8 * 4 + j / 2, Rc);
             for (uint32_t k = 0; k < s->k; k++) {
                 double x = pair_value(a, k / 4 * halves + i / 8, i % 8 * 4 + k % 4, Ra);
@@ -307,7 +262,7 @@ SIM_OP(multiply_doubles, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsigne
             out[i][j] = sim_bits64(sum);
         }
     for (uint32_t i = 0; i < s->high; i++)
-        for (uint32_t j = 0; j < COLUMNS; j++) {
+        for (uint32_t j = 0; j < MATRIX_COLUMNS; j++) {
             uint32_t index = i / 8 * 2 + j % 2, lane = i % 8 * 4 + j / 2;
             if (d[2 * index]) {
                 d[2 * index][lane] = (uint32_t)out[i][j];

@@ -1,4 +1,4 @@
-"""Makes matrix.*.cubin.xz anew from the forms of tests/sim/matrix_forms.py: needs ptxas 13.0 on PATH.
+"""Makes matrix.*.cubin.xz and group.*.cubin.xz anew from the forms of tests/sim/*_forms.py: needs ptxas 13.0 on PATH.
 
 Run it as a module from the root.
 """
@@ -11,19 +11,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.sim.matrix_forms import TARGETS, module_text
+from tests.sim import group_forms, matrix_forms
 
 HERE = Path(__file__).resolve().parent
 
 
+def make(name: str, target: str, text: str) -> None:
+    """Assemble and pack one module."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "in.ptx", Path(folder) / "out.cubin"
+        source.write_text(text, encoding="utf-8")
+        subprocess.run(["ptxas", "-O3", f"-arch={target}", "-o", str(out), str(source)], check=True)
+        packed = lzma.compress(out.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
+    (HERE / f"{name}.{target}.cubin.xz").write_bytes(packed)
+
+
 def main() -> int:
-    for target in TARGETS:
-        with tempfile.TemporaryDirectory() as folder:
-            source, out = Path(folder) / "in.ptx", Path(folder) / "out.cubin"
-            source.write_text(module_text(target), encoding="utf-8")
-            subprocess.run(["ptxas", "-O3", f"-arch={target}", "-o", str(out), str(source)], check=True)
-            packed = lzma.compress(out.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
-        (HERE / f"matrix.{target}.cubin.xz").write_bytes(packed)
+    for target in matrix_forms.TARGETS:
+        make("matrix", target, matrix_forms.module_text(target))
+    make("group", "sm_90a", group_forms.module_text())
     return 0
 
 
