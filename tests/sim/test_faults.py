@@ -118,7 +118,7 @@ FAULTS = {
     "barrier count": ([("BAR.SYNC", 1, 33, {})], "ILLEGAL"),
     "trap": ([("BPT", {"code": 1})], "TRAP"),
     "no end": ([("BRA", -16, {})], "STEP_LIMIT"),
-    "no meaning": ([("LDSM", "R2", "RZ", 0, {})], "NO_MEANING"),
+    "no meaning": ([("S2R", "R2", "SR61", {})], "NO_MEANING"),
     "unknown variant": ([("LDG", "R4", "RZ", 0, "UR4", "P1", {})], "NO_MEANING"),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..isa import rows
-from ..render import template
+from ..render import header, template
 from ..spec import Spec
 from ..tables import simulator, targets
 
@@ -15,5 +15,11 @@ def render(spec: Spec) -> dict[str, str]:
     isas = rows.load(spec).isas
     values = simulator.load(spec)
     devices = [(t, simulator.bank_values(t) + values[t.isa]) for t in targets.load(spec).by_name.values() if t.isa]
-    sources = {"isas": isas, "devices": devices, "limits": LIMITS, "unknown": targets.UNKNOWN}
-    return {"oric_tables/simulator.py": template("simulator.py.j2", **sources)}
+    externals = simulator.externals(spec)
+    sources = {"isas": isas, "devices": devices, "limits": LIMITS, "unknown": targets.UNKNOWN, "externals": externals}
+    head = header("//", "generator/oricgen/outputs/simulator.py", ["spec/simulator.yaml"])
+    calls = spec.load("simulator.yaml")["external_calls"]
+    return {
+        "oric_tables/simulator.py": template("simulator.py.j2", **sources),
+        "c/sim_externals.c": head + template("sim_externals.c.j2", externals=externals, calls=calls),
+    }

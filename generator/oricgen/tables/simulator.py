@@ -42,6 +42,20 @@ def load(spec: Spec) -> dict[str, list[LaunchValue]]:
     return out
 
 
+class External(NamedTuple):
+    """A function that the driver provides: its name, the C function, the first register of each argument."""
+
+    name: str
+    call: str
+    registers: tuple[int, ...]
+
+
+def externals(spec: Spec) -> list[External]:
+    """The functions that the driver provides."""
+    found = spec.load(_FILE)["externals"]
+    return [External(str(name), row["call"], tuple(row["registers"])) for name, row in found.items()]
+
+
 def bank_values(target: targets.Target) -> list[LaunchValue]:
     """The launch values among the columns of a target's ``bank0``."""
     known = {name: offset for name, offset in target.bank0.items() if offset != targets.UNKNOWN}
@@ -49,13 +63,16 @@ def bank_values(target: targets.Target) -> list[LaunchValue]:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row a launch value."""
-    return entries(spec.load(_FILE), "launch_values", f"spec/{_FILE}", "bank 0 ")
+    """One row a launch value, one an external function."""
+    data = spec.load(_FILE)
+    values = entries(data, "launch_values", f"spec/{_FILE}", "bank 0 ")
+    return values + entries(data, "externals", f"spec/{_FILE}", "external ")
 
 
 def counts(spec: Spec) -> dict[str, int]:
-    """How many values a launch fills in."""
-    return {"launch values": len(spec.load(_FILE)["launch_values"])}
+    """How many values a launch fills in, how many functions it provides."""
+    data = spec.load(_FILE)
+    return {"launch values": len(data["launch_values"]), "external functions": len(data["externals"])}
 
 
 def check(spec: Spec) -> None:

@@ -25,7 +25,9 @@ enum {
     ORIC_FAULT_STEP_LIMIT = 7,
     ORIC_FAULT_DEADLOCK = 8,      /* live threads, none of them can go on */
     ORIC_FAULT_TRAP = 9,          /* BPT */
-    ORIC_FAULT_NO_MEMORY = 10     /* the host has no memory for the simulated one */
+    ORIC_FAULT_NO_MEMORY = 10,    /* the host has no memory for the simulated one */
+    ORIC_FAULT_BAD_FREE = 11,     /* free() of what malloc() has not given, or a second time */
+    ORIC_FAULT_ASSERT = 12        /* detail: message, file, line, function, with line feeds between them */
 };
 
 /* What a launch does besides running: oric_sim_launch.modes. */
@@ -103,7 +105,7 @@ typedef struct {
     uint64_t address; /* data address, or the wrong target of a branch */
     uint32_t size;    /* bytes of the access */
     int32_t write;
-    char detail[120];
+    char detail[1024];
 } oric_sim_fault;
 
 typedef struct {
@@ -123,6 +125,7 @@ typedef struct {
     uint32_t workers;       /* host threads that run CTAs; 0 and 1: this one */
     uint32_t cluster[3];    /* CTAs of a cluster; 1, 1, 1 without clusters */
     uint32_t seed;          /* of ORIC_SIM_PERTURB */
+    uint64_t heap_bytes;    /* what malloc() of the device can give away */
 } oric_sim_launch;
 
 typedef struct {
@@ -154,6 +157,9 @@ int oric_sim_run(oric_sim *sim, uint64_t steps);
 void oric_sim_stop(oric_sim *sim);
 const oric_sim_fault *oric_sim_fault_info(const oric_sim *sim);
 const oric_sim_stats *oric_sim_statistics(const oric_sim *sim);
+
+/* What printf() of the last launch has written so far; *size: its bytes. */
+const char *oric_sim_printed(const oric_sim *sim, uint64_t *size);
 
 /* Reports of the last launch: one for each kind and pair of instructions, in the order of their first appearance. */
 uint32_t oric_sim_report_count(const oric_sim *sim);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sass.h"
+#include "sim_external.h"
 #include "sim_facts.h"
 #include "sim_memcheck.h"
 #include "sim_modes.h"
@@ -35,6 +36,8 @@ void oric_sim_delete(oric_sim *sim)
     free(sim->codes);
     free(sim->allocs);
     free(sim->reports);
+    free(sim->printed);
+    free(sim->graves);
     free(sim);
 }
 
@@ -157,8 +160,16 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
     while (taken < budget) {
         sim_group *g = &w->groups[w->current];
         w->pc = g->pc;
-        if ((g->pc - w->code->base >= w->code->size || (g->pc & 15)) && !find_code(w, g->pc))
-            break;
+        if (g->pc - w->code->base >= w->code->size || (g->pc & 15)) {
+            if (sim_call_external(w)) {
+                taken++;
+                if (sim->fault.code)
+                    break;
+                continue;
+            }
+            if (!find_code(w, g->pc))
+                break;
+        }
         const oric_insn *in = &w->code->insns[(g->pc - w->code->base) >> 4];
         uint32_t mask = g->mask & guard_mask(w, in);
         w->active = g->mask;

@@ -199,6 +199,7 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     memset(&sim->stats, 0, sizeof sim->stats);
     memset(&sim->fault, 0, sizeof sim->fault);
     sim->nreports = 0;
+    sim->nprinted = 0;
     sim_memcheck_launch(sim);
     return 0;
 }
@@ -207,6 +208,8 @@ void sim_stop_grid(oric_sim *sim)
 {
     while (sim->ring)
         retire_cluster(sim);
+    while (sim->ngraves)
+        free(sim->graves[--sim->ngraves]);
     sim->num_clusters = sim->next_cluster = 0;
 }
 

@@ -61,24 +61,45 @@ uint64_t oric_sim_alloc(oric_sim *sim, uint64_t size, int read_only)
     fresh->size = size;
     fresh->data = data;
     fresh->read_only = read_only;
+    fresh->heap = 0;
     fresh->written = NULL;
     sim->next_address = (sim->next_address + size + GUARD_BYTES + 255) & ~255ull;
     return fresh->base;
 }
 
-int oric_sim_release(oric_sim *sim, uint64_t address)
+/* Free memory at the end of the launch; 0: now. */
+static int bury(oric_sim *sim, uint8_t *data)
+{
+    if (!sim->ring || !(sim->launch.modes & ORIC_SIM_STRICT))
+        return 0;
+    if (sim->ngraves == sim->room_graves) {
+        uint32_t room = sim->room_graves ? 2 * sim->room_graves : 16;
+        uint8_t **more = realloc(sim->graves, room * sizeof *more);
+        if (!more)
+            return 0;
+        sim->graves = more;
+        sim->room_graves = room;
+    }
+    sim->graves[sim->ngraves++] = data;
+    return 1;
+}
+
+int sim_release_from(oric_sim *sim, uint64_t address, uint64_t pc)
 {
     uint32_t above = upper_bound(sim, address);
     if (above == 0 || sim->allocs[above - 1].base != address)
         return -1;
-    sim_remember_freed(sim, &sim->allocs[above - 1], 0);
-    free(sim->allocs[above - 1].data);
+    sim_remember_freed(sim, &sim->allocs[above - 1], pc);
+    if (!bury(sim, sim->allocs[above - 1].data))
+        free(sim->allocs[above - 1].data);
     free(sim->allocs[above - 1].written);
     memmove(&sim->allocs[above - 1], &sim->allocs[above], (sim->nallocs - above) * sizeof(sim_alloc));
     sim->nallocs--;
     sim->last_alloc = 0;
     return 0;
 }
+
+int oric_sim_release(oric_sim *sim, uint64_t address) { return sim_release_from(sim, address, 0); }
 
 /* The host bytes of [address, address + size), or NULL when they do not lie in one allocation. */
 static uint8_t *host_range(oric_sim *sim, uint64_t address, uint64_t size)

@@ -169,12 +169,12 @@ SIM_OP(barrier_result, sim_opd Rd, sim_opd Pu)
     sim_putp(w, mask, Pu, w->result_pred ? SIM_FULL : 0);
 }
 
-/* The address of the next instruction, or of a label. */
+/* The address of the instruction itself, or of a label. */
 SIM_OP(program_counter, sim_opd Rd, sim_opd target)
 {
     uint64_t values[SIM_LANES];
     for (int l = 0; l < SIM_LANES; l++)
-        values[l] = target->kind == ORIC_K_NONE ? w->pc + INSN_BYTES : relative(w, target);
+        values[l] = target->kind == ORIC_K_NONE ? w->pc : relative(w, target);
     sim_put64(w, mask, Rd, values);
 }
 

@@ -15,6 +15,8 @@
 #define SIM_BANKS 32
 #define SIM_RANK_SHIFT 24 /* a shared address is offset and rank of the CTA in its cluster */
 #define SIM_MAX_CLUSTER 16
+#define SIM_EXTERNAL_BASE 0x7e0000000000ull /* code addresses of functions that the driver provides, 16 bytes each */
+#define SIM_EXTERNALS 4096u                 /* as many of them, with and without a function behind */
 
 /* Why a group of threads does not run. */
 enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER, SIM_AT_CLUSTER };
@@ -38,6 +40,7 @@ typedef struct {
     uint64_t base, size;
     uint8_t *data;
     int read_only;
+    int heap; /* of malloc() in device code */
     uint8_t *written; /* memory checker: a bit for each byte that has been written; NULL: all of it counts as written */
 } sim_alloc;
 
@@ -142,6 +145,11 @@ struct oric_sim {
     uint32_t threads;
     oric_sim_report *reports;
     uint32_t nreports, room_reports;
+    char *printed; /* by printf() of the device */
+    uint64_t nprinted, room_printed;
+    uint64_t heap_used;
+    uint8_t **graves; /* memory that device code has freed while copies may still be on their way into it */
+    uint32_t ngraves, room_graves;
 };
 
 /* Executes one instruction for the lanes of mask (never empty). */
@@ -164,6 +172,8 @@ void sim_report(sim_warp *w, uint32_t lane, oric_sim_report report);
 /* The host bytes of an access when it is allowed, else NULL and in *fault the kind; nothing is reported. */
 uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write, int *fault);
 const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
+/* Free an allocation, as the instruction at pc does (0: the host); -1: there is none. */
+int sim_release_from(oric_sim *sim, uint64_t address, uint64_t pc);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
 /* As sim_address for `need` bytes at an address that is a multiple of `align`. */
 uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t align, uint32_t need, int write);

@@ -9,6 +9,8 @@ numpy is imported here and nowhere else in the package.
 from __future__ import annotations
 
 from .errors import (
+    AssertionFailed,
+    BadFree,
     Deadlock,
     ExecutionError,
     IllegalInstruction,
@@ -18,6 +20,7 @@ from .errors import (
     OutOfBounds,
     SimError,
     StepLimit,
+    TimeLimit,
     Trap,
     Unsupported,
     WildBranch,
@@ -28,6 +31,8 @@ from .reports import Report
 from .tensor import tensor_map, tensor_map_im2col
 
 __all__ = [
+    "AssertionFailed",
+    "BadFree",
     "Buffer",
     "Deadlock",
     "ExecutionError",
@@ -42,6 +47,7 @@ __all__ = [
     "SimError",
     "Statistics",
     "StepLimit",
+    "TimeLimit",
     "Trap",
     "Unsupported",
     "WildBranch",

@@ -29,6 +29,7 @@ class ExecutionError(SimError):
         offset: byte offset of the instruction in that function.
         instruction: its text.
         address: the data address, or the target of a wild branch; None where there is none.
+        printed: what printf() had written.
     """
 
     kind = "fault"
@@ -53,6 +54,7 @@ class ExecutionError(SimError):
         self.offset = offset
         self.instruction = instruction
         self.address = address
+        self.printed = ""
 
 
 class OutOfBounds(ExecutionError):
@@ -109,6 +111,32 @@ class OutOfMemory(ExecutionError):
     kind = "out of memory"
 
 
+class BadFree(ExecutionError):
+    """free() in device code of what malloc() has not given, or a second time."""
+
+    kind = "bad free"
+
+
+class AssertionFailed(ExecutionError):
+    """assert() in device code.
+
+    Attributes:
+        assertion, file, line, asserting: the expression, its place in the source, and the function.
+    """
+
+    kind = "assertion failed"
+    assertion = ""
+    file = ""
+    line = 0
+    asserting = ""
+
+
+class TimeLimit(ExecutionError):
+    """A launch that takes longer than ``max_seconds``."""
+
+    kind = "time limit"
+
+
 # Fault codes of runtime/oric/native/sim.h.
 BY_CODE: Final[dict[int, type[ExecutionError]]] = {
     1: IllegalInstruction,
@@ -121,4 +149,6 @@ BY_CODE: Final[dict[int, type[ExecutionError]]] = {
     8: Deadlock,
     9: Trap,
     10: OutOfMemory,
+    11: BadFree,
+    12: AssertionFailed,
 }

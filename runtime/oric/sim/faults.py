@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import ffi, lib
 
-from .errors import BY_CODE, ExecutionError
+from .errors import BY_CODE, AssertionFailed, ExecutionError
 
 if TYPE_CHECKING:
     from .image import Image
 
 _SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
 _READ_ONLY: Final = 5
+_ASSERT: Final = 12
 _TEXT_SIZE: Final = 512
 
 
@@ -51,21 +52,34 @@ def error_of(image: Image, kernel: str, fault: Any, neighbours: list[tuple[int, 
     function, offset, text = place_of(image, fault.pc)
     block = (fault.ctaid[0], fault.ctaid[1], fault.ctaid[2])
     thread = (fault.tid[0], fault.tid[1], fault.tid[2])
-    what, address = _what(kind.kind, fault, neighbours)
+    what, address = _what(image, kind.kind, fault, neighbours)
     where = f"{function}+{offset:#06x} '{text}'" if function else "outside of the code"
     message = f"{what}; thread {_triple(thread)} of block {_triple(block)} at {where} (kernel {kernel})"
-    return kind(
+    error = kind(
         message, kernel=kernel, block=block, thread=thread, function=function, offset=offset, instruction=text, address=address
     )
+    if isinstance(error, AssertionFailed):
+        error.assertion, error.file, line, error.asserting = _lines(fault.detail)
+        error.line = int(line)
+    return error
+
+
+def _lines(detail: Any) -> list[str]:
+    """Message, file, line and function of a failed assertion; the first may have line feeds of its own."""
+    return str(ffi.string(detail).decode("utf-8", "replace")).rsplit("\n", 3)
 
 
 def _triple(index: tuple[int, int, int]) -> str:
     return f"({index[0]},{index[1]},{index[2]})"
 
 
-def _what(kind: str, fault: Any, neighbours: list[tuple[int, int, str]]) -> tuple[str, int | None]:
-    detail = ffi.string(fault.detail).decode("ascii", "replace")
+def _what(image: Image, kind: str, fault: Any, neighbours: list[tuple[int, int, str]]) -> tuple[str, int | None]:
+    detail = ffi.string(fault.detail).decode("utf-8", "replace")
+    if fault.code == _ASSERT:
+        message, file, line, function = _lines(fault.detail)
+        return f"{kind}: {message} ({file}:{line}, {function})", None
     if fault.size == 0:
+        detail = detail or f"external function {image.external_name(fault.address)}" if fault.address else detail
         return (f"{kind}: {detail}" if detail else kind), None
     if fault.space == 0:
         return f"{kind} to {fault.address:#x}", fault.address

@@ -6,12 +6,15 @@ from typing import Any, Final
 
 from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
-from oric_tables.simulator import DEVICES, Device
+from oric_tables.simulator import DEVICES, EXTERNALS, Device
 
 from oric.support import elf, elf_format
 
 from .errors import LoadError
 
+EXTERNAL_BASE: Final = 0x7E0000000000  # as SIM_EXTERNAL_BASE in native/sim_state.h
+_MOST_EXTERNALS: Final = 4096
+_EXTERNAL_BYTES: Final = 16
 CODE_BASE: Final = 0x7F0000000000
 _CODE_GAP: Final = 4096
 _DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
@@ -46,6 +49,7 @@ class Image:
         self.code: dict[str, int] = {}
         self.data: dict[str, tuple[int, int]] = {}
         self._section_address: dict[int, int] = {}
+        self._externals = list(EXTERNALS)  # functions of the driver by number, then those that it does not have
         self._place_code()
         self._place_data()
         self.banks: dict[int, bytes] = {b: self.patched(s) for b, s in self.cubin.constant_sections.items()}
@@ -89,10 +93,21 @@ class Image:
         return bytes(out)
 
     def symbol_address(self, number: int) -> int:
-        """Address of a symbol; 0 for one that is not defined in the module (a call or access there is an error)."""
+        """Address of a symbol, for a function that is not defined one of the driver's; 0 for other undefined symbols."""
         symbol = self.cubin.symbols[number]
         base = self._section_address.get(symbol.section)
-        return 0 if base is None else base + symbol.value
+        if base is not None:
+            return base + symbol.value
+        if symbol.section or not symbol.is_function or len(self._externals) == _MOST_EXTERNALS:
+            return 0
+        if symbol.name not in self._externals:
+            self._externals.append(symbol.name)
+        return EXTERNAL_BASE + _EXTERNAL_BYTES * self._externals.index(symbol.name)
+
+    def external_name(self, address: int) -> str:
+        """Name of the function of the driver at an address, "" when there is none."""
+        number, rest = divmod(address - EXTERNAL_BASE, _EXTERNAL_BYTES)
+        return self._externals[number] if not rest and 0 <= number < len(self._externals) else ""
 
     def write(self, address: int, data: bytes) -> None:
         """Write simulated global memory, read-only or not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -9,24 +10,26 @@ from oric_tables._native import ffi, lib
 
 from .arguments import POINTER_BYTES, Array, HostArrays, pack
 from .bank import LOCAL_WINDOW, SHARED_WINDOW, launch_values
-from .errors import LaunchError, LoadError
+from .errors import ExecutionError, LaunchError, LoadError, TimeLimit
 from .faults import error_of
 from .image import USER_BANK, Image
 from .modes import Modes
 from .reports import Report, reports_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from oric.support.elf import Cubin, Function
 
+HEAP_BYTES: Final = 8 << 20
 MAX_STEPS: Final = 1 << 28
 _SLICE: Final = 1 << 22  # warp instructions between two looks at signals
 _MAX_GRID: Final = (2**31 - 1, 65535, 65535)
 _MAX_BLOCK: Final = (1024, 1024, 64)
 _SHARED_ALIGN: Final = 16
 _STACK_ALIGN: Final = 16
-_DONE: Final = 0
+_SHORT_SLICE: Final = 1 << 18  # ... where there is a time limit
+_PAUSED: Final = 1
 _FAULT: Final = 2
 _CALL_STACK: Final = 1024
 _UNKNOWN: Final = 0xFFFFFFFF
@@ -39,12 +42,15 @@ Dim = int | tuple[int, ...]
 
 
 class Statistics(NamedTuple):
-    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs, and what its modes reported."""
+    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs; what its modes reported; what
+    printf() wrote.
+    """
 
     warp_instructions: int
     thread_instructions: int
     ctas: int
     reports: tuple[Report, ...] = ()
+    printed: str = ""
 
 
 class Buffer:
@@ -148,6 +154,9 @@ class Module:
         stack_bytes: int = 0,
         modes: Modes | None = None,
         cluster: Dim | None = None,
+        heap_bytes: int = HEAP_BYTES,
+        max_seconds: float | None = None,
+        output: Callable[[str], object] | None = None,
     ) -> Statistics:
         """Run a kernel to its end.
 
@@ -163,6 +172,9 @@ class Module:
             stack_bytes: more local memory for each thread than the cubin asks for (deep recursion).
             modes: strict mode, memory checker, clock and so on; none of them when left out.
             cluster: CTAs of a cluster in x, y, z; when left out what the kernel says, or no clusters.
+            heap_bytes: what malloc() of the device can give away.
+            max_seconds: time after which the launch is given up.
+            output: called with the text that printf() of the device has written, as the launch goes on.
 
         Raises:
             LaunchError: the launch is not possible. Nothing has run.
@@ -178,6 +190,7 @@ class Module:
         if not 0 < max_steps < 1 << 63:
             raise LaunchError(f"max_steps is {max_steps}, not a positive number")
         record.max_steps = max_steps
+        record.heap_bytes = heap_bytes
         (modes or Modes()).fill(record)
         record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
         values = list(args)
@@ -192,7 +205,7 @@ class Module:
             area = self._parameters(kernel, values, host, blocks)
             blocks.append(self._parameter_copy(area))
             self._set_banks(kernel, record, area, explicit, blocks[-1])
-            self._run(name, record)
+            printed = self._run(name, record, max_seconds, output)
             for number, address in enumerate(blocks[:-1]):
                 host.take(number, self.image.read(address, host.sizes()[number]))
         finally:
@@ -200,9 +213,8 @@ class Module:
             for address in blocks:
                 self.release(address)
         done = lib.oric_sim_statistics(self.image.sim)
-        return Statistics(
-            done.warp_instructions, done.thread_instructions, done.ctas, reports_of(self.image, name, self._neighbours())
-        )
+        reports = reports_of(self.image, name, self._neighbours())
+        return Statistics(done.warp_instructions, done.thread_instructions, done.ctas, reports, printed)
 
     def _geometry(self, kernel: Function, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int) -> Any:
         """The launch record with sizes, checked against the limits of target and kernel."""
@@ -305,20 +317,44 @@ class Module:
             if lib.oric_sim_set_bank(self.image.sim, number, data, len(data)) != 0:
                 raise LoadError(f"constant bank {number} is not possible")
 
-    def _run(self, name: str, record: Any) -> None:
+    def _run(self, name: str, record: Any, max_seconds: float | None, output: Callable[[str], object] | None) -> str:
+        """Run to the end; returns what was printed."""
         sim = self.image.sim
         if lib.oric_sim_start(sim, record) != 0:
             raise LaunchError(f"kernel {name} cannot be launched with this geometry")
-        state = lib.oric_sim_run(sim, _SLICE)
-        while state not in (_DONE, _FAULT):
-            state = lib.oric_sim_run(sim, _SLICE)  # between two slices Python sees an interrupt
-        if state == _FAULT:
-            raise error_of(self.image, name, lib.oric_sim_fault_info(sim), self._neighbours())
+        until = None if max_seconds is None else time.monotonic() + max_seconds
+        steps = _SLICE if until is None else _SHORT_SLICE
+        printed, state = "", _PAUSED
+        while state == _PAUSED:
+            state = lib.oric_sim_run(sim, steps)  # between two slices Python sees an interrupt
+            if output is not None:
+                printed = _print_rest(self._printed(), printed, output)
+            if state == _PAUSED and until is not None and time.monotonic() > until:
+                error: ExecutionError = TimeLimit(f"time limit: {max_seconds} seconds are over (kernel {name})", kernel=name)
+                break
+        else:
+            printed = self._printed()
+            if state != _FAULT:
+                return printed
+            error = error_of(self.image, name, lib.oric_sim_fault_info(sim), self._neighbours())
+        error.printed = self._printed()
+        raise error
+
+    def _printed(self) -> str:
+        size = ffi.new("uint64_t *")
+        text = lib.oric_sim_printed(self.image.sim, size)
+        return bytes(ffi.buffer(text, size[0])).decode("utf-8", "replace") if size[0] else ""
 
     def _neighbours(self) -> list[tuple[int, int, str]]:
         """Address, bytes and name of the global allocations."""
         made = [(a, size, label) for a, (size, label) in self._buffers.items()]
         return made + [(a, size, section) for section, (a, size) in self.image.data.items()]
+
+
+def _print_rest(text: str, before: str, output: Callable[[str], object]) -> str:
+    if len(text) > len(before):
+        output(text[len(before) :])
+    return text
 
 
 def _triple(what: str, value: Dim) -> tuple[int, int, int]:
