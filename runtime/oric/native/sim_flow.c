@@ -105,8 +105,6 @@ static void reconverge(sim_warp *w)
         }
         if (wanted & ~here)
             continue;
-        if (w->shadow)
-            sim_memcheck_converged(w);
         for (uint32_t k = w->ngroups; k-- > 0;) {
             sim_group *other = &w->groups[k];
             if (k != i && other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & here)) {
@@ -329,7 +327,7 @@ void sim_exit(sim_warp *w, uint32_t mask)
 {
     sim_group *g = current(w);
     if (w->shadow)
-        sim_memcheck_exit(w);
+        sim_memcheck_exit(w, mask);
     w->moved = 1;
     sim_cluster *cluster = w->cta->cluster;
     cluster->live -= (uint32_t)__builtin_popcount(mask);

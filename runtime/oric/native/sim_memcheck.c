@@ -129,7 +129,7 @@ void sim_memcheck_end(sim_cta *cta)
     if (!s)
         return;
     for (uint32_t i = 0; s->warps && i < s->nwarps; i++)
-        free(s->warps[i].local_written);
+        free(s->warps[i].local_written), free(s->warps[i].doubts), free(s->warps[i].lanes);
     free(s->warps);
     free(s->shared_written);
     free_stand_ins(s->scratch[0]);
@@ -235,8 +235,9 @@ uint8_t *sim_memcheck_access(sim_warp *w, uint32_t lane, uint8_t *found, int fau
         report(w, lane, ORIC_REPORT_UNINITIALISED, space, address, size, write);
     if (map && write)
         set_bits(map, at, size);
-    if (space == ORIC_MEM_SHARED && found == w->cta->shared + address)
-        sim_race_access(w, lane, address, size,
+    uintptr_t own = (uintptr_t)found - (uintptr_t)w->cta->shared;
+    if (space == ORIC_MEM_SHARED && own < w->sim->launch.shared_bytes)
+        sim_race_access(w, lane, own, size,
                         s->atomic ? ORIC_ACCESS_ATOMIC : write ? ORIC_ACCESS_WRITE : ORIC_ACCESS_READ);
     return w->sim->fault.code ? NULL : found;
 }

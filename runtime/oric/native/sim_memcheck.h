@@ -28,12 +28,11 @@ void sim_memcheck_copied(sim_warp *w, const uint8_t *to, uint64_t size); /* the 
 void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *mbarrier);
 /* Whoever passes here knows what everybody knew who passed before: atomics and mbarriers at that address. */
 void sim_memcheck_sync(sim_warp *w, const void *at);
-void sim_memcheck_converged(sim_warp *w);
 
 /* Barriers of the CTA (sim_syncheck.c). */
 void sim_memcheck_barrier(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing);
 void sim_memcheck_barrier_left(sim_warp *w, uint32_t index);
 void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index);
-void sim_memcheck_exit(sim_warp *w);
+void sim_memcheck_exit(sim_warp *w, uint32_t mask);
 void sim_memcheck_deadlock(sim_cta *cta);
 #endif

@@ -177,7 +177,7 @@ SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd UR
             return;
     }
     sim_async *copy = sim_async_add(w, SIM_BY_COPY_GROUP, mask, land_copies, &c, sizeof c);
-    for (uint32_t l = 0; copy && l < SIM_LANES; l++) {
+    for (uint32_t l = 0; (copy || w->shadow) && l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
         sim_async_covers(w, copy, c.to[l], bytes, 1);

@@ -5,15 +5,16 @@
  * CTA barriers, atomics on shared memory and mbarriers hand them on. All threads of a warp share a clock; that can hide a race
  * between warps of which only some lanes have synchronised, and never makes one up.
  *
- * Within a warp, lanes are ordered that were together in one group when the earlier of two instructions was executed (the
- * compiler leaves a warp barrier out where it knows that they are), or that have met since: after BSYNC, WARPSYNC, a barrier, an atomic.
+ * Within a warp, lanes are ordered that were together in one group at the earlier of two instructions (the compiler leaves a warp
+ * barrier out where it knows that they are) or have met since. An atomic, an mbarrier or a CTA barrier orders all lanes of its warp.
  */
 #include <stdlib.h>
 
 #include "sim_shadow.h"
 #include "oric_slots.h"
+#include "sass_access.h"
 
-enum { WORD = 4, KEY_BYTES = 8, NO_BOARD = 7 };
+enum { WORD = 4, MBARRIER_BYTES = 8, KEY_BYTES = 8, CAS_BYTES = 16, NO_BOARD = 7, NOT_TOGETHER = 0 };
 
 int sim_race_begin(sim_cta *cta)
 {
@@ -23,7 +24,7 @@ int sim_race_begin(sim_cta *cta)
     s->barrier_clocks = calloc(n * SIM_CTA_BARRIERS, sizeof *s->barrier_clocks);
     s->key_clocks = calloc(n * SHADOW_KEYS, sizeof *s->key_clocks);
     s->exit_clock = calloc(n, sizeof *s->exit_clock);
-    s->cells = calloc(cta->sim->launch.shared_bytes / WORD + 1, sizeof *s->cells);
+    s->cells = calloc(cta->sim->launch.shared_bytes / WORD + 3, sizeof *s->cells);
     if (!s->clocks || !s->barrier_clocks || !s->key_clocks || !s->exit_clock || !s->cells)
         return 0;
     for (uint32_t i = 0; i < cta->nwarps; i++) {
@@ -90,13 +91,92 @@ static void wait_for_groups(sim_warp *w, const oric_insn *in)
         copies_done(w, own->group[(own->commits - 1 - left) % SHADOW_GROUPS]);
 }
 
+/* The lanes that were together with `lane` are no more: they know of each other up to their last step. */
+static void part(sim_lane_clocks *c, uint32_t lane)
+{
+    uint32_t old = c->together[lane], last = c->when[sim_first_lane(old)];
+    for (uint32_t a = 0; a < SIM_LANES; a++) {
+        if (!(old >> a & 1))
+            continue;
+        for (uint32_t b = 0; b < SIM_LANES; b++)
+            if ((old >> b & 1) && c->known[a][b] < last)
+                c->known[a][b] = last;
+        c->together[a] = 1u << a;
+        c->when[a] = last;
+    }
+}
+
+/* The lanes of `mask` are together now: each knows what the others know. */
+static void meet(sim_lane_clocks *c, uint32_t mask)
+{
+    uint32_t all[SIM_LANES] = {0};
+    for (uint32_t a = 0; a < SIM_LANES; a++) {
+        if (!(mask >> a & 1))
+            continue;
+        if (c->together[a] & (c->together[a] - 1))
+            part(c, a);
+        join(all, c->known[a], SIM_LANES);
+        all[a] = c->when[a];
+    }
+    for (uint32_t a = 0; a < SIM_LANES; a++) {
+        if (mask >> a & 1) {
+            memcpy(c->known[a], all, sizeof all);
+            c->together[a] = mask;
+        }
+    }
+}
+
+/* The group that runs is not the whole warp. */
+static void follow_lanes(sim_warp *w)
+{
+    sim_warp_shadow *own = sim_shadow_of(w);
+    uint32_t first = sim_first_lane(w->active);
+    if (!own->all && !own->lanes) {
+        own->all = w->active; /* the first instruction */
+        return;
+    }
+    if (!own->lanes) {
+        own->lanes = calloc(1, sizeof *own->lanes);
+        if (!own->lanes) {
+            sim_fault(w, ORIC_FAULT_NO_MEMORY, first, "memory checker");
+            return;
+        }
+        for (uint32_t a = 0; a < SIM_LANES; a++)
+            own->lanes->together[a] = own->all >> a & 1 ? own->all : 1u << a;
+        own->lanes->when[sim_first_lane(own->all)] = own->step - 1;
+        own->all = NOT_TOGETHER;
+    }
+    if (own->lanes->together[first] != w->active)
+        meet(own->lanes, w->active);
+    own->lanes->when[first] = own->step;
+}
+
+static int lanes_ordered(const sim_warp_shadow *own, uint32_t before, uint32_t step, uint32_t now)
+{
+    const sim_lane_clocks *c = own->lanes;
+    return !c || (c->together[now] >> before & 1) || c->known[now][before] >= step;
+}
+
+static int has_result(const oric_insn *in)
+{
+    oric_register_use uses[ORIC_MOST_USES];
+    int n = oric_accesses(in, uses);
+    while (n-- > 0)
+        if (uses[n].writes)
+            return 1;
+    return 0;
+}
+
 void sim_race_before(sim_warp *w, const oric_insn *in)
 {
     sim_warp_shadow *own = sim_shadow_of(w);
     own->step++;
+    if (w->active != own->all)
+        follow_lanes(w);
     w->shadow->synced = 0;
     w->shadow->ncandidates = 0;
     w->shadow->arrives = 0;
+    w->shadow->learns = w->shadow->atomic && has_result(in);
     if (own->commits && own->board != NO_BOARD)
         wait_for_groups(w, in);
 }
@@ -108,11 +188,22 @@ void sim_memcheck_commit(sim_warp *w)
     own->board = w->shadow->insn->control >> 5 & 7;
 }
 
-void sim_memcheck_sync(sim_warp *w, const void *at)
+/* An atomic without a result tells the others, but learns nothing. */
+static void sync_at(sim_warp *w, const void *at, int learns)
 {
     uint32_t *key = key_of(w->shadow, at);
-    sim_race_acquire(w->shadow, w->id, key);
+    if (learns)
+        sim_race_acquire(w->shadow, w->id, key);
     sim_race_release(w->shadow, w->id, key);
+}
+
+/* The words of an mbarrier are marked: some models test it with a plain load. */
+void sim_memcheck_sync(sim_warp *w, const void *at)
+{
+    uintptr_t place = (uintptr_t)at - (uintptr_t)w->cta->shared;
+    for (uint32_t i = 0; place < w->sim->launch.shared_bytes && i < MBARRIER_BYTES; i += WORD)
+        w->shadow->cells[(place + i) / WORD].mbarrier = 1;
+    sync_at(w, at, 1);
 }
 
 void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *mbarrier)
@@ -122,8 +213,6 @@ void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *m
     key_of(s, mbarrier)[s->nwarps + w->id] = sim_shadow_of(w)->stamp++;
 }
 
-void sim_memcheck_converged(sim_warp *w) { sim_shadow_of(w)->synced = sim_shadow_of(w)->step; }
-
 static int ordered(const sim_warp *w, uint32_t lane, const sim_touch *before)
 {
     const sim_shadow *s = w->shadow;
@@ -132,17 +221,18 @@ static int ordered(const sim_warp *w, uint32_t lane, const sim_touch *before)
         return before->clock <= known[s->nwarps + before->warp];
     if (before->warp != w->id)
         return before->clock <= known[before->warp];
-    return before->lane == lane || before->step <= s->warps[w->id].synced || (before->mask >> lane & 1);
+    const sim_warp_shadow *own = &s->warps[w->id];
+    return before->lane == lane || before->step <= own->synced || lanes_ordered(own, before->lane, before->step, lane);
 }
 
-static void report(sim_warp *w, uint32_t lane, const sim_touch *first, int access, uint64_t address, uint32_t size)
+static void report(sim_warp *w, uint32_t lane, const sim_touch *first, int access, uint64_t address, uint32_t size, uint64_t pc)
 {
     oric_sim_report r = {0};
     const uint32_t *block = w->sim->launch.block;
     uint32_t flat = first->warp * SIM_LANES + first->lane;
     r.kind = ORIC_REPORT_RACE;
-    r.first = w->pc >> 36 << 36 | (uint64_t)first->pc << 4;
-    r.second = w->pc;
+    r.first = pc >> 36 << 36 | (uint64_t)first->pc << 4;
+    r.second = pc;
     r.space = ORIC_MEM_SHARED;
     r.address = address;
     r.size = size;
@@ -153,6 +243,77 @@ static void report(sim_warp *w, uint32_t lane, const sim_touch *first, int acces
     r.other_tid[1] = flat / block[0] % block[1];
     r.other_tid[2] = flat / block[0] / block[1];
     sim_report(w, lane, r);
+}
+
+static int is_explained(const sim_shadow *s, uint32_t pc)
+{
+    for (uint32_t i = 0; i < s->nexplained; i++)
+        if (s->explained[i] == pc)
+            return 1;
+    return 0;
+}
+
+/* What a lane's reads have left open: those at `place` are explained, or (0) all of them are races. */
+static void settle(sim_warp *w, uint32_t lane, uint64_t place)
+{
+    sim_warp_shadow *own = sim_shadow_of(w);
+    for (int i = 0; own->ndoubts && i < SHADOW_DOUBTS; i++) {
+        sim_doubt *d = &own->doubts[lane][i];
+        if (!d->place || (place && d->place != place))
+            continue;
+        if (!place && !is_explained(w->shadow, d->reader))
+            report(&w->cta->warps[d->warp], d->lane, &d->first, d->access, d->address, d->size, d->pc);
+        d->place = 0;
+        own->ndoubts--;
+    }
+}
+
+/* An atomic of the lane: what it read there just before is part of it. */
+static void explain(sim_warp *w, uint32_t lane, uint64_t place)
+{
+    sim_shadow *s = w->shadow;
+    const sim_last_read *last = &sim_shadow_of(w)->last[lane];
+    settle(w, lane, place);
+    if (last->place == place && s->nexplained < SHADOW_EXPLAINED && !is_explained(s, last->pc))
+        s->explained[s->nexplained++] = last->pc;
+}
+
+void sim_race_settle(sim_warp *w, uint32_t lanes)
+{
+    for (uint32_t l = 0; l < SIM_LANES && sim_shadow_of(w)->ndoubts; l++)
+        if (lanes >> l & 1)
+            settle(w, l, 0);
+}
+
+/* A plain read of `reader` and an atomic: keep it until it is known what the reader does next. */
+static void doubt(sim_warp *w, const sim_touch *now, const sim_touch *first, const sim_touch *reader, uint64_t address, uint32_t size)
+{
+    sim_warp *by = &w->cta->warps[reader->warp];
+    sim_warp_shadow *own = sim_shadow_of(by);
+    uint64_t place = address / CAS_BYTES + 1;
+    if (!own->doubts)
+        own->doubts = calloc(SIM_LANES, sizeof *own->doubts);
+    if (!own->doubts) {
+        sim_fault(w, ORIC_FAULT_NO_MEMORY, now->lane, "memory checker");
+        return;
+    }
+    sim_doubt *list = own->doubts[reader->lane], *room = NULL;
+    for (int i = 0; i < SHADOW_DOUBTS; i++) {
+        if (list[i].place == place)
+            return;
+        room = list[i].place ? room : &list[i];
+    }
+    if (!room) {
+        settle(by, reader->lane, 0);
+        room = list;
+    }
+    if (by->dead >> reader->lane & 1) { /* it does nothing more */
+        if (!is_explained(w->shadow, reader->pc))
+            report(w, now->lane, first, now->access, address, size, w->pc);
+        return;
+    }
+    *room = (sim_doubt){place, *first, w->pc, address, size, reader->pc, now->warp, now->lane, now->access};
+    own->ndoubts++;
 }
 
 /* Two writes that nothing orders; what is there is compared when the instruction is done. */
@@ -177,7 +338,7 @@ void sim_race_after(sim_warp *w)
     for (uint32_t i = 0; i < s->ncandidates; i++) {
         const sim_candidate *c = &s->candidates[i];
         if (memcmp(c->before, c->bytes, c->size) != 0)
-            report(w, c->lane, &c->first, ORIC_ACCESS_WRITE, c->address, c->size);
+            report(w, c->lane, &c->first, ORIC_ACCESS_WRITE, c->address, c->size, w->pc);
     }
     if (s->synced || s->atomic) {
         clock_of(s, w->id)[w->id]++;
@@ -194,27 +355,56 @@ static void note_reader(sim_cell *c, const sim_touch *now)
     c->read[0] = *now;
 }
 
+/* An earlier write, plain or atomic, and the current access. */
+static void after_write(sim_warp *w, const sim_touch *last, const sim_touch *now, uint64_t address, uint32_t size)
+{
+    int together = last->warp == now->warp && last->step == now->step && last->lane != now->lane;
+    int atomics = (last->access == ORIC_ACCESS_ATOMIC) + (now->access == ORIC_ACCESS_ATOMIC);
+    int read = now->access == ORIC_ACCESS_READ;
+    if (!last->clock || (!(together && !read) && ordered(w, now->lane, last)))
+        return;
+    if (read && atomics)
+        doubt(w, now, last, now, address, size);
+    else if (read || atomics)
+        report(w, now->lane, last, now->access, address, size, w->pc);
+    else
+        add_candidate(w, last, now, address, size);
+}
+
+static void after_reads(sim_warp *w, const sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
+{
+    for (int i = 0; i < 2; i++) {
+        if (!c->read[i].clock || ordered(w, now->lane, &c->read[i]))
+            continue;
+        if (now->access == ORIC_ACCESS_ATOMIC)
+            doubt(w, now, &c->read[i], &c->read[i], address, size);
+        else
+            report(w, now->lane, &c->read[i], now->access, address, size, w->pc);
+    }
+}
+
 static void touch_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
 {
-    const sim_touch *last = &c->write;
-    int write = now->access != ORIC_ACCESS_READ;
-    int atomics = last->access == ORIC_ACCESS_ATOMIC && now->access == ORIC_ACCESS_ATOMIC;
-    int together = last->warp == now->warp && last->step == now->step && last->lane != now->lane;
-    if (last->clock && !atomics && ((write && together) || !ordered(w, now->lane, last))) {
-        if (write && now->access != ORIC_ACCESS_ATOMIC && last->access != ORIC_ACCESS_ATOMIC)
-            add_candidate(w, last, now, address, size);
-        else
-            report(w, now->lane, last, now->access, address, size);
+    if (c->mbarrier && now->access != ORIC_ACCESS_WRITE) {
+        sync_at(w, w->cta->shared + address, 1);
+        return;
     }
-    if (!write) {
+    c->mbarrier = 0;
+    after_write(w, &c->write, now, address, size);
+    if (now->access != ORIC_ACCESS_ATOMIC)
+        after_write(w, &c->atomic, now, address, size);
+    if (now->access == ORIC_ACCESS_READ) {
         note_reader(c, now);
         return;
     }
-    for (int i = 0; i < 2; i++)
-        if (c->read[i].clock && !ordered(w, now->lane, &c->read[i]))
-            report(w, now->lane, &c->read[i], now->access, address, size);
-    c->write = *now;
+    after_reads(w, c, now, address, size);
     c->read[0].clock = c->read[1].clock = 0;
+    if (now->access == ORIC_ACCESS_ATOMIC) {
+        c->atomic = *now;
+    } else {
+        c->write = *now;
+        c->atomic.clock = 0;
+    }
 }
 
 /* The cells of the four bytes of a word, made on first use; NULL without memory. */
@@ -265,14 +455,18 @@ static void for_cells(sim_warp *w, cell_fn each, const sim_touch *now, uint64_t 
 static sim_touch touch_of(const sim_warp *w, uint32_t lane, int access)
 {
     const sim_shadow *s = w->shadow;
-    return (sim_touch){clock_of(s, w->id)[w->id], sim_shadow_of(w)->step, w->active, (uint32_t)(w->pc >> 4),
-                       (uint8_t)w->id,            (uint8_t)lane,          (uint8_t)access};
+    uint32_t pc = (uint32_t)(w->pc >> 4);
+    return (sim_touch){clock_of(s, w->id)[w->id], sim_shadow_of(w)->step, pc, (uint8_t)w->id, (uint8_t)lane, (uint8_t)access};
 }
 
 void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size, int access)
 {
-    if (access == ORIC_ACCESS_ATOMIC)
-        sim_memcheck_sync(w, w->cta->shared + address);
+    if (access == ORIC_ACCESS_ATOMIC) {
+        sync_at(w, w->cta->shared + address, w->shadow->learns);
+        explain(w, lane, address / CAS_BYTES + 1);
+    } else if (access == ORIC_ACCESS_READ) {
+        sim_shadow_of(w)->last[lane] = (sim_last_read){address / CAS_BYTES + 1, (uint32_t)(w->pc >> 4)};
+    }
     sim_touch now = touch_of(w, lane, access);
     for_cells(w, touch_cell, &now, address, size);
 }

@@ -6,6 +6,8 @@
 enum {
     SHADOW_KEYS = 64,        /* sets of addresses whose atomics and mbarriers order threads */
     SHADOW_GROUPS = 64,      /* groups of asynchronous copies that a warp remembers */
+    SHADOW_DOUBTS = 4,       /* reads of a lane that the next atomics may explain */
+    SHADOW_EXPLAINED = 64,   /* instructions known to be such reads */
     SHADOW_CANDIDATES = 128, /* overlapping writes of one instruction that are looked at when it is done */
     SHADOW_SCRATCH = 1024    /* bytes that stand in for memory that is not there */
 };
@@ -24,25 +26,57 @@ typedef struct sim_stand_in {
 typedef struct {
     uint32_t clock; /* of the warp, or of its copies */
     uint32_t step;  /* instruction of the warp */
-    uint32_t mask;  /* lanes that were together with it */
     uint32_t pc;    /* code address / 16, lower bits */
     uint8_t warp, lane, access; /* ORIC_ACCESS_* */
 } sim_touch;
 
 /* Four bytes of shared memory, or one. Of the readers since the last write two of different warps are kept. */
 typedef struct {
-    sim_touch write, read[2];
+    sim_touch write;   /* the last one that is no atomic */
+    sim_touch atomic;  /* the last one since */
+    sim_touch read[2];
     uint32_t split; /* 1 + index of the four cells of the bytes, 0: not split */
+    uint32_t mbarrier; /* it is part of one */
 } sim_cell;
+
+/*
+ * A plain read and an atomic that nothing orders. It is no race when the reader, or another thread after the same instruction, goes
+ * on with an atomic there: a loop that ends when compare and swap finds what was read, or when the value needs no change.
+ */
+typedef struct {
+    uint64_t place; /* what the atomic must touch, 0: nothing kept */
+    sim_touch first;
+    uint64_t pc, address;
+    uint32_t size;
+    uint32_t reader; /* pc as in sim_touch */
+    uint8_t warp, lane, access; /* who found it */
+} sim_doubt;
+
+typedef struct {
+    uint64_t place;
+    uint32_t pc;
+} sim_last_read;
+
+/* What the lanes of a warp know of each other. */
+typedef struct {
+    uint32_t together[SIM_LANES];        /* lanes of the group in which a lane was last */
+    uint32_t when[SIM_LANES];            /* of the first lane of a group: its last step */
+    uint32_t known[SIM_LANES][SIM_LANES];/* step up to which a lane knows of another one */
+} sim_lane_clocks;
 
 typedef struct {
     uint32_t step;    /* instructions so far */
     uint32_t synced;  /* the last one up to which all lanes of the warp are ordered */
+    sim_lane_clocks *lanes; /* NULL: the lanes have been together all the time */
+    uint32_t all;           /* those lanes */
     uint32_t stamp;   /* clock of the copies that are issued now */
     uint32_t commits; /* groups */
     uint32_t group[SHADOW_GROUPS]; /* clock up to which a group reaches */
     uint8_t board;    /* scoreboard of the groups, 7: none */
     uint8_t *local_written; /* bits for local memory, lane after lane */
+    sim_doubt (*doubts)[SHADOW_DOUBTS]; /* of each lane as the reader; made on first use */
+    uint32_t ndoubts;       /* in use, of all lanes */
+    sim_last_read last[SIM_LANES];
 } sim_warp_shadow;
 
 /* A write over another one that nothing orders: a race when it changes what is there. */
@@ -67,7 +101,9 @@ typedef struct sim_shadow {
     uint32_t nbytes, room_bytes;
     sim_warp_shadow *warps;
     const oric_insn *insn;    /* the current instruction */
-    int atomic, synced, arrives;
+    uint32_t explained[SHADOW_EXPLAINED]; /* reads that belong to an atomic */
+    uint32_t nexplained;
+    int atomic, learns, synced, arrives;
     sim_candidate candidates[SHADOW_CANDIDATES];
     uint32_t ncandidates;
     sim_stand_in *scratch[2]; /* for reads and for writes */
@@ -84,6 +120,7 @@ void sim_race_after(sim_warp *w);
 /* The lane touches bytes of shared memory of its own CTA. */
 void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size, int access);
 void sim_race_release(sim_shadow *s, uint32_t warp, uint32_t *into);
+void sim_race_settle(sim_warp *w, uint32_t lanes); /* the lanes' reads have no explanation by now */
 void sim_race_acquire(sim_shadow *s, uint32_t warp, const uint32_t *from);
 
 static inline sim_warp_shadow *sim_shadow_of(const sim_warp *w) { return &w->shadow->warps[w->id]; }

@@ -8,7 +8,7 @@ static void report(sim_warp *w, uint32_t lane, int kind, uint32_t index)
     r.kind = kind;
     r.second = w->pc;
     r.number = index;
-    if (index < SIM_CTA_BARRIERS && s->barrier_pc[index]) {
+    if (index < SIM_CTA_BARRIERS && s->barrier_pc[index] && s->barrier_pc[index] != w->pc) {
         r.first = s->barrier_pc[index];
         memcpy(r.other_tid, s->barrier_tid[index], sizeof r.other_tid);
     }
@@ -43,6 +43,7 @@ void sim_memcheck_barrier(sim_warp *w, uint32_t mask, uint32_t index, uint32_t w
 {
     sim_shadow *s = w->shadow;
     (void)wait;
+    sim_race_settle(w, mask);
     if (~w->dead & ~mask)
         report(w, sim_first_lane(mask), ORIC_REPORT_DIVERGENT_BARRIER, index);
     else
@@ -54,8 +55,9 @@ void sim_memcheck_barrier_left(sim_warp *w, uint32_t index)
 {
     sim_shadow *s = w->shadow;
     sim_race_acquire(s, w->id, s->barrier_clocks + (size_t)index * s->nclocks);
-    sim_race_acquire(s, w->id, s->exit_clock);
-    sim_memcheck_converged(w);
+    if (!w->cta->barriers[index].wanted) /* of all threads: those that have exited count as arrived */
+        sim_race_acquire(s, w->id, s->exit_clock);
+    sim_shadow_of(w)->synced = sim_shadow_of(w)->step;
 }
 
 void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index)
@@ -65,7 +67,11 @@ void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index)
     s->barrier_pc[index] = 0;
 }
 
-void sim_memcheck_exit(sim_warp *w) { sim_race_release(w->shadow, w->id, w->shadow->exit_clock); }
+void sim_memcheck_exit(sim_warp *w, uint32_t mask)
+{
+    sim_race_settle(w, mask);
+    sim_race_release(w->shadow, w->id, w->shadow->exit_clock);
+}
 
 /* Who waits for ever: with lanes of its own warp elsewhere it is divergent, otherwise the warps do not agree. */
 void sim_memcheck_deadlock(sim_cta *cta)

@@ -7,7 +7,7 @@ with its words and an entry in ``problems``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from oric_tables import cubin as tables
 from oric_tables._native import ffi
@@ -17,6 +17,9 @@ from oric.support.elf_format import ET_REL
 
 from .code import INSTRUCTION_BYTES, Code
 from .labels import CodeSection, number_labels
+
+if TYPE_CHECKING:
+    from oric.support.lines import SourceLine
 
 
 @dataclass(slots=True)
@@ -33,13 +36,6 @@ class Line:
     control: int
     note: str = ""
     operand: str = ""
-
-
-class SourceLine(NamedTuple):
-    """A place in a source file."""
-
-    file: str
-    line: int
 
 
 @dataclass(slots=True)

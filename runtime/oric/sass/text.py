@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from oric.support.elf import Cubin, Function
 
 from .asm_write import directives
 from .assemble import unseen_parts
-from .listing import FunctionListing, Line, Listing, SourceLine, control_code
+from .listing import FunctionListing, Line, Listing, control_code
+
+if TYPE_CHECKING:
+    from oric.support.lines import SourceLine
 
 _TEXT_COLUMN = 35  # of the mnemonic in nvdisasm's lines; a guard of the thread stands to the left of it
 _THREAD_GUARDS = ("@P", "@!P")

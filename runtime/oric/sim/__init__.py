@@ -27,7 +27,7 @@ from .errors import (
 )
 from .modes import Modes
 from .module import Buffer, Module, Statistics, load
-from .reports import Report
+from .reports import Kind, Report
 from .tensor import tensor_map, tensor_map_im2col
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Deadlock",
     "ExecutionError",
     "IllegalInstruction",
+    "Kind",
     "LaunchError",
     "LoadError",
     "Misaligned",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .reports import Report
 
 Triple = tuple[int, int, int]
 
@@ -30,6 +33,7 @@ class ExecutionError(SimError):
         instruction: its text.
         address: the data address, or the target of a wild branch; None where there is none.
         printed: what printf() had written.
+        reports: what the modes of the launch had found before.
     """
 
     kind = "fault"
@@ -55,6 +59,7 @@ class ExecutionError(SimError):
         self.instruction = instruction
         self.address = address
         self.printed = ""
+        self.reports: tuple[Report, ...] = ()
 
 
 class OutOfBounds(ExecutionError):

@@ -15,6 +15,7 @@ _SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's sh
 _READ_ONLY: Final = 5
 _ASSERT: Final = 12
 _TEXT_SIZE: Final = 512
+_NULL_PAGE: Final = 1 << 16
 
 
 def place_of(image: Image, pc: int) -> tuple[str, int, str]:
@@ -85,12 +86,14 @@ def _what(image: Image, kind: str, fault: Any, neighbours: list[tuple[int, int, 
         return f"{kind} to {fault.address:#x}", fault.address
     access = "write to" if fault.write else "read of"
     head = "store to read-only memory" if fault.code == _READ_ONLY else kind
-    near = _near(fault.address, neighbours) if _SPACES[fault.space] == "global" else ""
-    return f"{head}: {fault.size}-byte {access} {_SPACES[fault.space]} memory at {fault.address:#x}{near}", fault.address
+    place = near(fault.address, neighbours) if _SPACES[fault.space] == "global" else ""
+    return f"{head}: {fault.size}-byte {access} {_SPACES[fault.space]} memory at {fault.address:#x}{place}", fault.address
 
 
-def _near(address: int, allocations: list[tuple[int, int, str]]) -> str:
+def near(address: int, allocations: list[tuple[int, int, str]]) -> str:
     """Where an address lies, seen from the allocation that is nearest to it."""
+    if address < _NULL_PAGE:
+        return ", a null pointer"
 
     def distance(entry: tuple[int, int, str]) -> int:
         base, size, _ = entry

@@ -11,6 +11,7 @@ from oric_tables.simulator import DEVICES, EXTERNALS, Device
 from oric.support import elf, elf_format
 
 from .errors import LoadError
+from .source import Sources
 
 EXTERNAL_BASE: Final = 0x7E0000000000  # as SIM_EXTERNAL_BASE in native/sim_state.h
 _MOST_EXTERNALS: Final = 4096
@@ -32,6 +33,7 @@ class Image:
         target: the simulated device.
         sim: the engine (``oric_sim *``).
         code: text section of a function -> its address.
+        sources: source lines of the code.
         data: section name -> (address, size) of initialised, zero and constant data.
     """
 
@@ -46,6 +48,7 @@ class Image:
         self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
         if self.sim == ffi.NULL:
             raise LoadError("no memory for the simulator")
+        self.sources = Sources(self.cubin)
         self.code: dict[str, int] = {}
         self.data: dict[str, tuple[int, int]] = {}
         self._section_address: dict[int, int] = {}

@@ -36,6 +36,7 @@ _UNKNOWN: Final = 0xFFFFFFFF
 _MAX_CLUSTER: Final = 16
 _MAX_SHARED: Final = 232448  # of any target
 _MAX_LOCAL: Final = 512 << 10
+_MOST_FREED: Final = 1024  # released buffers whose names are remembered
 _REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
 
 Dim = int | tuple[int, ...]
@@ -90,6 +91,7 @@ class Module:
         self.image = Image(data)
         self._buffers: dict[int, tuple[int, str]] = {}
         self._launches = 0
+        self._freed: dict[int, tuple[int, str]] = {}  # the latest
 
     @property
     def kernels(self) -> list[str]:
@@ -117,10 +119,24 @@ class Module:
             raise ValueError(f"{len(raw)} bytes do not fit variable {name} of {size}")
         self.image.write(address, raw)
 
-    def buffer(self, data: bytes | Array | int) -> Buffer:
-        """Device memory with the contents of ``data``, or of that many zero bytes."""
+    def buffer(self, data: bytes | Array | int, uninitialised: bool = False) -> Buffer:
+        """Device memory with the contents of ``data``, or of that many bytes.
+
+        Args:
+            data: the contents, or a size.
+            uninitialised: of a size: as from cudaMalloc, the bytes have no value until they are written, and the memory checker
+                reports who reads them before; otherwise they are zeros.
+
+        Raises:
+            ValueError: contents that are uninitialised.
+        """
         if isinstance(data, int):
-            return Buffer(self, data)
+            made = Buffer(self, data)
+            if uninitialised:
+                lib.oric_sim_set_uninitialised(self.image.sim, made.address)
+            return made
+        if uninitialised:
+            raise ValueError("a buffer with contents is not uninitialised")
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
         made = Buffer(self, len(raw))
         made.write(raw)
@@ -141,7 +157,11 @@ class Module:
     def release(self, address: int) -> None:
         """Free device memory."""
         lib.oric_sim_release(self.image.sim, address)
-        self._buffers.pop(address, None)
+        gone = self._buffers.pop(address, None)
+        if gone is not None:
+            self._freed[address] = gone
+            if len(self._freed) > _MOST_FREED:
+                del self._freed[next(iter(self._freed))]
 
     def launch(
         self,
@@ -206,6 +226,7 @@ class Module:
             blocks.append(self._parameter_copy(area))
             self._set_banks(kernel, record, area, explicit, blocks[-1])
             printed = self._run(name, record, max_seconds, output)
+            reports = reports_of(self.image, name, self._neighbours())
             for number, address in enumerate(blocks[:-1]):
                 host.take(number, self.image.read(address, host.sizes()[number]))
         finally:
@@ -213,7 +234,6 @@ class Module:
             for address in blocks:
                 self.release(address)
         done = lib.oric_sim_statistics(self.image.sim)
-        reports = reports_of(self.image, name, self._neighbours())
         return Statistics(done.warp_instructions, done.thread_instructions, done.ctas, reports, printed)
 
     def _geometry(self, kernel: Function, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int) -> Any:
@@ -338,6 +358,7 @@ class Module:
                 return printed
             error = error_of(self.image, name, lib.oric_sim_fault_info(sim), self._neighbours())
         error.printed = self._printed()
+        error.reports = reports_of(self.image, name, self._neighbours())
         raise error
 
     def _printed(self) -> str:
@@ -348,6 +369,7 @@ class Module:
     def _neighbours(self) -> list[tuple[int, int, str]]:
         """Address, bytes and name of the global allocations."""
         made = [(a, size, label) for a, (size, label) in self._buffers.items()]
+        made += [(a, size, f"{label}, which has been freed") for a, (size, label) in self._freed.items()]
         return made + [(a, size, section) for section, (a, size) in self.image.data.items()]
 
 

@@ -3,15 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import lib
 
-from .faults import place_of
+from .faults import near, place_of
 
 if TYPE_CHECKING:
+    from oric.support.lines import SourceLine
+
     from .errors import Triple
     from .image import Image
+
+
+class Kind(IntEnum):
+    """What was found: ``ORIC_REPORT_*`` of ``native/sim.h``."""
+
+    RAW = lib.ORIC_REPORT_RAW
+    WAR = lib.ORIC_REPORT_WAR
+    WAW = lib.ORIC_REPORT_WAW
+    ASYNC = lib.ORIC_REPORT_ASYNC
+    SETTLE = lib.ORIC_REPORT_SETTLE
+    STALL = lib.ORIC_REPORT_STALL
+    REUSE = lib.ORIC_REPORT_REUSE
+    OUT_OF_BOUNDS = lib.ORIC_REPORT_OUT_OF_BOUNDS
+    MISALIGNED = lib.ORIC_REPORT_MISALIGNED
+    READ_ONLY = lib.ORIC_REPORT_READ_ONLY
+    USE_AFTER_FREE = lib.ORIC_REPORT_USE_AFTER_FREE
+    UNINITIALISED = lib.ORIC_REPORT_UNINITIALISED
+    RACE = lib.ORIC_REPORT_RACE
+    DIVERGENT_BARRIER = lib.ORIC_REPORT_DIVERGENT_BARRIER
+    BARRIER_MISMATCH = lib.ORIC_REPORT_BARRIER_MISMATCH
+    BAD_FREE = lib.ORIC_REPORT_BAD_FREE
+    LEAK = lib.ORIC_REPORT_LEAK
+
+
+_TITLES: Final = {
+    Kind.RAW: "result read too early",
+    Kind.WAR: "source overwritten before it was read",
+    Kind.WAW: "results in the wrong order",
+    Kind.ASYNC: "memory of an asynchronous copy touched too early",
+    Kind.SETTLE: "scoreboard waited for too soon after its use",
+    Kind.STALL: "stall count too small",
+    Kind.REUSE: "stale source from the operand cache",
+    Kind.OUT_OF_BOUNDS: "out of bounds",
+    Kind.MISALIGNED: "misaligned address",
+    Kind.READ_ONLY: "store to read-only memory",
+    Kind.USE_AFTER_FREE: "use after free",
+    Kind.UNINITIALISED: "uninitialised memory",
+    Kind.RACE: "race",
+    Kind.DIVERGENT_BARRIER: "barrier in divergent code",
+    Kind.BARRIER_MISMATCH: "barrier mismatch",
+    Kind.BAD_FREE: "bad free",
+    Kind.LEAK: "leak",
+}
+_FILES: Final = {lib.ORIC_FILE_R: "R", lib.ORIC_FILE_P: "P", lib.ORIC_FILE_B: "B", lib.ORIC_FILE_UR: "UR", lib.ORIC_FILE_UP: "UP"}
+_SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
+_ACCESSES: Final = ("read", "write", "atomic access", "asynchronous write")
+_HAZARDS: Final = frozenset({Kind.RAW, Kind.WAR, Kind.WAW, Kind.REUSE})
+_OF_MEMORY: Final = frozenset({
+    Kind.OUT_OF_BOUNDS, Kind.MISALIGNED, Kind.READ_ONLY, Kind.USE_AFTER_FREE, Kind.UNINITIALISED, Kind.RACE, Kind.ASYNC,
+})  # fmt: skip
+_BARRIERS: Final = 16
+Code = tuple[str, int, str]
 
 
 @dataclass(frozen=True)
@@ -19,25 +74,97 @@ class Report:
     """One finding; ``str()`` is one line.
 
     Attributes:
-        kind: number of ``ORIC_REPORT_*`` in ``native/sim.h``.
+        kind: what was found.
         kernel: name of the kernel that was launched.
         block, thread: where it was found.
         function, offset, instruction: the instruction that found it.
         first: function, offset and text of the earlier instruction; ("", 0, "") without one.
         repeats: further findings of the same kind between the same instructions.
+        sources: source line of the instruction, then of the calls that it was inlined through; empty without line information.
+        first_sources: the same for the earlier instruction.
+        first_thread: thread of the earlier instruction, for races and barriers.
+        space: "global", "shared", "local", "constant" or "".
+        access, first_access: "read", "write", "atomic access" or "asynchronous write".
+        size, address: of the access.
+        near: where the address lies, seen from the nearest allocation.
+        register: the register of a hazard, "" otherwise.
+        number: the barrier, or the scoreboard.
+        had, needed: cycles of a hazard, threads of a barrier.
     """
 
-    kind: int
+    kind: Kind
     kernel: str
     block: Triple
     thread: Triple
     function: str
     offset: int
     instruction: str
-    first: tuple[str, int, str]
+    first: Code
     had: int
     needed: int
     repeats: int
+    sources: tuple[SourceLine, ...] = ()
+    first_sources: tuple[SourceLine, ...] = ()
+    first_thread: Triple = (0, 0, 0)
+    space: str = ""
+    access: str = ""
+    first_access: str = ""
+    size: int = 0
+    address: int = 0
+    near: str = ""
+    register: str = ""
+    number: int = 0
+
+    def __str__(self) -> str:
+        where = f"thread {_triple(self.thread)} of block {_triple(self.block)} at "
+        where += _code((self.function, self.offset, self.instruction), self.sources)
+        text = f"{_TITLES[self.kind]}: {self._what()}; {where}{self._before()} (kernel {self.kernel})"
+        return f"{text} ({self.repeats} more)" if self.repeats else text
+
+    def _what(self) -> str:
+        if self.kind in _OF_MEMORY:
+            preposition = "of" if self.access == "read" else "to"
+            return f"{self.size}-byte {self.access} {preposition} {self.space} memory at {self.address:#x}{self.near}"
+        if self.kind in _HAZARDS:
+            return f"{self.register}, " + ("no wait" if self.had < 0 else f"{self.had} cycles where {self.needed} are needed")
+        if self.kind in {Kind.BARRIER_MISMATCH, Kind.DIVERGENT_BARRIER}:
+            return self._barrier()
+        if self.kind == Kind.STALL:
+            return f"{self.had} cycles where {self.needed} are needed"
+        return f"{self.address:#x}{self.near}" if self.kind in {Kind.BAD_FREE, Kind.LEAK} else f"scoreboard {self.number}"
+
+    def _barrier(self) -> str:
+        if self.number >= _BARRIERS:
+            return "waits for threads that never come"
+        if self.kind == Kind.DIVERGENT_BARRIER:
+            return f"threads of the warp are elsewhere, barrier {self.number}"
+        if not self.needed:
+            return f"barrier {self.number} is never complete"
+        if self.had == self.needed:
+            return f"barrier {self.number} with and without a reduction"
+        return f"barrier {self.number} with {self.had} threads, {self.needed} of those before"
+
+    def _before(self) -> str:
+        if not self.first[0]:
+            return ""
+        place = _code(self.first, self.first_sources)
+        if self.kind == Kind.RACE:
+            return f", not ordered with the {self.first_access} by thread {_triple(self.first_thread)} at {place}"
+        if self.kind == Kind.BARRIER_MISMATCH:
+            return f", others at {place}"
+        return f", freed at {place}" if self.kind in {Kind.USE_AFTER_FREE, Kind.BAD_FREE} else f", after {place}"
+
+
+def _triple(index: Triple) -> str:
+    return f"({index[0]},{index[1]},{index[2]})"
+
+
+def _code(code: Code, sources: tuple[SourceLine, ...]) -> str:
+    function, offset, text = code
+    if not function:
+        return "the host" if not text else "outside of the code"
+    lines = f" [{', from '.join(map(str, sources))}]" if sources else ""
+    return f"{function}+{offset:#06x} '{text}'{lines}"
 
 
 def reports_of(image: Image, kernel: str, neighbours: list[tuple[int, int, str]]) -> tuple[Report, ...]:
@@ -48,23 +175,27 @@ def reports_of(image: Image, kernel: str, neighbours: list[tuple[int, int, str]]
         kernel: name of the launched kernel.
         neighbours: (address, bytes, name) of the global allocations, to say which one is near.
     """
-    out = []
-    for index in range(lib.oric_sim_report_count(image.sim)):
-        found = lib.oric_sim_report_at(image.sim, index)
-        function, offset, text = place_of(image, found.second)
-        out.append(
-            Report(
-                found.kind,
-                kernel,
-                (found.ctaid[0], found.ctaid[1], found.ctaid[2]),
-                (found.tid[0], found.tid[1], found.tid[2]),
-                function,
-                offset,
-                text,
-                place_of(image, found.first),
-                found.had,
-                found.needed,
-                found.repeats,
-            )
-        )
-    return tuple(out)
+    count = lib.oric_sim_report_count(image.sim)
+    return tuple(_report(image, kernel, lib.oric_sim_report_at(image.sim, i), neighbours) for i in range(count))
+
+
+def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, int, str]]) -> Report:
+    kind = Kind(found.kind)
+    function, offset, text = place_of(image, found.second)
+    first = place_of(image, found.first)
+    space = _SPACES[found.space] if kind in _OF_MEMORY else ""
+    is_global = space == "global" or kind in {Kind.BAD_FREE, Kind.LEAK}
+    access = found.second_access if found.second_access else int(found.write != 0)
+    return Report(
+        kind, kernel, _vector(found.ctaid), _vector(found.tid), function, offset, text, first,
+        found.had, found.needed, found.repeats,
+        sources=image.sources.at(function, offset), first_sources=image.sources.at(*first[:2]),
+        first_thread=_vector(found.other_tid),
+        space=space, access=_ACCESSES[access] if space else "", first_access=_ACCESSES[found.first_access] if space else "",
+        size=found.size, address=found.address, near=near(found.address, neighbours) if is_global else "",
+        register=f"{_FILES.get(found.file, '')}{found.number}" if kind in _HAZARDS else "", number=found.number,
+    )  # fmt: skip
+
+
+def _vector(values: Any) -> Triple:
+    return values[0], values[1], values[2]
