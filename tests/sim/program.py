@@ -85,7 +85,9 @@ class Device:
         assert lib.oric_sim_read(self.sim, address, ffi.cast("uint8_t *", ffi.from_buffer(out)), out.nbytes) == 0
         return out
 
-    def launch(self, block: int, bank0: bytes, registers: int = 64, shared: int = 0, local: int = 0, steps: int = 100000) -> Any:
+    def launch(
+        self, block: int, bank0: bytes, registers: int = 64, shared: int = 0, local: int = 0, steps: int = 100000, modes: int = 0
+    ) -> Any:
         """Run one CTA; returns the fault record when there is one."""
         assert lib.oric_sim_set_bank(self.sim, 0, bank0, len(bank0)) == 0
         launch = ffi.new(
@@ -100,6 +102,7 @@ class Device:
                 "shared_window": 1 << 40,
                 "local_window": 2 << 40,
                 "max_steps": steps,
+                "modes": modes,
             },
         )
         assert lib.oric_sim_start(self.sim, launch) == 0

@@ -1,11 +1,19 @@
 /* What a hazard does to values: old ones are read, results land in the wrong order, sources are read too late. */
 #include "sim_pending.h"
 
-static sim_saved *saved(sim_saved *list, uint32_t *n, uint16_t unit)
+static sim_saved *find(sim_saved *list, uint32_t n, uint16_t unit)
 {
-    for (uint32_t i = 0; i < *n; i++)
+    for (uint32_t i = 0; i < n; i++)
         if (list[i].unit == unit)
             return &list[i];
+    return NULL;
+}
+
+static sim_saved *saved(sim_saved *list, uint32_t *n, uint16_t unit)
+{
+    sim_saved *known = find(list, *n, unit);
+    if (known)
+        return known;
     if (*n == SIM_SAVED_MOST)
         return NULL; /* it is reported all the same */
     sim_saved *fresh = &list[(*n)++];
@@ -31,8 +39,13 @@ void sim_hazard_late_result(sim_warp *w, uint16_t unit, uint32_t lanes)
     sim_saved *entry = saved(w->pending->landing, &w->pending->nlanding, unit);
     if (!entry)
         return;
-    if (!entry->lanes)
-        sim_pending_get(w, unit, entry->value);
+    if (!entry->lanes) {
+        const sim_saved *early = find(w->pending->swapped, w->pending->nswapped, unit);
+        if (early)
+            memcpy(entry->value, early->value, sizeof entry->value);
+        else
+            sim_pending_get(w, unit, entry->value);
+    }
     entry->lanes |= lanes;
 }
 
