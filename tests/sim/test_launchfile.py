@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oric.sim.launchfile import main
+from oric.sim.run import main
 
 from tests.kernels import cases
 

@@ -48,7 +48,7 @@ def _dispatch(argv: list[str]) -> int:
 
         return dump(argv[1:])
     if command == "run":
-        from oric.sim.launchfile import main as run
+        from oric.sim.run import main as run
 
         return run(argv[1:])
     from .compile import main as compile_main

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HEAP_BYTES: Final = 8 << 20
 MAX_STEPS: Final = 1 << 28
-_SLICE: Final = 1 << 22  # warp instructions between two looks at signals
+_SLICE: Final = 1 << 20  # warp instructions between two looks at signals
 _MAX_GRID: Final = (2**31 - 1, 65535, 65535)
 _MAX_BLOCK: Final = (1024, 1024, 64)
 _SHARED_ALIGN: Final = 16
@@ -57,10 +57,10 @@ class Statistics(NamedTuple):
 class Buffer:
     """Memory of the device that lives across launches; pass it as an argument, or its ``address`` inside a structure."""
 
-    def __init__(self, module: Module, size: int) -> None:
+    def __init__(self, module: Module, size: int, name: str = "") -> None:
         self._module = module
         self.size = size
-        self.address: int = module.allocate(size)
+        self.address: int = module.allocate(size, name)
 
     def read(self) -> bytes:
         """The bytes of the buffer."""
@@ -119,26 +119,27 @@ class Module:
             raise ValueError(f"{len(raw)} bytes do not fit variable {name} of {size}")
         self.image.write(address, raw)
 
-    def buffer(self, data: bytes | Array | int, uninitialised: bool = False) -> Buffer:
+    def buffer(self, data: bytes | Array | int, uninitialised: bool = False, name: str = "") -> Buffer:
         """Device memory with the contents of ``data``, or of that many bytes.
 
         Args:
             data: the contents, or a size.
             uninitialised: of a size: as from cudaMalloc, the bytes have no value until they are written, and the memory checker
                 reports who reads them before; otherwise they are zeros.
+            name: what messages call it.
 
         Raises:
             ValueError: contents that are uninitialised.
         """
         if isinstance(data, int):
-            made = Buffer(self, data)
+            made = Buffer(self, data, name)
             if uninitialised:
                 lib.oric_sim_set_uninitialised(self.image.sim, made.address)
             return made
         if uninitialised:
             raise ValueError("a buffer with contents is not uninitialised")
         raw = data.tobytes() if isinstance(data, np.ndarray) else bytes(data)
-        made = Buffer(self, len(raw))
+        made = Buffer(self, len(raw), name)
         made.write(raw)
         return made
 
@@ -177,6 +178,7 @@ class Module:
         heap_bytes: int = HEAP_BYTES,
         max_seconds: float | None = None,
         output: Callable[[str], object] | None = None,
+        progress: Callable[[int, int, int], None] | None = None,
     ) -> Statistics:
         """Run a kernel to its end.
 
@@ -195,6 +197,7 @@ class Module:
             heap_bytes: what malloc() of the device can give away.
             max_seconds: time after which the launch is given up.
             output: called with the text that printf() of the device has written, as the launch goes on.
+            progress: called now and then with the CTAs that have ended, those of the grid, and the warp instructions so far.
 
         Raises:
             LaunchError: the launch is not possible. Nothing has run.
@@ -225,7 +228,7 @@ class Module:
             area = self._parameters(kernel, values, host, blocks)
             blocks.append(self._parameter_copy(area))
             self._set_banks(kernel, record, area, explicit, blocks[-1])
-            printed = self._run(name, record, max_seconds, output)
+            printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
             for number, address in enumerate(blocks[:-1]):
                 host.take(number, self.image.read(address, host.sizes()[number]))
@@ -337,7 +340,14 @@ class Module:
             if lib.oric_sim_set_bank(self.image.sim, number, data, len(data)) != 0:
                 raise LoadError(f"constant bank {number} is not possible")
 
-    def _run(self, name: str, record: Any, max_seconds: float | None, output: Callable[[str], object] | None) -> str:
+    def _run(
+        self,
+        name: str,
+        record: Any,
+        max_seconds: float | None,
+        output: Callable[[str], object] | None,
+        progress: Callable[[int, int, int], None] | None,
+    ) -> str:
         """Run to the end; returns what was printed."""
         sim = self.image.sim
         if lib.oric_sim_start(sim, record) != 0:
@@ -349,6 +359,9 @@ class Module:
             state = lib.oric_sim_run(sim, steps)  # between two slices Python sees an interrupt
             if output is not None:
                 printed = _print_rest(self._printed(), printed, output)
+            if progress is not None:
+                done = lib.oric_sim_statistics(sim)
+                progress(done.ctas, record.grid[0] * record.grid[1] * record.grid[2], done.warp_instructions)
             if state == _PAUSED and until is not None and time.monotonic() > until:
                 error: ExecutionError = TimeLimit(f"time limit: {max_seconds} seconds are over (kernel {name})", kernel=name)
                 break

@@ -60,6 +60,7 @@ def cuCtxSetCurrent(context: str) -> tuple[CUresult]:
 
 
 def cuModuleLoadData(image: bytes) -> tuple[CUresult, sim.Module]:
+    _state["fault"] = False
     _state["module"] = sim.load(image)
     return OK, _state["module"]
 
@@ -80,18 +81,26 @@ def cuMemAlloc(size: int) -> tuple[CUresult, int]:
     return OK, buffer.address
 
 
+def cuModuleGetGlobal(module: sim.Module, name: bytes) -> tuple[CUresult, Any, int]:
+    try:
+        address, size = module.image.variable(name.decode())
+    except sim.LoadError:
+        return CUresult.CUDA_ERROR_NOT_FOUND, None, 0
+    return OK, address, size
+
+
 def cuMemFree(address: int) -> tuple[CUresult]:
     _buffers.pop(address).free()
     return (OK,)
 
 
 def cuMemcpyHtoD(device: int, host: int, size: int) -> tuple[CUresult]:
-    _buffers[device].write(ctypes.string_at(host, size))
+    _state["module"].image.write(device, ctypes.string_at(host, size))
     return (OK,)
 
 
 def cuMemcpyDtoH(host: int, device: int, size: int) -> tuple[CUresult]:
-    ctypes.memmove(host, _buffers[device].read(), size)
+    ctypes.memmove(host, _state["module"].image.read(device, size), size)
     return (OK,)
 
 
