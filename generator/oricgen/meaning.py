@@ -248,6 +248,21 @@ def _modifier_value(op: Operation, mod: Modifier) -> str:
     )
 
 
+def in_order(op: Operation, row: Map) -> Meaning | None:
+    """Under which condition the result depends on the order of CTAs (``checks``); None: never.
+
+    Raises:
+        SpecError: the condition names an operand.
+    """
+    if row.get("in_order", False) is False:
+        return None
+    reader = _Reader(op, row)
+    reader.out.checks.append("1" if row["in_order"] is True else _WORD.sub(reader.word, str(row["in_order"])))
+    if reader.used_operands:
+        raise reader.error(f"in_order: '{min(reader.used_operands)}' is no modifier")
+    return reader.out
+
+
 def read(op: Operation, row: Map) -> Meaning | None:
     """The meaning of an operation; None when its row has none.
 

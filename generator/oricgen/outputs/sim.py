@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import SpecError
 from ..isa import rows
 from ..isa.model import Machine
-from ..meaning import Meaning, is_switch, read, value_name
+from ..meaning import Meaning, in_order, is_switch, read, value_name
 from ..render import header, template
 from ..spec import Spec
 
@@ -32,6 +32,13 @@ def render(spec: Spec) -> dict[str, str]:
     sources = ["spec/encoding", "spec/system_registers.yaml"]
     out["c/sim_exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
     out["c/sim_names.h"] = header("//", _ME, sources) + template("sim_names.h.j2", names=_names(machine))
+    ordered = [
+        (operations[name].number, found)
+        for data in spec.family("encoding").values()
+        for name, row in data["operations"].items()
+        if (found := in_order(operations[name], row)) is not None
+    ]
+    out["c/sim_in_order.c"] = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
     out["c/sim_table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
     return out
 

@@ -18,6 +18,7 @@ oric_sim *oric_sim_new(int isa)
         return NULL;
     sim->isa = isa;
     sim->next_address = FIRST_ADDRESS;
+    sim->shared = sim;
     return sim;
 }
 
@@ -49,6 +50,7 @@ int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint
     if (!codes)
         return -1;
     sim->codes = codes;
+    int in_order = 0;
     oric_insn *insns = calloc(count ? count : 1, sizeof *insns);
     if (!insns)
         return -1;
@@ -60,11 +62,13 @@ int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint
             insns[i].op = 0xffff;
             insns[i].guard = 7;
         }
+        in_order |= sim_in_order(&insns[i]);
     }
     sim_code *code = &sim->codes[sim->ncodes++];
     code->base = address;
     code->size = count * 16;
     code->insns = insns;
+    code->in_order = in_order;
     code->facts = NULL;
     return 0;
 }

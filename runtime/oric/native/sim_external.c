@@ -35,7 +35,9 @@ int sim_call_external(sim_warp *w)
     for (uint32_t l = 0; l < SIM_LANES; l++)
         targets[l] = mask >> l & 1 ? argument64(w, l, (uint8_t)sim_external_return) : 0;
     w->pc = targets[sim_first_lane(mask)] - INSN_BYTES; /* what goes wrong goes wrong at the call */
-    if (number >= sim_external_count)
+    if (w->sim->shared != w->sim) /* what the driver keeps is for one host thread: the launch begins again with one */
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "external function");
+    else if (number >= sim_external_count)
         sim_fault_access(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), ORIC_MEM_NONE, g->pc, 0, 0);
     else
         sim_externals[number].call(w, mask, sim_externals[number].registers);

@@ -129,13 +129,22 @@ static sim_cluster *new_cluster(oric_sim *sim, uint64_t number)
     return cluster;
 }
 
-/* Bring the next cluster of the grid in, behind the others. 0: no memory. */
+static int more_clusters(const oric_sim *sim)
+{
+    return __atomic_load_n(&sim->shared->next_cluster, __ATOMIC_RELAXED) < sim->num_clusters;
+}
+
+/* Bring the next cluster of the grid in, behind the others. 0: no memory; another worker may have had the last one. */
 static int admit_cluster(oric_sim *sim)
 {
-    sim_cluster *cluster = new_cluster(sim, sim->next_cluster);
-    if (!cluster)
+    uint64_t number = __atomic_fetch_add(&sim->shared->next_cluster, 1, __ATOMIC_RELAXED);
+    if (number >= sim->num_clusters)
+        return 1;
+    sim_cluster *cluster = new_cluster(sim, number);
+    if (!cluster) {
+        sim->fault.code = ORIC_FAULT_NO_MEMORY;
         return 0;
-    sim->next_cluster++;
+    }
     sim->resident++;
     if (sim->ring) {
         cluster->next = sim->ring->next;
@@ -183,6 +192,14 @@ static int take_sizes(oric_sim *sim)
     return threads <= 1024 && size <= SIM_MAX_CLUSTER;
 }
 
+/* From the first cluster on. */
+void sim_begin_grid(oric_sim *sim)
+{
+    sim->next_cluster = 0;
+    memset(&sim->stats, 0, sizeof sim->stats);
+    memset(&sim->fault, 0, sizeof sim->fault);
+}
+
 int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
 {
     sim_stop_grid(sim);
@@ -195,9 +212,7 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
         sim->num_clusters = 0;
         return -1;
     }
-    sim->next_cluster = 0;
-    memset(&sim->stats, 0, sizeof sim->stats);
-    memset(&sim->fault, 0, sizeof sim->fault);
+    sim_begin_grid(sim);
     sim->nreports = 0;
     sim->nprinted = 0;
     sim_memcheck_launch(sim);
@@ -208,6 +223,7 @@ void sim_stop_grid(oric_sim *sim)
 {
     while (sim->ring)
         retire_cluster(sim);
+    sim_end_team(sim);
     while (sim->ngraves)
         free(sim->graves[--sim->ngraves]);
     sim->num_clusters = sim->next_cluster = 0;
@@ -282,19 +298,20 @@ static int may_admit(const oric_sim *sim)
     uint64_t cta = sizeof(sim_cta) + launch->shared_bytes +
                    (uint64_t)sim->threads * (launch->num_regs * 4ull + launch->local_bytes) + 2048 * sim->threads / 32;
     uint64_t each = cta * launch->cluster[0] * launch->cluster[1] * launch->cluster[2];
-    return sim->next_cluster < sim->num_clusters && (sim->resident == 0 || (sim->resident + 1) * each < RESIDENT_BYTES);
+    return more_clusters(sim) && (sim->resident == 0 || (sim->resident + 1) * each < RESIDENT_BYTES);
 }
 
-int oric_sim_run(oric_sim *sim, uint64_t steps)
+/* Run clusters for about `steps` instructions. */
+int sim_run_slice(oric_sim *sim, uint64_t steps)
 {
     uint64_t taken = 0;
     if (sim->fault.code)
         return ORIC_SIM_FAULT;
-    while (sim->ring || sim->next_cluster < sim->num_clusters) {
-        if (!sim->ring && !admit_cluster(sim)) {
-            sim->fault.code = ORIC_FAULT_NO_MEMORY;
+    while (sim->ring || more_clusters(sim)) {
+        if (!sim->ring && !admit_cluster(sim))
             return ORIC_SIM_FAULT;
-        }
+        if (!sim->ring)
+            break;
         if (sim->stats.warp_instructions >= sim->launch.max_steps)
             step_limit(sim);
         uint64_t left = sim->launch.max_steps - sim->stats.warp_instructions;
@@ -302,14 +319,21 @@ int oric_sim_run(oric_sim *sim, uint64_t steps)
             taken += run_cluster(sim->ring, left < CLUSTER_SLICE ? left : CLUSTER_SLICE);
         if (sim->fault.code)
             return ORIC_SIM_FAULT;
-        if (sim->ring->live_ctas == 0)
+        if (sim->ring->live_ctas == 0) {
             retire_cluster(sim);
-        else if (may_admit(sim) && sim->stats.warp_instructions < sim->launch.max_steps)
-            (void)admit_cluster(sim); /* it may be the one that this one waits for; without memory the others go on */
-        else
+        } else if (may_admit(sim) && sim->stats.warp_instructions < sim->launch.max_steps) {
+            if (!admit_cluster(sim)) /* it may be the one that this one waits for */
+                return ORIC_SIM_FAULT;
+        } else {
             sim->ring = sim->ring->next;
+        }
         if (taken >= steps)
             break;
     }
-    return sim->ring || sim->next_cluster < sim->num_clusters ? ORIC_SIM_PAUSED : ORIC_SIM_DONE;
+    return sim->ring || more_clusters(sim) ? ORIC_SIM_PAUSED : ORIC_SIM_DONE;
+}
+
+int oric_sim_run(oric_sim *sim, uint64_t steps)
+{
+    return sim_wants_team(sim) ? sim_run_team(sim, steps) : sim_run_slice(sim, steps);
 }

@@ -79,16 +79,17 @@ uint64_t sim_combine(sim_warp *w, uint32_t lane, unsigned op, sim_element e, uin
 
 int sim_combine_at(sim_warp *w, uint32_t lane, unsigned op, sim_element e, uint8_t *memory, const uint8_t *operand)
 {
-    for (uint32_t i = 0; i < e.count; i++) {
+    sim_lock(w);
+    for (uint32_t i = 0; i < e.count && !w->sim->fault.code; i++) {
         uint64_t old = 0, x = 0;
         memcpy(&old, memory + i * e.bytes, e.bytes);
         memcpy(&x, operand + i * e.bytes, e.bytes);
         uint64_t fresh = sim_combine(w, lane, op, e, old, x);
-        if (w->sim->fault.code)
-            return 0;
-        memcpy(memory + i * e.bytes, &fresh, e.bytes);
+        if (!w->sim->fault.code)
+            memcpy(memory + i * e.bytes, &fresh, e.bytes);
     }
-    return 1;
+    sim_unlock(w);
+    return !w->sim->fault.code;
 }
 
 /* The words of a lane; rows that are NULL are zero. */
@@ -128,8 +129,8 @@ SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd 
         uint8_t *cell = place(w, l, space, at[l], words * 4, 1);
         if (!cell)
             return;
-        memcpy(old, cell, words * 4);
         take_lane(from, words, l, x);
+        memcpy(old, cell, words * 4);
         if (!sim_combine_at(w, l, op, e, cell, (const uint8_t *)x))
             return;
         put_lane(to, words, l, old);
@@ -148,9 +149,9 @@ static uint32_t swap_lanes(sim_warp *w, uint32_t mask, int space, const uint64_t
         uint8_t *cell = place(w, l, space, at[l], words * 4, 1);
         if (!cell)
             return done;
-        memcpy(old, cell, words * 4);
         take_lane(compare, words, l, wanted);
         take_lane(value, words, l, fresh);
+        memcpy(old, cell, words * 4);
         if (memcmp(old, wanted, words * 4) == 0) {
             memcpy(cell, fresh, words * 4);
             done |= 1u << l;

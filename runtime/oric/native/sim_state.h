@@ -1,6 +1,7 @@
 /* State of the simulator: module, grid, CTAs, warps. Private to sim*.c and the generated sim_exec*.c. */
 #ifndef ORIC_SIM_STATE_H
 #define ORIC_SIM_STATE_H
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ typedef struct {
 typedef struct {
     uint64_t base, size;
     oric_insn *insns; /* size / 16 of them */
+    int in_order;     /* it has instructions whose result depends on the order of CTAs */
     struct sim_facts *facts; /* strict mode (sim_facts.c); NULL before */
 } sim_code;
 
@@ -140,6 +142,8 @@ struct oric_sim {
     oric_sim_stats stats;
     oric_sim_fault fault;
     uint64_t next_cluster, num_clusters;
+    oric_sim *shared;  /* of a worker: the simulator that it works for, which has next_cluster; else itself */
+    struct sim_team *team; /* the workers of the launch (sim_workers.c); NULL while one host thread does it all */
     uint32_t resident;
     sim_cluster *ring; /* the cluster whose turn it is */
     uint32_t threads;
@@ -160,6 +164,8 @@ extern const sim_exec_fn sim_exec_table[];
 extern const char *const sim_op_names[];
 extern const uint8_t sim_op_uniform_guard[]; /* 1: the guard is a uniform predicate */
 extern const unsigned sim_op_count;
+/* Whether what an instruction does depends on the order in which CTAs run. */
+int sim_in_order(const oric_insn *in);
 
 /* Faults: the first one wins. Only the engine looks at it, between instructions. */
 void sim_fault(sim_warp *w, int code, uint32_t lane, const char *detail);
@@ -214,6 +220,24 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget);
 
 /* sim_grid.c: clusters and CTAs of a launch. */
 void sim_stop_grid(oric_sim *sim);
+void sim_begin_grid(oric_sim *sim);
+int sim_run_slice(oric_sim *sim, uint64_t steps);
+
+/* sim_workers.c: host threads that run CTAs. */
+int sim_wants_team(const oric_sim *sim);
+int sim_run_team(oric_sim *sim, uint64_t steps);
+void sim_end_team(oric_sim *sim);
+
+static inline void sim_add_stats(oric_sim_stats *sum, const oric_sim_stats *part)
+{
+    sum->warp_instructions += part->warp_instructions;
+    sum->thread_instructions += part->thread_instructions;
+    sum->ctas += part->ctas;
+}
+
+/* Around a read-modify-write of memory that CTAs on other host threads may see. */
+void sim_lock(sim_warp *w);
+void sim_unlock(sim_warp *w);
 
 /* What clocks count outside of timing mode: warp instructions of the CTA, so that the value is the same on every run. */
 static inline uint64_t sim_clock(const sim_warp *w) { return w->cta->steps + w->slice_steps; }

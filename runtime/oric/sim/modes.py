@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,14 +21,14 @@ class Modes:
         memcheck: memory faults, races, uninitialised reads and barrier errors are reported, and the launch goes on.
         timing: count cycles.
         perturb: a seed; moves every result that the hardware does not promise exactly within its tolerance. None: off.
-        workers: host threads that run CTAs.
+        workers: host threads that run CTAs; 0: as many as the machine gives this process.
     """
 
     strict: bool = False
     memcheck: bool = False
     timing: bool = False
     perturb: int | None = None
-    workers: int = 1
+    workers: int = 0
 
     def fill(self, record: Any) -> None:
         """Set the fields of a launch record (``oric_sim_launch *``)."""
@@ -35,4 +36,4 @@ class Modes:
             _STRICT * self.strict | _MEMCHECK * self.memcheck | _TIMING * self.timing | _PERTURB * (self.perturb is not None)
         )
         record.seed = (self.perturb or 0) & 0xFFFFFFFF
-        record.workers = self.workers
+        record.workers = self.workers or len(os.sched_getaffinity(0))
