@@ -1,8 +1,8 @@
 """Reads the ``meaning`` column of ``spec/encoding`` and turns it into C.
 
 A meaning is either text, executed for each lane, or a mapping ``{lanes: text, ...}`` or ``{warp: NAME(arguments), ...}``
-with ``ignores`` (operands and modifiers that do not change what is computed) and ``unknown`` (a condition over modifiers
-for which the meaning is not known).
+with ``ignores`` (operands and modifiers that do not change what is computed), ``unknown`` (a condition over modifiers
+for which the meaning is not known) and ``where`` (a mask of the lanes that do it; the others keep what they have).
 
 Lane text is C statements separated by ``;``. In it
 
@@ -35,6 +35,7 @@ _SOURCES = {
     "h2": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_H2)", "{v}[l]"),
     "u64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 0)", "{v}[l]"),
     "s64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 1)", "{v}[l]"),
+    "bits64": ("uint64_t", "sim_get_bits64(w, mask, o_{n}, {r})", "{v}[l]"),
     "f64": ("uint64_t", "sim_get_f64(w, mask, o_{n}, {r})", "sim_f64({v}[l])"),
     "addend": ("uint64_t", "sim_get_addend(w, mask, o_{n}, {r})", "{v}[l]"),
 }
@@ -70,6 +71,7 @@ class Meaning:
     operands: list[str] = field(default_factory=list)  # declarations of o_NAME
     checks: list[str] = field(default_factory=list)  # conditions under which the variant has no meaning
     mods: list[str] = field(default_factory=list)  # declarations of modifier values
+    where_mask: str = ""  # the lanes that execute it, where not all do
     fetch: list[str] = field(default_factory=list)
     lane: list[str] = field(default_factory=list)  # statements of a lane
     store: list[str] = field(default_factory=list)
@@ -275,11 +277,13 @@ def read(op: Operation, row: Map) -> Meaning | None:
     text = row["meaning"]
     ignored: set[str] = set()
     if isinstance(text, Map):
-        if set(text) - {"warp", "lanes", "ignores", "unknown"} or ("warp" in text) == ("lanes" in text):
-            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown'")
+        if set(text) - {"warp", "lanes", "ignores", "unknown", "where"} or ("warp" in text) == ("lanes" in text):
+            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown', 'where'")
         ignored = set(str(text.get("ignores", "")).split())
         if "unknown" in text:
-            reader.out.checks.append(_WORD.sub(reader.word, str(text["unknown"])))
+            reader.out.checks.append(f"({_WORD.sub(reader.word, str(text['unknown']))})")
+        if "where" in text:
+            reader.out.where_mask = _WORD.sub(reader.word, str(text["where"]))
         if "warp" in text:
             reader.call(str(text["warp"]))
         else:

@@ -1,13 +1,12 @@
 /*
- * What the lane expressions of the spec's `meaning` column call: integer, logic and floating-point operations on one
- * lane's values. Modifier values are the generated V_ names.
+ * What the lane expressions of the spec's `meaning` column call: floating-point operations on one lane's values
+ * (integer ones: sim_integer.h). Modifier values are the generated V_ names.
  */
 #ifndef ORIC_SIM_MATH_H
 #define ORIC_SIM_MATH_H
 #include <math.h>
 
-#include "sim_value.h"
-#include "sim_names.h"
+#include "sim_integer.h"
 
 #define SIM_INLINE static inline __attribute__((always_inline)) /* so that the clones use their own instructions */
 #define SIM_NAN32 0x7fffffffu
@@ -26,7 +25,18 @@ uint32_t sim_narrow(double x, unsigned format, unsigned rnd);
 /* a + b in double, rounded to odd: rounding it again to a format of at most 51 bits gives the exact sum's rounding. */
 double sim_add_odd(double a, double b);
 double sim_widen(uint64_t bits, unsigned format);
-uint32_t sim_mufu(unsigned fn, unsigned type, unsigned part, uint32_t bits, int neg, int abs);
+/* A double as a number of a narrow format (sim_small.c): F16, BF16, TF32, E5M2, E4M3, E3M2, E2M3, E2M1, E8; and back. `random`: the
+   16 bits of stochastic rounding (V_RS). Unused bits are 0. */
+uint32_t sim_encode(double x, unsigned format, unsigned rnd, uint32_t random, unsigned satfinite, unsigned relu);
+double sim_decode(uint32_t bits, unsigned format);
+/* Two results packed, a above b: a byte each, or four bits each in E2M1. `random`: a's and b's bits, for V_RS. */
+uint32_t sim_pack_small(double a, double b, unsigned format, unsigned rnd, const uint32_t random[2], unsigned satfinite, unsigned relu);
+uint32_t sim_pack_small_rs(double a, double b, unsigned format, uint32_t random, unsigned satfinite, unsigned relu);
+uint32_t sim_pack_half_rs(double a, double b, unsigned format, uint32_t random, unsigned satfinite, unsigned relu);
+/* The two numbers in a byte or pair of bytes as a pair of halves. */
+uint32_t sim_unpack_small(uint32_t bits, unsigned from, unsigned to, unsigned relu);
+uint32_t sim_pack_integers(int32_t a, int32_t b, uint32_t c, unsigned type, unsigned part);
+uint32_t sim_mufu(const oric_sim *sim, unsigned fn, unsigned type, unsigned part, uint32_t bits, int neg, int abs);
 uint32_t sim_fchk(uint32_t a, uint32_t b);
 
 SIM_INLINE float f32_flush(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x; }
@@ -169,209 +179,27 @@ static inline unsigned fcmp_other(unsigned cmp, double a, double b)
     return !fcmp(cmp, a, b);
 }
 
-static inline unsigned icmp(unsigned cmp, uint32_t a, uint32_t b, unsigned sign)
+/* One of the four additions that the lanes of a quad do: a + c, a - c, c - a, c; lane 0's stands in the upper bits. */
+static inline uint32_t fswzadd(float a, float c, unsigned pattern, uint32_t lane, unsigned rnd, unsigned ftz)
 {
-    uint32_t flip = sign == V_S32 ? 0x80000000u : 0;
-    a ^= flip;
-    b ^= flip;
-    switch (cmp) {
-    case V_F: return 0;
-    case V_LT: return a < b;
-    case V_EQ: return a == b;
-    case V_LE: return a <= b;
-    case V_GT: return a > b;
-    case V_NE: return a != b;
-    case V_GE: return a >= b;
-    default: return 1;
+    switch (pattern >> (6 - 2 * (lane & 3)) & 3) {
+    case 0: return fadd(a, c, rnd, ftz, 0);
+    case 1: return fadd(a, -c, rnd, ftz, 0);
+    case 2: return fadd(-a, c, rnd, ftz, 0);
+    default: return fadd(0.0f, c, rnd, ftz, 0);
     }
 }
 
-/* Comparison of upper halves, `low` is the result for the lower halves. */
-static inline unsigned icmp_ex(unsigned cmp, uint32_t a, uint32_t b, unsigned sign, unsigned low)
+/* A half of a pair as a single: exact. */
+static inline float half_as_single(uint32_t pair, unsigned part, unsigned bf16)
 {
-    if (cmp == V_EQ)
-        return a == b && low;
-    if (cmp == V_NE)
-        return a != b || low;
-    if (a == b && cmp != V_F && cmp != V_T)
-        return low;
-    return icmp(cmp, a, b, sign);
+    return (float)sim_widen(part == V_H1 ? pair >> 16 : pair & 0xffff, bf16 ? V_BF16 : V_F16);
 }
 
-static inline unsigned boolean(unsigned bop, unsigned a, unsigned b)
+/* A packed result with half of the third operand above it. */
+static inline uint32_t merge_half(uint32_t low, uint32_t c, unsigned part)
 {
-    return bop == V_AND ? a & b : bop == V_OR ? a | b : a ^ b;
-}
-
-static inline uint64_t mul_wide(uint32_t a, uint32_t b, unsigned sign)
-{
-    return sign == V_S32 ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : (uint64_t)a * b;
-}
-
-static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, unsigned lut)
-{
-    uint32_t r = 0;
-    if (lut & 0x01) r |= ~a & ~b & ~c;
-    if (lut & 0x02) r |= ~a & ~b & c;
-    if (lut & 0x04) r |= ~a & b & ~c;
-    if (lut & 0x08) r |= ~a & b & c;
-    if (lut & 0x10) r |= a & ~b & ~c;
-    if (lut & 0x20) r |= a & ~b & c;
-    if (lut & 0x40) r |= a & b & ~c;
-    if (lut & 0x80) r |= a & b & c;
-    return r;
-}
-
-/* Funnel shift of {high, low}; the type says how far and with which fill, hi which half comes out. */
-static inline uint32_t shf(uint32_t low, uint32_t shift, uint32_t high, unsigned dir, unsigned wrap, unsigned type, unsigned hi)
-{
-    uint64_t value = low | (uint64_t)high << 32;
-    uint32_t width = type == V_U64 || type == V_S64 ? 64 : 32;
-    int is_signed = type == V_S32 || type == V_S64;
-    uint32_t n = wrap == V_W ? shift & (width - 1) : shift < width ? shift : width;
-    if (dir == V_L)
-        value = n >= 64 ? 0 : value << n;
-    else if (is_signed)
-        value = (uint64_t)((int64_t)value >> (n >= 64 ? 63 : n));
-    else
-        value = n >= 64 ? 0 : value >> n;
-    return (uint32_t)(hi ? value >> 32 : value);
-}
-
-static inline uint32_t prmt(uint32_t a, uint32_t selector, uint32_t c, unsigned mode)
-{
-    uint64_t bytes = a | (uint64_t)c << 32;
-    uint32_t r = 0, s = selector & 3;
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t pick, msb = 0;
-        switch (mode) {
-        case V_F4E: pick = s + i; break;
-        case V_B4E: pick = (s - i) & 7; break;
-        case V_RC8: pick = s; break;
-        case V_ECL: pick = i > s ? i : s; break;
-        case V_ECR: pick = i < s ? i : s; break;
-        case V_RC16: pick = (s & 1) * 2 + (i & 1); break;
-        default:
-            pick = selector >> (4 * i) & 7;
-            msb = selector >> (4 * i) & 8;
-        }
-        uint32_t byte = (uint32_t)(bytes >> (8 * pick)) & 0xff;
-        if (msb)
-            byte = byte & 0x80 ? 0xff : 0;
-        r |= byte << (8 * i);
-    }
-    return r;
-}
-
-/* Keep the lower `bits` bits, extended by sign or by zeros. */
-static inline uint32_t sgxt(uint32_t x, uint32_t bits, unsigned wrap, unsigned sign)
-{
-    if (wrap == V_W)
-        bits &= 31;
-    if (bits >= 32)
-        return x;
-    if (bits == 0)
-        return 0;
-    x <<= 32 - bits;
-    return sign == V_S32 ? (uint32_t)((int32_t)x >> (32 - bits)) : x >> (32 - bits);
-}
-
-static inline uint32_t bmsk(uint32_t start, uint32_t width, unsigned wrap)
-{
-    if (wrap == V_W) {
-        start &= 31;
-        width &= 31;
-    }
-    if (start >= 32)
-        return 0;
-    return (width >= 32 ? 0xffffffffu : (1u << width) - 1) << start;
-}
-
-/* Position of the leading one (for a negative signed number: zero), from the top with sh; all ones: there is none. */
-static inline uint32_t flo(uint32_t x, unsigned sign, unsigned sh)
-{
-    if (sign == V_S32 && x >> 31)
-        x = ~x;
-    if (x == 0)
-        return 0xffffffffu;
-    return (uint32_t)(sh ? __builtin_clz(x) : 31 - __builtin_clz(x));
-}
-
-static inline uint32_t brev(uint32_t x)
-{
-    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
-    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
-    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
-    return __builtin_bswap32(x);
-}
-
-static inline uint32_t imnmx(uint32_t a, uint32_t b, unsigned min, unsigned sign)
-{
-    unsigned less = icmp(V_LT, a, b, sign);
-    return less == !!min ? a : b;
-}
-
-/* Minimum or maximum of 32-bit numbers or of pairs of 16-bit numbers; relu: not below 0. */
-static inline uint32_t vimnmx(uint32_t a, uint32_t b, unsigned min, unsigned type, unsigned relu)
-{
-    if (type == V_U32 || type == V_S32) {
-        uint32_t r = imnmx(a, b, min, type);
-        return relu && r >> 31 ? 0 : r;
-    }
-    uint32_t r = 0;
-    for (int i = 0; i < 32; i += 16) {
-        int32_t x = type == V_S16x2 ? (int16_t)(a >> i) : (int32_t)(a >> i & 0xffff);
-        int32_t y = type == V_S16x2 ? (int16_t)(b >> i) : (int32_t)(b >> i & 0xffff);
-        int32_t v = (x < y) == !!min ? x : y;
-        if (relu && v < 0)
-            v = 0;
-        r |= ((uint32_t)v & 0xffff) << i;
-    }
-    return r;
-}
-
-static inline uint32_t add16x2(uint32_t a, uint32_t b)
-{
-    return ((a + b) & 0xffff) | ((a & 0xffff0000u) + (b & 0xffff0000u));
-}
-
-static inline uint32_t absdiff(uint32_t a, uint32_t b, unsigned sign)
-{
-    return icmp(V_LT, a, b, sign) ? b - a : a - b;
-}
-
-/* Differences of four bytes, packed or added up. */
-static inline uint32_t absdiff4(uint32_t a, uint32_t b, unsigned sign, unsigned add)
-{
-    uint32_t out = 0;
-    for (int i = 0; i < 32; i += 8) {
-        int32_t x = sign == V_S8 ? (int8_t)(a >> i) : (int32_t)(a >> i & 0xff);
-        int32_t y = sign == V_S8 ? (int8_t)(b >> i) : (int32_t)(b >> i & 0xff);
-        out += (uint32_t)(x < y ? y - x : x - y) << (add ? 0 : i);
-    }
-    return out;
-}
-
-/* Dot product: four bytes of a with four of b, or two halves of a with two bytes of b. */
-static inline uint32_t idp(uint32_t a, uint32_t b, unsigned mode, unsigned type)
-{
-    uint32_t sum = 0;
-    if (mode == V_4A_U8 || mode == V_4A_S8) {
-        for (int i = 0; i < 32; i += 8) {
-            int32_t x = mode == V_4A_S8 ? (int8_t)(a >> i) : (int32_t)(a >> i & 0xff);
-            int32_t y = type == V_S8 ? (int8_t)(b >> i) : (int32_t)(b >> i & 0xff);
-            sum += (uint32_t)(x * y);
-        }
-        return sum;
-    }
-    int is_signed = mode == V_2A_LO_S16 || mode == V_2A_HI_S16;
-    uint32_t pair = mode == V_2A_HI_U16 || mode == V_2A_HI_S16 ? b >> 16 : b;
-    for (int i = 0; i < 2; i++) {
-        int32_t x = is_signed ? (int16_t)(a >> (16 * i)) : (int32_t)(a >> (16 * i) & 0xffff);
-        int32_t y = type == V_S8 ? (int8_t)(pair >> (8 * i)) : (int32_t)(pair >> (8 * i) & 0xff);
-        sum += (uint32_t)(x * y);
-    }
-    return sum;
+    return low | (part == V_H1 ? c & 0xffff0000u : c << 16);
 }
 
 /* A pair of halves as an operand's swizzle chooses them. */
@@ -382,10 +210,4 @@ static inline uint32_t swizzle(uint32_t pair, unsigned how)
     return how == V_H1_H1 ? pair >> 16 | (pair & 0xffff0000u) : pair;
 }
 
-/* LEA: (a << shift) or its upper half, complemented after the shift. */
-static inline uint64_t lea_part(uint64_t a, unsigned shift, unsigned hi, int neg, int inv)
-{
-    uint32_t part = (uint32_t)(hi ? a << shift >> 32 : a << shift);
-    return neg ? (uint64_t)(uint32_t)~part + 1 : inv ? (uint32_t)~part : part;
-}
 #endif

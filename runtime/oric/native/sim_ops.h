@@ -53,6 +53,7 @@ SIM_OP(shuffle, sim_opd Rd, sim_opd Pd, sim_opd Ra, sim_opd Rb, sim_opd Rc, unsi
 SIM_OP(vote, sim_opd Rd, sim_opd Pp, sim_opd Pd, unsigned op);
 SIM_OP(match, sim_opd Rd, sim_opd Ra, sim_opd Pd, unsigned mode, unsigned size);
 SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign);
+SIM_OP(reduce_extreme, sim_opd URd, sim_opd Ra, unsigned op, unsigned type, unsigned nan);
 SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd);
 SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned any);
 SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
@@ -110,13 +111,22 @@ SIM_OP(int_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, uns
 SIM_OP(round_to_integer, sim_opd Rd, sim_opd Rb, unsigned type, unsigned rnd, unsigned ftz, unsigned part);
 
 uint32_t sim_clamp_integer(int32_t x, unsigned dtype); /* dtype of at most 16 bits */
+uint64_t sim_to_integer(double x, unsigned dtype, unsigned rnd, unsigned ntz);
+
+/* Pairs of singles (sim_ops_pair.c): a operand's `swizzle` says which words are the low and the high number, `np` negates the high one. */
+SIM_OP(pair_add, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, unsigned npb, unsigned rnd, unsigned ftz);
+SIM_OP(pair_mul, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, unsigned rnd, unsigned ftz);
+SIM_OP(pair_fma, sim_opd Rd, sim_opd Ra, unsigned swza, unsigned npa, sim_opd Rb, unsigned swzb, sim_opd Rc, unsigned swzc, unsigned npc,
+       unsigned rnd, unsigned ftz);
 
 /* Packed half precision (sim_ops_half.c). */
 uint32_t sim_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu);
 uint32_t sim_half_mul(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
 uint32_t sim_half_add(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
 uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
-uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign);
+uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned ftz, unsigned nan, unsigned xorsign);
+uint32_t sim_half_add_mixed(uint32_t a, unsigned how_a, uint32_t b, unsigned how_b, unsigned ftz, unsigned sat);
+uint32_t sim_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned relu);
 unsigned sim_half_compare(uint32_t a, uint32_t b, unsigned format, unsigned cmp, unsigned ftz);
 
 /* Generated from the table of system registers: the value for a lane; 0 and *known = 0 for one without a meaning. */

@@ -61,7 +61,7 @@ static uint64_t combine_floats(unsigned op, sim_element e, uint64_t old, uint64_
     if (e.bytes == 2) {
         unsigned format = e.kind == SIM_F16 ? V_F16 : V_BF16;
         uint32_t a = (uint32_t)old, b = (uint32_t)x;
-        return (op == V_ADD ? sim_half_add(a, b, format, 0, 0) : sim_half_minmax(a, b, format, op == V_MIN, 0, 0)) & 0xffff;
+        return (op == V_ADD ? sim_half_add(a, b, format, 0, 0) : sim_half_minmax(a, b, format, op == V_MIN, 0, 0, 0)) & 0xffff;
     }
     float a = sim_f32((uint32_t)old), b = sim_f32((uint32_t)x);
     return op == V_ADD ? fadd(a, b, V_RN, (unsigned)ftz, 0) : fmnmx(a, b, op == V_MIN, (unsigned)ftz, 0, 0);

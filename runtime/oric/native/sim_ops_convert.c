@@ -91,7 +91,7 @@ static double rounded(double x, unsigned rnd)
 }
 
 /* Saturating conversion. NaN gives zero with ntz, else the number with only the top bit set. */
-static uint64_t to_integer(double x, unsigned dtype, unsigned rnd, unsigned ntz)
+uint64_t sim_to_integer(double x, unsigned dtype, unsigned rnd, unsigned ntz)
 {
     uint32_t bits = format_bits(dtype);
     uint64_t top = 1ull << (bits - 1);
@@ -119,7 +119,7 @@ SIM_OP(float_to_int, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, uns
     uint64_t out[SIM_LANES];
     source_values(w, mask, Rb, stype, part, ftz, x);
     for (int l = 0; l < SIM_LANES; l++)
-        out[l] = to_integer(x[l], dtype, rnd, ntz);
+        out[l] = sim_to_integer(x[l], dtype, rnd, ntz);
     put_bits(w, mask, Rd, dtype, out);
 }
 

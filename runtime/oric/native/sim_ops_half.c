@@ -57,9 +57,44 @@ uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz,
     return f32_result(sim_f32(sim_narrow(sum, V_F32, V_RN)), ftz, sat);
 }
 
-static uint32_t minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign)
+/* A half of a sum of which an operand is one single for both halves (Turing's way to convert a single). */
+static double half_or_single(uint32_t bits, int i, unsigned how, unsigned ftz)
+{
+    if (how == V_F32)
+        return (double)(ftz ? f32_flush(sim_f32(bits)) : sim_f32(bits));
+    return lane_half(swizzle(bits, how), i, V_F16, ftz);
+}
+
+uint32_t sim_half_add_mixed(uint32_t a, unsigned how_a, uint32_t b, unsigned how_b, unsigned ftz, unsigned sat)
+{
+    uint32_t r = 0;
+    for (int i = 0; i < 2; i++) {
+        double sum = sim_add_odd(half_or_single(a, i, how_a, ftz), half_or_single(b, i, how_b, ftz));
+        r |= finish(sum, V_F16, ftz, sat, 0) << (16 * i);
+    }
+    return r;
+}
+
+/*
+ * A multiply-add whose result is 0 where an operand is the NaN that tensor copies fill with outside of the tensor.
+ * That NaN's bits are 0x7ff7, as GPUs fill it in.
+ */
+uint32_t sim_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned relu)
+{
+    uint32_t r = sim_half_fma(a, b, c, format, 0, 0, relu);
+    for (int i = 0; i < 32; i += 16)
+        if ((a >> i & 0x7fff) == 0x7ff7 || (b >> i & 0x7fff) == 0x7ff7 || (c >> i & 0x7fff) == 0x7ff7)
+            r &= ~(0xffffu << i);
+    return r;
+}
+
+static uint32_t minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned ftz, unsigned nan, unsigned xorsign)
 {
     uint32_t sign = (a ^ b) & 0x8000;
+    if (ftz && format == V_F16) {
+        a = (a & 0x7c00) ? a : a & 0x8000;
+        b = (b & 0x7c00) ? b : b & 0x8000;
+    }
     if (xorsign) {
         a &= 0x7fff;
         b &= 0x7fff;
@@ -77,10 +112,10 @@ static uint32_t minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, un
     return xorsign ? (r & 0x7fff) | sign : r;
 }
 
-uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned nan, unsigned xorsign)
+uint32_t sim_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned ftz, unsigned nan, unsigned xorsign)
 {
-    uint32_t high = minmax(a >> 16, b >> 16, format, min, nan, xorsign);
-    return minmax(a & 0xffff, b & 0xffff, format, min, nan, xorsign) | high << 16;
+    uint32_t high = minmax(a >> 16, b >> 16, format, min, ftz, nan, xorsign);
+    return minmax(a & 0xffff, b & 0xffff, format, min, ftz, nan, xorsign) | high << 16;
 }
 
 /* Comparison of both halves: bit 0 for the low one, bit 1 for the high one. */

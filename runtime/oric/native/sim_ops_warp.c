@@ -105,6 +105,19 @@ SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign)
     put_everywhere(w, mask, URd, sum);
 }
 
+/* Extremes, of floats also of their magnitudes; NaNs count only with `nan`, or when there is nothing else. */
+SIM_OP(reduce_extreme, sim_opd URd, sim_opd Ra, unsigned op, unsigned type, unsigned nan)
+{
+    uint32_t room[SIM_LANES], first = sim_first_lane(mask);
+    uint32_t keep = op == V_MAXABS || op == V_MINABS ? 0x7fffffffu : 0xffffffffu, min = op == V_MIN || op == V_MINABS;
+    const uint32_t *values = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
+    uint32_t extreme = values[first] & keep;
+    for (uint32_t l = first; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            extreme = type == V_F32 ? fmnmx(sim_f32(extreme), sim_f32(values[l] & keep), min, 0, nan, 0) : imnmx(extreme, values[l], min, type);
+    put_everywhere(w, mask, URd, extreme);
+}
+
 /* The first lane for which the predicate holds: its number to URd, itself to Pd. */
 SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd)
 {

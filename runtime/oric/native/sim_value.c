@@ -150,6 +150,8 @@ const uint64_t *sim_get64(sim_warp *w, uint32_t mask, const oric_operand *o, uin
     return room;
 }
 
+const uint64_t *sim_get_bits64(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room) { return raw64(w, mask, o, room); }
+
 /* An immediate is the upper half of a double. */
 const uint64_t *sim_get_f64(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room)
 {

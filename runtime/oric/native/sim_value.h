@@ -14,6 +14,8 @@ enum {
 /* Sources: 32 values; the result points into the register file or to `room`. Never NULL: a fault gives zeros. */
 const uint32_t *sim_get32(sim_warp *w, uint32_t mask, const oric_operand *o, uint32_t *room, int as);
 const uint64_t *sim_get64(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room, int as_signed);
+/* Without operand modifiers; an immediate has all of its 64 bits. */
+const uint64_t *sim_get_bits64(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room);
 const uint64_t *sim_get_f64(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room);
 /* Addends of an addition with carry: -x as ~x + 1 in 33 bits, so that the carry is that of a subtraction. */
 const uint64_t *sim_get_addend(sim_warp *w, uint32_t mask, const oric_operand *o, uint64_t *room);

@@ -1,0 +1,73 @@
+"""Every scalar instruction that ptxas has made for the corpus executes: none of its variants is without a meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from oric_tables import ops
+from oric_tables._native import ffi, lib
+from oricgen.spec import Spec
+
+from tests.corpus import golden
+from tests.sim.program import CODE, word
+
+FAMILIES = ("integer", "float", "half", "convert", "logic", "uniform", "uniform_float")
+ROOT = Path(__file__).resolve().parents[2]
+_LAUNCH = {
+    "grid": [1, 1, 1],
+    "block": [32, 1, 1],
+    "num_regs": 255,
+    "shared_window": 1 << 40,
+    "local_window": 2 << 40,
+    "max_steps": 4,
+}
+
+
+@pytest.fixture(scope="module")
+def scalar() -> set[str]:
+    """The operations of the scalar families, less those that read system registers."""
+    rows = [Spec(ROOT / "spec").load(f"encoding/{family}.yaml")["operations"] for family in FAMILIES]
+    return {name for family in rows for name, row in family.items() if "special" not in row.get("effects", [])}
+
+
+def refused(model: str, step: int, scalar: set[str]) -> dict[str, str]:
+    """For each scalar operation and kind of fault of every `step`-th word: one of the words that did not execute."""
+    isa = ops.ISAS.index(model)
+    words = golden.words(model)[::step]
+    leave = word(isa, "EXIT")
+    text = b"".join(w.word.to_bytes(16, "little") + leave for w in words)
+    sim = ffi.gc(lib.oric_sim_new(isa), lib.oric_sim_delete)
+    assert lib.oric_sim_add_code(sim, CODE, text, len(text)) == 0
+    for bank in range(32):
+        assert lib.oric_sim_set_bank(sim, bank, bytes(1 << 16), 1 << 16) == 0
+    launch = ffi.new("oric_sim_launch *", _LAUNCH)
+    decoded = ffi.new("oric_insn *")
+    found: dict[str, str] = {}
+    executed = 0
+    for i, w in enumerate(words):
+        if lib.oric_decode(isa, ffi.new("uint64_t[2]", [w.word & (1 << 64) - 1, w.word >> 64]), decoded) != 0:
+            continue  # other tests see to it that words are decoded
+        operation = ops.OPS[decoded.op]
+        if operation.name not in scalar:
+            continue
+        launch.entry = CODE + 32 * i
+        assert lib.oric_sim_start(sim, launch) == 0
+        executed += 1
+        if lib.oric_sim_run(sim, 4) != lib.ORIC_SIM_DONE:
+            fault = lib.oric_sim_fault_info(sim)
+            if fault.code in (lib.ORIC_FAULT_ILLEGAL, lib.ORIC_FAULT_NO_MEANING):
+                found[f"{operation.name}: {ffi.string(fault.detail).decode()}"] = w.text
+    assert executed > len(words) // 4
+    return found
+
+
+@pytest.mark.parametrize("model", ["sm_75", "sm_90", "sm_100", "sm_120"])
+def test_a_sample_of_the_scalar_words_executes(model: str, scalar: set[str]) -> None:
+    assert refused(model, 5, scalar) == {}
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("model", ops.ISAS)
+def test_all_scalar_words_execute(model: str, scalar: set[str]) -> None:
+    assert refused(model, 1, scalar) == {}
