@@ -33,10 +33,10 @@ def render(spec: Spec) -> dict[str, str]:
     out["c/sim_exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
     out["c/sim_names.h"] = header("//", _ME, sources) + template("sim_names.h.j2", names=_names(machine))
     ordered = [
-        (operations[name].number, found)
+        (operations[name].number, condition)
         for data in spec.family("encoding").values()
         for name, row in data["operations"].items()
-        if (found := in_order(operations[name], row)) is not None
+        if (condition := in_order(operations[name], row)) is not None
     ]
     out["c/sim_in_order.c"] = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
     out["c/sim_table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)

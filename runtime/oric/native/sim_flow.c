@@ -89,6 +89,14 @@ static uint32_t participants(const sim_warp *w, uint32_t mask, uint32_t breg)
     return w->B[breg][sim_first_lane(mask)] & ~w->dead;
 }
 
+/* Whether a group waits for the same as g: at the same barrier, not at the one of that number of another depth of recursion. */
+static int waits_with(const sim_warp *w, const sim_group *g, const sim_group *other, uint32_t wanted)
+{
+    if (other->state != g->state || other->index != g->index || other->pc != g->pc || !(other->mask & (wanted | g->mask)))
+        return 0;
+    return g->state != SIM_AT_BSYNC || other == g || (participants(w, other->mask, g->index) & g->mask) != 0;
+}
+
 /* Let the waiting groups go whose barrier is complete, joined into one group for each barrier. */
 static void reconverge(sim_warp *w)
 {
@@ -100,7 +108,7 @@ static void reconverge(sim_warp *w)
         uint32_t here = 0;
         for (uint32_t k = 0; k < w->ngroups; k++) {
             const sim_group *other = &w->groups[k];
-            if (other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & (wanted | g->mask)))
+            if (waits_with(w, g, other, wanted))
                 here |= other->mask;
         }
         if (wanted & ~here)

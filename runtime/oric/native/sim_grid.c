@@ -61,16 +61,12 @@ static int start_warp(sim_cta *cta, uint32_t id)
     return !(sim->launch.modes & ORIC_SIM_STRICT) || sim_strict_begin(w);
 }
 
-/* Place of a CTA in the grid: that of its cluster, and its own in the cluster. */
-static void place_cta(sim_cta *cta, uint64_t number)
+void sim_place_of(const oric_sim *sim, uint64_t number, uint32_t rank, uint32_t ctaid[3])
 {
-    const oric_sim_launch *launch = &cta->sim->launch;
-    uint64_t rest = number;
-    uint32_t rank = cta->rank;
     for (int axis = 0; axis < 3; axis++) {
-        uint32_t size = launch->cluster[axis], clusters = launch->grid[axis] / size;
-        cta->ctaid[axis] = (uint32_t)(rest % clusters) * size + rank % size;
-        rest /= clusters;
+        uint32_t size = sim->launch.cluster[axis], clusters = sim->launch.grid[axis] / size;
+        ctaid[axis] = (uint32_t)(number % clusters) * size + rank % size;
+        number /= clusters;
         rank /= size;
     }
 }
@@ -84,7 +80,7 @@ static sim_cta *new_cta(oric_sim *sim, sim_cluster *cluster, uint32_t rank)
     cta->sim = sim;
     cta->cluster = cluster;
     cta->rank = rank;
-    place_cta(cta, cluster->number);
+    sim_place_of(sim, cluster->number, rank, cta->ctaid);
     cta->nwarps = cta->live_warps = (sim->threads + SIM_LANES - 1) / SIM_LANES;
     words = (size_t)cta->nwarps * sim->launch.num_regs * SIM_LANES;
     cta->warps = calloc(cta->nwarps, sizeof *cta->warps);

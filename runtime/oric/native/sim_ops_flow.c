@@ -1,4 +1,6 @@
 /* Branches, convergence, CTA barriers: operands to the functions of sim_flow.c. */
+#include "sim_lanes.h"
+#include "sim_mbarrier.h"
 #include "sim_ops.h"
 
 #define INSN_BYTES 16
@@ -118,15 +120,18 @@ SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb)
             w->B[breg][l] = values[l];
 }
 
-SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba)
+SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba, unsigned clear)
 {
     if (Bd->reg >= SIM_BREGS || Ba->reg >= SIM_BREGS) {
         sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "state register");
         return;
     }
     for (int l = 0; l < SIM_LANES; l++)
-        if (mask >> l & 1)
+        if (mask >> l & 1) {
             w->B[Bd->reg][l] = w->B[Ba->reg][l];
+            if (clear)
+                w->B[Ba->reg][l] = 0;
+        }
 }
 
 /*
@@ -146,6 +151,42 @@ SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction
     }
     int reducing = reduction == V_POPC ? 1 : reduction == V_AND ? 2 : reduction == V_OR ? 3 : 0;
     sim_barrier_arrive(w, mask, index, threads, wait, reducing, sim_getp(w, Pp, SIM_FULL));
+}
+
+/* 16 bytes for code that asks for work, and their arrival at an mbarrier, in one CTA of the cluster. */
+static void answer(sim_warp *w, uint32_t lane, uint32_t rank, const uint32_t *place, const uint32_t words[4])
+{
+    const uint64_t to = (uint64_t)rank << SIM_RANK_SHIFT, offsets = (1u << SIM_RANK_SHIFT) - 1;
+    uint8_t *response = sim_address(w, lane, ORIC_MEM_CLUSTER, to | (place[0] & offsets), 16, 1);
+    uint8_t *barrier = sim_address(w, lane, ORIC_MEM_CLUSTER, to | (place[1] & offsets), 8, 1);
+    if (!response || !barrier)
+        return;
+    memcpy(response, words, 16);
+    sim_mbarrier_update(w, lane, barrier, (sim_mbarrier_step){.bytes = -16});
+}
+
+/*
+ * Take the work of a cluster that has not begun: its first CTA's place (x; y and z as halves), then 1, or 0 when there is none.
+ * BROADCAST: every CTA of the cluster gets the answer.
+ */
+SIM_OP(next_work, sim_opd URa, unsigned cast)
+{
+    const uint32_t place[2] = {sim_uniform_word(w, URa, 0), sim_uniform_word(w, URa, 1)}, lane = sim_first_lane(mask);
+    uint32_t words[4] = {0, 0, 0, 0}, ctaid[3];
+    oric_sim *sim = w->sim;
+    if (sim->shared != sim) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, lane, "work of a launch on several threads");
+        return;
+    }
+    if (sim->next_cluster < sim->num_clusters) {
+        sim_place_of(sim, sim->next_cluster++, 0, ctaid);
+        words[0] = ctaid[0];
+        words[1] = (ctaid[1] & 0xffff) | ctaid[2] << 16;
+        words[2] = 1;
+    }
+    for (uint32_t rank = 0; rank < w->cta->cluster->nctas; rank++)
+        if (cast == V_BROADCAST || rank == w->cta->rank)
+            answer(w, lane, rank, place, words);
 }
 
 SIM_OP(cluster_arrive, int unused)

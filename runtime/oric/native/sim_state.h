@@ -221,6 +221,8 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget);
 /* sim_grid.c: clusters and CTAs of a launch. */
 void sim_stop_grid(oric_sim *sim);
 void sim_begin_grid(oric_sim *sim);
+/* Place in the grid of a CTA of a cluster. */
+void sim_place_of(const oric_sim *sim, uint64_t number, uint32_t rank, uint32_t ctaid[3]);
 int sim_run_slice(oric_sim *sim, uint64_t steps);
 
 /* sim_workers.c: host threads that run CTAs. */
