@@ -294,6 +294,8 @@ static void check_cluster(sim_cluster *cluster)
                 g->state = SIM_READY;
                 g->pc += INSN_BYTES;
                 w->cluster_passed &= ~g->mask;
+                if (w->shadow)
+                    sim_memcheck_cluster_passed(w);
             }
         }
     }
@@ -307,6 +309,8 @@ void sim_cluster_arrive(sim_warp *w, uint32_t mask)
         sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "second arrival at the cluster's barrier without a wait");
         return;
     }
+    if (w->shadow)
+        sim_memcheck_cluster_arrive(w);
     w->cluster_arrived |= mask;
     cluster->arrived += (uint32_t)__builtin_popcount(mask);
     current(w)->pc += INSN_BYTES;
@@ -327,6 +331,8 @@ void sim_cluster_wait(sim_warp *w, uint32_t mask)
         wait_here(w, waiting, SIM_AT_CLUSTER, 0, 0);
         return;
     }
+    if (w->shadow)
+        sim_memcheck_cluster_passed(w);
     current(w)->pc += INSN_BYTES;
     w->moved = 1;
 }

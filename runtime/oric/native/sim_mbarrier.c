@@ -10,6 +10,7 @@
 
 #include "sim_async.h"
 #include "sim_lanes.h"
+#include "sim_memcheck.h"
 
 enum { EXPECTED = 1, TRANSACTIONS = 21, PENDING = 43, PHASE = 63, COUNT_BITS = 20, TRANSACTION_BITS = 22 };
 enum { MAX_COUNT = (1 << COUNT_BITS) - 1, PLAIN_EXPECTED = 0x40000000, PLAIN_PENDING = 0x7fffffff };
@@ -68,6 +69,8 @@ void sim_mbarrier_arrive_plain(sim_warp *w, uint32_t lane, uint8_t *word)
 /* Places of the lanes' mbarriers; 0 after a fault. */
 static int places(sim_warp *w, uint32_t mask, int space, const uint64_t *at, int write, uint8_t **out)
 {
+    if (w->shadow)
+        sim_memcheck_mbarrier(w);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
@@ -91,6 +94,8 @@ SIM_OP(mbarrier_exchange, sim_opd URd, sim_opd URa, sim_opd off, sim_opd URb)
 {
     uint32_t first = sim_first_lane(mask);
     uint64_t room[SIM_LANES], old, value = sim_get64(w, mask, URb, room, 0)[first];
+    if (w->shadow)
+        sim_memcheck_overwrites(w);
     uint8_t *word = place(w, first, CLUSTER, (uint32_t)(sim_get_uniform(w, mask, URa) + (uint32_t)off->value), 8, 1);
     if (!word)
         return;

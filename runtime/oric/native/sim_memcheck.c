@@ -144,8 +144,13 @@ void sim_memcheck_before(sim_warp *w, const oric_insn *in)
     sim_shadow *s = w->shadow;
     s->insn = in;
     s->atomic = in->op < ORIC_SLOT_OPS && (oric_flows[in->op].effects & ORIC_DOES_ATOMIC) != 0;
+    s->overwrites = s->mbarrier = 0;
     sim_race_before(w, in);
 }
+
+void sim_memcheck_mbarrier(sim_warp *w) { w->shadow->mbarrier = 1; }
+
+void sim_memcheck_overwrites(sim_warp *w) { w->shadow->overwrites = !w->shadow->learns; }
 
 void sim_memcheck_after(sim_warp *w) { sim_race_after(w); }
 
@@ -231,12 +236,14 @@ uint8_t *sim_memcheck_access(sim_warp *w, uint32_t lane, uint8_t *found, int fau
     }
     uint64_t at;
     uint8_t *map = written_map(w, lane, found, space, address, &at);
-    if (map && (!write || s->atomic) && !any_bit(map, at, size))
+    if (map && (!write || (s->atomic && !s->overwrites)) && !any_bit(map, at, size))
         report(w, lane, ORIC_REPORT_UNINITIALISED, space, address, size, write);
     if (map && write)
         set_bits(map, at, size);
     uintptr_t own = (uintptr_t)found - (uintptr_t)w->cta->shared;
-    if (space == ORIC_MEM_SHARED && own < w->sim->launch.shared_bytes)
+    if (s->mbarrier)
+        sim_memcheck_sync(w, found);
+    else if (space == ORIC_MEM_SHARED && own < w->sim->launch.shared_bytes)
         sim_race_access(w, lane, own, size,
                         s->atomic ? ORIC_ACCESS_ATOMIC : write ? ORIC_ACCESS_WRITE : ORIC_ACCESS_READ);
     return w->sim->fault.code ? NULL : found;

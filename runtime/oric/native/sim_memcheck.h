@@ -26,6 +26,10 @@ void sim_memcheck_commit(sim_warp *w); /* the asynchronous copies of the warp so
 void sim_memcheck_copied(sim_warp *w, const uint8_t *to, uint64_t size); /* the current instruction starts a copy to these bytes */
 /* The copies so far, with that of the current instruction, will be seen by whoever waits at the mbarrier. */
 void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *mbarrier);
+/* The accesses of the current instruction are of mbarriers: they order threads, and tests with plain loads do too. */
+void sim_memcheck_mbarrier(sim_warp *w);
+/* The current instruction does not need what it overwrites, unless it has a result: an atomic exchange. */
+void sim_memcheck_overwrites(sim_warp *w);
 /* Whoever passes here knows what everybody knew who passed before: atomics and mbarriers at that address. */
 void sim_memcheck_sync(sim_warp *w, const void *at);
 
@@ -33,6 +37,8 @@ void sim_memcheck_sync(sim_warp *w, const void *at);
 void sim_memcheck_barrier(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing);
 void sim_memcheck_barrier_left(sim_warp *w, uint32_t index);
 void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index);
+void sim_memcheck_cluster_arrive(sim_warp *w);
+void sim_memcheck_cluster_passed(sim_warp *w);
 void sim_memcheck_exit(sim_warp *w, uint32_t mask);
 void sim_memcheck_deadlock(sim_cta *cta);
 #endif

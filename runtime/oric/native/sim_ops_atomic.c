@@ -1,6 +1,7 @@
 /* Atomics and reductions of single threads, of every type. */
 #include "sim_atomic.h"
 #include "sim_lanes.h"
+#include "sim_memcheck.h"
 
 enum { MAX_WORDS = 4 };
 
@@ -123,6 +124,8 @@ SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd 
     addresses(w, mask, how, Ra, off, URa, scale, at);
     if (!rows(w, mask, Rb, words, from) || !rows(w, mask, Rd, words, to))
         return;
+    if (w->shadow && op == V_EXCH)
+        sim_memcheck_overwrites(w);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;

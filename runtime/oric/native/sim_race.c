@@ -24,8 +24,9 @@ int sim_race_begin(sim_cta *cta)
     s->barrier_clocks = calloc(n * SIM_CTA_BARRIERS, sizeof *s->barrier_clocks);
     s->key_clocks = calloc(n * SHADOW_KEYS, sizeof *s->key_clocks);
     s->exit_clock = calloc(n, sizeof *s->exit_clock);
+    s->cluster_clock = calloc(n, sizeof *s->cluster_clock);
     s->cells = calloc(cta->sim->launch.shared_bytes / WORD + 3, sizeof *s->cells);
-    if (!s->clocks || !s->barrier_clocks || !s->key_clocks || !s->exit_clock || !s->cells)
+    if (!s->clocks || !s->barrier_clocks || !s->key_clocks || !s->exit_clock || !s->cluster_clock || !s->cells)
         return 0;
     for (uint32_t i = 0; i < cta->nwarps; i++) {
         s->clocks[i * n + i] = 1;
@@ -41,6 +42,7 @@ void sim_race_end(sim_shadow *s)
     free(s->barrier_clocks);
     free(s->key_clocks);
     free(s->exit_clock);
+    free(s->cluster_clock);
     free(s->cells);
     free(s->bytes);
 }

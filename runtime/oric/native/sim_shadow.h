@@ -94,7 +94,8 @@ typedef struct sim_shadow {
     uint32_t *clocks;         /* vector clock of each warp, */
     uint32_t *barrier_clocks; /* each CTA barrier, */
     uint32_t *key_clocks;     /* each set of addresses, */
-    uint32_t *exit_clock;     /* the threads that have exited */
+    uint32_t *exit_clock;     /* the threads that have exited, */
+    uint32_t *cluster_clock;  /* arrivals at the cluster's barrier */
     uint8_t *shared_written;  /* bits */
     sim_cell *cells;          /* of each word of shared memory */
     sim_cell *bytes;          /* of the bytes of split words */
@@ -103,7 +104,7 @@ typedef struct sim_shadow {
     const oric_insn *insn;    /* the current instruction */
     uint32_t explained[SHADOW_EXPLAINED]; /* reads that belong to an atomic */
     uint32_t nexplained;
-    int atomic, learns, synced, arrives;
+    int atomic, learns, overwrites, mbarrier, synced, arrives;
     sim_candidate candidates[SHADOW_CANDIDATES];
     uint32_t ncandidates;
     sim_stand_in *scratch[2]; /* for reads and for writes */

@@ -67,6 +67,20 @@ void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index)
     s->barrier_pc[index] = 0;
 }
 
+/* Arrivals of the next phase may be known too early: the clock of the cluster's barrier only grows. */
+void sim_memcheck_cluster_arrive(sim_warp *w)
+{
+    sim_race_settle(w, w->active);
+    sim_race_release(w->shadow, w->id, w->shadow->cluster_clock);
+}
+
+void sim_memcheck_cluster_passed(sim_warp *w)
+{
+    sim_race_acquire(w->shadow, w->id, w->shadow->cluster_clock);
+    sim_race_acquire(w->shadow, w->id, w->shadow->exit_clock);
+    sim_shadow_of(w)->synced = sim_shadow_of(w)->step;
+}
+
 void sim_memcheck_exit(sim_warp *w, uint32_t mask)
 {
     sim_race_settle(w, mask);
