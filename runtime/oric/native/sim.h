@@ -145,6 +145,13 @@ uint64_t oric_sim_alloc(oric_sim *sim, uint64_t size, int read_only);
 int oric_sim_release(oric_sim *sim, uint64_t address);
 /* The allocation has no contents yet: the memory checker reports reads of what has not been written. -1: no such allocation. */
 int oric_sim_set_uninitialised(oric_sim *sim, uint64_t address);
+/* Memory that device code has asked for with malloc(): what lives, and (freed) the latest of what it has given back. Fills `out`
+   (room for `room`); returns how many there are. */
+typedef struct {
+    uint64_t address, size;
+    int32_t freed;
+} oric_sim_heap_block;
+uint32_t oric_sim_heap(const oric_sim *sim, oric_sim_heap_block *out, uint32_t room);
 int oric_sim_write(oric_sim *sim, uint64_t address, const uint8_t *data, uint64_t size);
 int oric_sim_read(oric_sim *sim, uint64_t address, uint8_t *data, uint64_t size);
 

@@ -122,6 +122,8 @@ static void bad_free(sim_warp *w, uint32_t lane, uint64_t address)
     char text[120];
     oric_sim_report r = {.kind = ORIC_REPORT_BAD_FREE, .second = w->pc, .space = ORIC_MEM_GLOBAL, .address = address};
     if (w->shadow) {
+        const sim_freed *gone = sim_find_freed(w->sim, address);
+        r.first = gone ? gone->pc : 0;
         sim_report(w, lane, r);
         return;
     }

@@ -84,6 +84,18 @@ int oric_sim_set_uninitialised(oric_sim *sim, uint64_t address)
     return -1;
 }
 
+uint32_t oric_sim_heap(const oric_sim *sim, oric_sim_heap_block *out, uint32_t room)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sim->nallocs; i++)
+        if (sim->allocs[i].heap && count++ < room)
+            out[count - 1] = (oric_sim_heap_block){sim->allocs[i].base, sim->allocs[i].size, 0};
+    for (uint32_t i = 0; i < sim->nfreed; i++)
+        if (sim->freed[i].pc && count++ < room)
+            out[count - 1] = (oric_sim_heap_block){sim->freed[i].base, sim->freed[i].size, 1};
+    return count;
+}
+
 void sim_mark_written(oric_sim *sim, uint64_t address, uint64_t size)
 {
     const sim_alloc *a = sim_find_alloc(sim, address);

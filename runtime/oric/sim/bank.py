@@ -15,7 +15,9 @@ LOCAL_WINDOW: Final = 0x7F2000000000
 _SMS: Final = 1  # the simulated device has one SM
 
 
-def launch_values(device: Device, record: Any, number: int, explicit_cluster: bool, parameters: int) -> dict[str, bytes]:
+def launch_values(
+    device: Device, record: Any, number: int, explicit_cluster: bool, parameters: int, constants: int
+) -> dict[str, bytes]:
     """Bytes of each value by name.
 
     Args:
@@ -24,6 +26,7 @@ def launch_values(device: Device, record: Any, number: int, explicit_cluster: bo
         number: of the launch.
         explicit_cluster: whether kernel or caller gave a cluster's shape.
         parameters: address of a copy of the parameters in global memory.
+        constants: address of the module's constants there.
     """
     grid, cluster = list(record.grid), list(record.cluster)
     size = cluster[0] * cluster[1] * cluster[2]
@@ -45,6 +48,7 @@ def launch_values(device: Device, record: Any, number: int, explicit_cluster: bo
         "cluster_inverse": b"".join(struct.pack("<f", _inverse(n)) for n in cluster),
         "clusters": _words(*(g // c for g, c in zip(grid, cluster, strict=True))),
         "cluster_ctas": _words(size),
+        "constants": struct.pack("<Q", constants),
         "parameters": struct.pack("<Q", parameters),
     }
 

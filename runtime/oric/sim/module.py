@@ -14,7 +14,7 @@ from .errors import ExecutionError, LaunchError, LoadError, TimeLimit
 from .faults import error_of
 from .image import USER_BANK, Image
 from .modes import Modes
-from .reports import Report, reports_of
+from .reports import Report, leak, reports_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -326,7 +326,8 @@ class Module:
         bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
         bank[base : base + len(area)] = area
         self._launches += 1
-        values = launch_values(target, record, self._launches, explicit_cluster, parameters)
+        constants = self.image.data.get(".nv.constant3", (0, 0))[0]
+        values = launch_values(target, record, self._launches, explicit_cluster, parameters, constants)
         for name, offset, words in target.values:
             if offset + 4 * words <= base:
                 bank[offset : offset + 4 * words] = values[name]
@@ -379,10 +380,23 @@ class Module:
         text = lib.oric_sim_printed(self.image.sim, size)
         return bytes(ffi.buffer(text, size[0])).decode("utf-8", "replace") if size[0] else ""
 
+    def leaks(self) -> tuple[Report, ...]:
+        """What device code has allocated with malloc() and not freed so far, as reports of kind ``LEAK``."""
+        blocks = [(address, size) for address, size, freed in self._heap() if not freed]
+        return tuple(leak(address, size) for address, size in blocks)
+
+    def _heap(self) -> list[tuple[int, int, bool]]:
+        """Address, size and whether it has been freed, of memory from malloc() of device code."""
+        count = lib.oric_sim_heap(self.image.sim, ffi.NULL, 0)
+        out = ffi.new("oric_sim_heap_block[]", max(count, 1))
+        lib.oric_sim_heap(self.image.sim, out, count)
+        return [(out[i].address, out[i].size, out[i].freed != 0) for i in range(count)]
+
     def _neighbours(self) -> list[tuple[int, int, str]]:
         """Address, bytes and name of the global allocations."""
         made = [(a, size, label) for a, (size, label) in self._buffers.items()]
         made += [(a, size, f"{label}, which has been freed") for a, (size, label) in self._freed.items()]
+        made += [(a, size, "memory from malloc") for a, size, _ in self._heap()]
         return made + [(a, size, section) for section, (a, size) in self.image.data.items()]
 
 

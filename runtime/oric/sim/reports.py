@@ -116,6 +116,8 @@ class Report:
     number: int = 0
 
     def __str__(self) -> str:
+        if self.kind == Kind.LEAK:
+            return f"{_TITLES[self.kind]}: {self.size} bytes from malloc at {self.address:#x} were never freed"
         where = f"thread {_triple(self.thread)} of block {_triple(self.block)} at "
         where += _code((self.function, self.offset, self.instruction), self.sources)
         text = f"{_TITLES[self.kind]}: {self._what()}; {where}{self._before()} (kernel {self.kernel})"
@@ -131,7 +133,7 @@ class Report:
             return self._barrier()
         if self.kind == Kind.STALL:
             return f"{self.had} cycles where {self.needed} are needed"
-        return f"{self.address:#x}{self.near}" if self.kind in {Kind.BAD_FREE, Kind.LEAK} else f"scoreboard {self.number}"
+        return f"{self.address:#x}{self.near}" if self.kind == Kind.BAD_FREE else f"scoreboard {self.number}"
 
     def _barrier(self) -> str:
         if self.number >= _BARRIERS:
@@ -179,12 +181,18 @@ def reports_of(image: Image, kernel: str, neighbours: list[tuple[int, int, str]]
     return tuple(_report(image, kernel, lib.oric_sim_report_at(image.sim, i), neighbours) for i in range(count))
 
 
+def leak(address: int, size: int) -> Report:
+    """The report of memory that was never freed."""
+    nowhere = (0, 0, 0)
+    return Report(Kind.LEAK, "", nowhere, nowhere, "", 0, "", ("", 0, ""), 0, 0, 0, size=size, address=address)
+
+
 def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, int, str]]) -> Report:
     kind = Kind(found.kind)
     function, offset, text = place_of(image, found.second)
     first = place_of(image, found.first)
     space = _SPACES[found.space] if kind in _OF_MEMORY else ""
-    is_global = space == "global" or kind in {Kind.BAD_FREE, Kind.LEAK}
+    is_global = space == "global" or kind == Kind.BAD_FREE
     access = found.second_access if found.second_access else int(found.write != 0)
     return Report(
         kind, kernel, _vector(found.ctaid), _vector(found.tid), function, offset, text, first,

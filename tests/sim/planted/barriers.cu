@@ -67,8 +67,8 @@ K reducing_and_not(int *o, int right)
     if (threadIdx.x < 32 && !right)
         asm volatile("barrier.cta.sync 2, 64;" ::: "memory"); // FIRST reducing_and_not
     else
-        asm volatile("{.reg .pred p, q; setp.gt.s32 p, %1, 5; barrier.cta.red.or.pred q, 2, 64, p; selp.s32 %0, 1, 2, q;}" // FAULT reducing_and_not
-                     : "=r"(r) : "r"(o[threadIdx.x]) : "memory");
+        asm volatile("{.reg .pred p, q; setp.gt.s32 p, %1, 5; barrier.cta.red.or.pred q, 2, 64, p; selp.s32 %0, 1, 2, q;}"
+                     : "=r"(r) : "r"(o[threadIdx.x]) : "memory"); // FAULT reducing_and_not
     o[threadIdx.x] = r;
 }
 

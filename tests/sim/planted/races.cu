@@ -115,7 +115,7 @@ K race_atomic_init(int *o, int right)
 // The lanes of the two arms never meet in between.
 K race_arms(int *o, int right)
 {
-    __shared__ int s[64];
+    __shared__ volatile int s[64];
     int n = o[threadIdx.x], v = 0;
     s[threadIdx.x] = s[threadIdx.x + 32] = n;
     __syncwarp();
@@ -246,7 +246,7 @@ K copies(const int *a, int *o, int what)
     if (what != 3)
         __syncthreads();
     int v = s[0][threadIdx.x ^ 32]; // FAULT copies_early
-    v += s[1][threadIdx.x ^ 32]; // FAULT copies
+    v += s[1][threadIdx.x ^ 32]; // FAULT copies_late
     if (what != 4)
         __syncthreads();
     copy4(&s[0][threadIdx.x], a + 128 + threadIdx.x); // FAULT copies_refill
