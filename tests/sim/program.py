@@ -86,14 +86,23 @@ class Device:
         return out
 
     def launch(
-        self, block: int, bank0: bytes, registers: int = 64, shared: int = 0, local: int = 0, steps: int = 100000, modes: int = 0
+        self,
+        block: int,
+        bank0: bytes,
+        registers: int = 64,
+        shared: int = 0,
+        local: int = 0,
+        steps: int = 100000,
+        modes: int = 0,
+        blocks: int = 1,
+        seed: int | None = None,
     ) -> Any:
-        """Run one CTA; returns the fault record when there is one."""
+        """Run the CTAs; returns the fault record when there is one. With a seed results are perturbed."""
         assert lib.oric_sim_set_bank(self.sim, 0, bank0, len(bank0)) == 0
         launch = ffi.new(
             "oric_sim_launch *",
             {
-                "grid": [1, 1, 1],
+                "grid": [blocks, 1, 1],
                 "block": [block, 1, 1],
                 "entry": CODE,
                 "num_regs": registers,
@@ -102,7 +111,8 @@ class Device:
                 "shared_window": 1 << 40,
                 "local_window": 2 << 40,
                 "max_steps": steps,
-                "modes": modes,
+                "modes": modes if seed is None else modes | lib.ORIC_SIM_PERTURB,
+                "seed": seed or 0,
             },
         )
         assert lib.oric_sim_start(self.sim, launch) == 0
