@@ -36,9 +36,10 @@ typedef struct {
 /* The lower `drop` bits of a significand (at least 16 of them) away. */
 static uint64_t rounded(uint64_t significand, int drop, rounding r)
 {
-    if (drop > 62) { /* far below the smallest number: less than half of it, and than what any random bits lift */
-        significand = 1;
-        drop = 40;
+    if (drop > 62) { /* far below the smallest number: what is lost here only says that there was something */
+        int extra = drop - 62;
+        significand = extra < 64 ? significand >> extra | ((significand & ((1ull << extra) - 1)) != 0) : 1;
+        drop = 62;
     }
     uint64_t kept = significand >> drop, rest = significand & ((1ull << drop) - 1), half = 1ull << (drop - 1);
     int up;
