@@ -1,7 +1,8 @@
 """One word of machine code, executed for many rows of operands at once, and compared with a function of each row.
 
-A thread finds its eight input words in R8-R15, of which R14 is the row's number, and the low seven bits of R15 in P0-P6; what is left in R16-R22 and the
-predicates (as R23) is what it computed. With ``uniform`` a warp has one row, in UR8-UR15 and UP0-UP6, and leaves UR16-UR22.
+A thread finds its eight input words in R8-R15, of which R14 is the row's number, and the low seven bits of R15 in P0-P6; what is
+left in R16-R22 and the predicates (as R23) is what it computed. With ``uniform`` a warp has one row, in UR8-UR15 and UP0-UP6, and
+leaves UR16-UR22.
 """
 
 from __future__ import annotations
@@ -21,23 +22,81 @@ Array = np.ndarray[Any, Any]
 Want = Callable[[list[int], list[int]], dict[str, int]]
 BLOCK = 1024
 FEW, MANY = 100, 100_000
+_BOTH_SIGNS: dict[str, tuple[int, list[int]]] = {
+    "f32": (1 << 31, [0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x3F800000, 0x3F800001, 0x40200000, 0x7F7FFFFF, 0x7F800000]),
+    "f16": (1 << 15, [0, 1, 0x3FF, 0x400, 0x401, 0x3C00, 0x3C01, 0x4200, 0x7BFF, 0x7C00]),
+    "bf16": (1 << 15, [0, 1, 0x7F, 0x80, 0x81, 0x3F80, 0x3F81, 0x4040, 0x7F7F, 0x7F80]),
+    "f64": (1 << 63, [m << 32 for m in (0, 0x100000, 0x3FF00000, 0x40080000, 0x7FF00000, 0x43300000)]),
+}
+_MORE = {
+    "f32": [0x7FC00000, 0xFFC12345, 0x7F800001, 0x7FFFFFFF, 0x33800000, 0x3EFFFFFF, 0x477FEFFF, 0x477FF000],
+    "f16": [0x7E00, 0xFD23, 0x7FFF, 0x7FF7],
+    "bf16": [0x7FC0, 0xFFA3, 0x7FFF, 0x7FF7],
+    "f64": [
+        1,
+        1 << 63 | 1,
+        4503599627370495,
+        4607182418800017409,
+        9218868437227405311,
+        18442240474082181119,
+        9221120237041090560,
+        18445618173802709283,
+        9218868437227405313,
+        3936146074321813504,
+        5183643170835005440,
+        4679237813814689791,
+    ],
+}
 EDGES: dict[str, list[int]] = {
-    "int": [0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x7F80, 0x7FFFFFFF, 0x80000000, 0x80000001]
-    + [0xFFFFFFFE, 0xFFFFFFFF, 0x80008000, 0x7FFF7FFF, 0xFF80FF80, 0x80808080, 0x7F7F7F7F],
-    "f32": [s | m for m in (0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x3F800000, 0x3F800001, 0x40200000, 0x7F7FFFFF, 0x7F800000) for s in (0, 1 << 31)]
-    + [0x7FC00000, 0xFFC12345, 0x7F800001, 0x7FFFFFFF, 0x33800000, 0x3EFFFFFF, 0x477FEFFF, 0x477FF000],
-    "f16": [s | m for m in (0, 1, 0x3FF, 0x400, 0x401, 0x3C00, 0x3C01, 0x4200, 0x7BFF, 0x7C00) for s in (0, 1 << 15)] + [0x7E00, 0xFD23, 0x7FFF, 0x7FF7],
-    "bf16": [s | m for m in (0, 1, 0x7F, 0x80, 0x81, 0x3F80, 0x3F81, 0x4040, 0x7F7F, 0x7F80) for s in (0, 1 << 15)] + [0x7FC0, 0xFFA3, 0x7FFF, 0x7FF7],
-    "f64": [s | m << 32 for m in (0, 0x100000, 0x3FF00000, 0x40080000, 0x7FF00000, 0x43300000) for s in (0, 1 << 63)]
-    + [1, 1 << 63 | 1, 0xFFFFFFFFFFFFF, 0x3FF0000000000001, 0x7FEFFFFFFFFFFFFF, 0xFFEFFFFFFFFFFFFF, 0x7FF8000000000000, 0xFFFC000000000123]
-    + [0x7FF0000000000001, 0x36A0000000000000, 0x47EFFFFFF0000000, 0x40EFFDFFFFFFFFFF],
-    "i64": [0, 1, 0xFFFFFFFF, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, (1 << 64) - 1, 0xFFFFFFFF00000000, 0x80000000, 0x7FFFFFFF],
+    "int": [
+        0,
+        1,
+        2,
+        3,
+        31,
+        32,
+        33,
+        63,
+        64,
+        127,
+        128,
+        255,
+        32767,
+        32768,
+        65535,
+        65536,
+        32640,
+        2147483647,
+        2147483648,
+        2147483649,
+        4294967294,
+        4294967295,
+        2147516416,
+        2147450879,
+        4286644096,
+        2155905152,
+        2139062143,
+    ],
+    "i64": [
+        0,
+        1,
+        4294967295,
+        1 << 32,
+        (1 << 63) - 1,
+        1 << 63,
+        (1 << 63) + 1,
+        (1 << 64) - 1,
+        18446744069414584320,
+        2147483648,
+        2147483647,
+    ],
+    **{kind: [s | m for m in numbers for s in (0, sign)] + _MORE[kind] for kind, (sign, numbers) in _BOTH_SIGNS.items()},
 }
 
 
 @dataclass(frozen=True)
 class Case:
-    """A word and what it computes. `kinds` says what numbers the operands in R8, R9 .. are (64-bit ones and `halves` in pairs of words)."""
+    """A word and what it computes. `kinds` says what numbers the operands in R8, R9 .. are; 64-bit ones take two registers."""
 
     isa: str
     name: str
@@ -53,9 +112,11 @@ class Case:
 
 
 def _random(kind: str, rng: np.random.Generator, count: int) -> Array:
-    """Numbers of a kind: half of them any bits, half of them close to one with few digits, for ties and cancellation; and edges."""
+    """Numbers of a kind: any bits, numbers close to one with few digits (for ties and cancellation), edges."""
     edges = np.array(EDGES[kind], np.uint64)
-    bits, mantissa, one = {"f32": (32, 23, 127), "f16": (16, 10, 15), "bf16": (16, 7, 127), "f64": (64, 52, 1023)}.get(kind, (64, 0, 0))
+    bits, mantissa, one = {"f32": (32, 23, 127), "f16": (16, 10, 15), "bf16": (16, 7, 127), "f64": (64, 52, 1023)}.get(
+        kind, (64, 0, 0)
+    )
     any_bits = rng.integers(0, 1 << 64, count, dtype=np.uint64) >> np.uint64(64 - bits)
     if mantissa:
         digits = rng.integers(0, 1 << 4, count, dtype=np.uint64) << np.uint64(mantissa - 4)
@@ -118,7 +179,10 @@ def _program(isa: int, instruction: bytes, uniform: bool) -> bytes:
     middle = [instruction]
     if uniform:
         into = [word(isa, "R2UR", f"UR{k}", f"R{k}") for k in range(8, 16)] + [word(isa, "UR2UP", "UR15", 0x7F)]
-        out = [word(isa, "MOV", f"R{k}", f"UR{k}") for k in range(16, 23)] + [word(isa, "UP2UR", "UR23", "URZ", 0x7F), word(isa, "MOV", "R23", "UR23")]
+        out = [word(isa, "MOV", f"R{k}", f"UR{k}") for k in range(16, 23)] + [
+            word(isa, "UP2UR", "UR23", "URZ", 0x7F),
+            word(isa, "MOV", "R23", "UR23"),
+        ]
         middle = [*into, instruction, *out]
     else:
         middle.append(word(isa, "P2R", "R23", "RZ", 0x7F))
@@ -141,6 +205,11 @@ def run(case: Case, data: Array, seed: int | None = None) -> Array:
     return device.read(result, padded)[: len(data)]
 
 
+def share(case: Case, cases: Sequence[Case]) -> int:
+    """How many random rows a word has when all words of its operation together have MANY."""
+    return -(-MANY // sum(c.name == case.name for c in cases))
+
+
 def check(case: Case, count: int, seed: int = 1) -> None:
     """Compare every row."""
     data = rows(case.kinds, count, seed)
@@ -154,7 +223,13 @@ def check(case: Case, count: int, seed: int = 1) -> None:
             elif place[0] == "D":
                 first = int(place[1:]) - 16
                 wide = have[first] | have[first + 1] << 32
-                assert wide == value & (1 << 64) - 1, (str(case), place, [hex(v) for v in row], hex(wide), hex(value & (1 << 64) - 1))
+                assert wide == value & (1 << 64) - 1, (
+                    str(case),
+                    place,
+                    [hex(v) for v in row],
+                    hex(wide),
+                    hex(value & (1 << 64) - 1),
+                )
             else:
                 found = have[int(place[1:]) - 16]
                 assert found == value & 0xFFFFFFFF, (str(case), place, [hex(v) for v in row], hex(found), hex(value & 0xFFFFFFFF))

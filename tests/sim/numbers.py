@@ -1,7 +1,7 @@
 """Reference arithmetic on number formats with Python's integers: exact values, rounded once.
 
-A finite number is ``(negative, significand, exponent)``: significand * 2**exponent, zero with its sign. NaN is ``NAN``, infinities are
-``(negative, INF, 0)``.
+A finite number is ``(negative, significand, exponent)``: significand * 2**exponent, zero with its sign. NaN is ``NAN``,
+infinities are ``(negative, INF, 0)``.
 """
 
 from __future__ import annotations
