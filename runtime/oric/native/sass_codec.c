@@ -44,7 +44,7 @@ static uint64_t get_bits(const uint64_t w[2], const oric_bits *b) {
 static void put_bits(uint64_t w[2], const oric_bits *b, uint64_t v) {
     for (int i = 0; i < b->runs; i++) {
         put_run(w, b->lo[i], b->n[i], v);
-        v >>= b->n[i];
+        v = b->n[i] < 64 ? v >> b->n[i] : 0;
     }
 }
 
