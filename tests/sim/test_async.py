@@ -11,7 +11,7 @@ import pytest
 from tests.sim.vendor_cubins import module
 
 Array = np.ndarray[Any, Any]
-targets = pytest.mark.parametrize("target", ["sm_80", "sm_90a"])
+targets = pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120a"])
 
 
 @targets

@@ -3,7 +3,7 @@
 #include "sim_lanes.h"
 #include "sim_memcheck.h"
 
-enum { MAX_WORDS = 4 };
+enum { MAX_WORDS = 4, NO_PREDICATE = 7 };
 
 static const oric_operand no_register;
 
@@ -114,7 +114,34 @@ static uint32_t words_of(sim_warp *w, uint32_t mask, sim_element e)
     return (uint32_t)e.bytes * e.count / 4;
 }
 
-SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type)
+/* Whether the hardware's unit does this in that space: code of ptxas has another way for the rest, chosen by the predicate. */
+static int within_reach(int space, sim_element e, int exchange)
+{
+    int integer = e.kind == SIM_UNSIGNED || e.kind == SIM_SIGNED, word = integer && e.bytes == 4;
+    switch (space) {
+    case SHARED: return word || exchange;
+    case LOCAL: return word;
+    case CLUSTER: return e.kind != SIM_F32 && e.kind != SIM_F32_FTZ && e.kind != SIM_F64;
+    default: return 1;
+    }
+}
+
+/* The lanes for which an atomic is done; a predicate tells which. Without one it is done for all. */
+static uint32_t reached(sim_warp *w, uint32_t mask, int space, const uint64_t *at, sim_opd Pd, sim_element e, int exchange)
+{
+    uint32_t done = 0;
+    if (space != GENERIC || Pd->kind != ORIC_K_PRED || Pd->reg == NO_PREDICATE)
+        return mask;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        uint64_t address = at[l];
+        if (mask >> l & 1)
+            done |= (uint32_t)within_reach(sim_generic_space(w, &address), e, exchange) << l;
+    }
+    sim_putp(w, mask, Pd, done);
+    return done;
+}
+
+SIM_OP(atomic, int space, int how, sim_opd Pd, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned op, unsigned type)
 {
     uint64_t at[SIM_LANES];
     sim_element e = sim_element_of(type);
@@ -126,8 +153,9 @@ SIM_OP(atomic, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd 
         return;
     if (w->shadow && op == V_EXCH)
         sim_memcheck_overwrites(w);
+    uint32_t done = reached(w, mask, space, at, Pd, e, op == V_EXCH);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
-        if (!(mask >> l & 1))
+        if (!(done >> l & 1))
             continue;
         uint8_t *cell = place(w, l, space, at[l], words * 4, 1);
         if (!cell)
@@ -165,21 +193,23 @@ static uint32_t swap_lanes(sim_warp *w, uint32_t mask, int space, const uint64_t
 }
 
 /* CAS gives the old value; CAST and CAST.SPIN give 1 when they have stored, else 0. */
-SIM_OP(compare_and_swap, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op)
+SIM_OP(compare_and_swap, int space, int how, sim_opd Pd, sim_opd Rd, sim_opd Ra, sim_opd off, unsigned scale, sim_opd Rb, sim_opd Rc, unsigned type, unsigned op)
 {
     uint64_t at[SIM_LANES];
-    uint32_t words = words_of(w, mask, sim_element_of(type)), *to[MAX_WORDS], *unused[MAX_WORDS] = {NULL, NULL, NULL, NULL};
+    sim_element e = sim_element_of(type);
+    uint32_t words = words_of(w, mask, e), *to[MAX_WORDS], *unused[MAX_WORDS] = {NULL, NULL, NULL, NULL};
     if (!words)
         return;
     addresses(w, mask, how, Ra, off, &no_register, scale, at);
     if (!rows(w, mask, Rd, words, to))
         return;
-    uint32_t done = swap_lanes(w, mask, space, at, Rb, Rc, words, op == V_CAS ? to : unused);
+    uint32_t lanes = reached(w, mask, space, at, Pd, e, 1);
+    uint32_t done = swap_lanes(w, lanes, space, at, Rb, Rc, words, op == V_CAS ? to : unused);
     if (op == V_CAS || w->sim->fault.code)
         return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         const uint32_t told[MAX_WORDS] = {done >> l & 1, 0, 0, 0};
-        if (mask >> l & 1)
+        if (lanes >> l & 1)
             put_lane(to, words, l, told);
     }
 }

@@ -226,8 +226,8 @@ class Module:
                 blocks.append(self.allocate(size, host.name(number)))
                 self.image.write(blocks[-1], host.fill(number))
             area = self._parameters(kernel, values, host, blocks)
-            blocks.append(self._parameter_copy(area))
-            self._set_banks(kernel, record, area, explicit, blocks[-1])
+            blocks.append(self._parameter_copy(kernel, area))
+            self._set_banks(kernel, record, area, explicit, blocks[-1] + self._parameter_base(kernel) % _PARAMETER_ALIGN)
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
             for number, address in enumerate(blocks[:-1]):
@@ -311,18 +311,22 @@ class Module:
             area[param.offset : param.offset + param.size] = data
         return bytes(area)
 
-    def _parameter_copy(self, area: bytes) -> int:
-        """The parameters in global memory, for code that takes their address; they cannot be written there."""
-        address: int = lib.oric_sim_alloc(self.image.sim, len(area), 1)
+    def _parameter_base(self, kernel: Function) -> int:
+        return kernel.param_base or self.image.target.params
+
+    def _parameter_copy(self, kernel: Function, area: bytes) -> int:
+        """The parameters in global memory, aligned as in the constant bank, for code that takes their address. They are read-only."""
+        data = bytes(self._parameter_base(kernel) % _PARAMETER_ALIGN) + area
+        address: int = lib.oric_sim_alloc(self.image.sim, len(data), 1)
         if not address:
             raise LaunchError("no memory for the parameters")
-        self.image.write(address, area)
-        self._buffers[address] = (len(area), "parameters")
+        self.image.write(address, data)
+        self._buffers[address] = (len(data), "parameters")
         return address
 
     def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool, parameters: int) -> None:
         target = self.image.target
-        base = kernel.param_base or target.params
+        base = self._parameter_base(kernel)
         bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
         bank[base : base + len(area)] = area
         self._launches += 1
