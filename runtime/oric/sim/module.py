@@ -29,6 +29,7 @@ _MAX_BLOCK: Final = (1024, 1024, 64)
 _SHARED_ALIGN: Final = 16
 _STACK_ALIGN: Final = 16
 _SHORT_SLICE: Final = 1 << 18  # ... where there is a time limit
+_PARAMETER_ALIGN: Final = 256
 _PAUSED: Final = 1
 _FAULT: Final = 2
 _CALL_STACK: Final = 1024
