@@ -186,7 +186,13 @@ def test_tensor_reductions(target: str, kernel: str, dtype: Any, operation: Any)
 
 
 def columns(
-    images: Array, at: Sequence[int], low: Sequence[int], high: Sequence[int], offsets: Sequence[int], shape: tuple[int, int], steps: Sequence[int]
+    images: Array,
+    at: Sequence[int],
+    low: Sequence[int],
+    high: Sequence[int],
+    offsets: Sequence[int],
+    shape: tuple[int, int],
+    steps: Sequence[int],
 ) -> Array:
     """Pixels one after the other, channels of each; dimensions of `images`: N, [D, [H,]] W, C."""
     channels, pixels = shape
@@ -224,7 +230,9 @@ def test_columns(target: str, column: Any) -> None:
     every = [1, *steps, 1]
     described = oric.sim.tensor_map_im2col(np.float32, memory, dims, strides_of(images), low, high, *shape, every)
     out = np.zeros(shape[::-1], np.float32)
-    mod.launch(f"pixels{len(dims)}", 1, 64, [described, coordinates(at), out, out.nbytes, coordinates(offsets)], shared_bytes=8192)
+    mod.launch(
+        f"pixels{len(dims)}", 1, 64, [described, coordinates(at), out, out.nbytes, coordinates(offsets)], shared_bytes=8192
+    )
     assert out.tolist() == columns(images, at, low, high, offsets, shape, steps).tolist()
     if len(dims) == 4:
         places = columns(np.arange(images.size).reshape(images.shape) + 1, at, low, high, [0, 0], shape, steps)
@@ -301,7 +309,14 @@ def test_impossible_tensor_map(what: str) -> None:
 
 
 def test_impossible_columns() -> None:
-    good: dict[str, Any] = {"dtype": np.float32, "address": 256, "dims": [8, 9, 7, 3], "strides": [32, 288, 2016], "lower": [0, 0], "upper": [0, 0]}
+    good: dict[str, Any] = {
+        "dtype": np.float32,
+        "address": 256,
+        "dims": [8, 9, 7, 3],
+        "strides": [32, 288, 2016],
+        "lower": [0, 0],
+        "upper": [0, 0],
+    }
     good |= {"channels": 8, "pixels": 16}
     assert len(oric.sim.tensor_map_im2col(**good)) == 128
     for changed, message in [
