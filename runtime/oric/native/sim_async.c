@@ -160,14 +160,15 @@ void sim_async_covers(sim_warp *w, sim_async *copy, const uint8_t *at, uint64_t 
     count_range(copy, r, 1);
 }
 
-/* Whether a copy reads or writes some of the bytes, of which at least one side writes. */
+/* Whether a copy reads or writes some of the bytes, of which at least one side writes, unless both combine. */
 static int meets(const sim_async *copy, const uint8_t *at, uint32_t size, int write)
 {
     if (at >= copy->high || at + size <= copy->low)
         return 0;
     for (uint32_t i = 0; i < copy->nranges; i++) {
         const range *r = &copy->ranges[i];
-        if (at < r->to && at + size > r->from && (write || r->writes))
+        int apart = write == SIM_REDUCE ? r->writes == SIM_REDUCE : !write && !r->writes;
+        if (at < r->to && at + size > r->from && !apart)
             return 1;
     }
     return 0;

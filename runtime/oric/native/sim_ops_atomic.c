@@ -157,7 +157,7 @@ SIM_OP(atomic, int space, int how, sim_opd Pd, sim_opd Rd, sim_opd Ra, sim_opd o
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(done >> l & 1))
             continue;
-        uint8_t *cell = place(w, l, space, at[l], words * 4, 1);
+        uint8_t *cell = place(w, l, space, at[l], words * 4, SIM_REDUCE);
         if (!cell)
             return;
         take_lane(from, words, l, x);
@@ -177,7 +177,7 @@ static uint32_t swap_lanes(sim_warp *w, uint32_t mask, int space, const uint64_t
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint8_t *cell = place(w, l, space, at[l], words * 4, 1);
+        uint8_t *cell = place(w, l, space, at[l], words * 4, SIM_REDUCE);
         if (!cell)
             return done;
         take_lane(compare, words, l, wanted);
@@ -238,7 +238,7 @@ SIM_OP(atomic_count, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, si
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint8_t *cell = place(w, l, space, at[l], 4, 1);
+        uint8_t *cell = place(w, l, space, at[l], 4, SIM_REDUCE);
         if (!cell)
             return;
         uint32_t old, fresh;

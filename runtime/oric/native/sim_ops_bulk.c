@@ -32,9 +32,10 @@ static request request_of(const sim_warp *w, unsigned to, unsigned from, sim_opd
 /* Both blocks, in units: the places of neighbouring units need not be neighbours (stand-ins of the memory checker). */
 static void add_block(sim_warp *w, uint32_t lane, sim_transfer *t, const request *r)
 {
+    int write = t->operation == SIM_COPIES ? SIM_WRITE : SIM_REDUCE;
     for (uint32_t at = 0; at < r->bytes && !w->sim->fault.code; at += UNIT) {
         const uint8_t *from = sim_address(w, lane, r->from_space, r->from + at, UNIT, 0);
-        uint8_t *to = from ? sim_address(w, lane, r->to_space, r->to + at, UNIT, 1) : NULL;
+        uint8_t *to = from ? sim_address(w, lane, r->to_space, r->to + at, UNIT, write) : NULL;
         if (to)
             sim_transfer_add(w, t, to, from, UNIT);
     }
@@ -119,7 +120,8 @@ static void send(sim_warp *w, uint32_t mask, sim_opd Ra, sim_opd off, sim_opd Rb
         if (!(mask >> l & 1))
             continue;
         uint64_t mbarrier = at[l] >> 32;
-        p.to = sim_address(w, l, CLUSTER, (uint32_t)(at[l] + (uint64_t)off->value), p.bytes, 1);
+        int write = p.operation == SIM_COPIES ? SIM_WRITE : SIM_REDUCE;
+        p.to = sim_address(w, l, CLUSTER, (uint32_t)(at[l] + (uint64_t)off->value), p.bytes, write);
         p.mbarrier = p.to ? sim_address(w, l, CLUSTER, mbarrier, 8, 1) : NULL;
         if (!p.mbarrier)
             return;
@@ -128,7 +130,7 @@ static void send(sim_warp *w, uint32_t mask, sim_opd Ra, sim_opd off, sim_opd Rb
             p.words[i] = from[i] ? from[i][l] : 0;
         sim_cta *owner = sim_shared_owner(w, &mbarrier);
         sim_async *copy = sim_async_add_mbarrier(w, owner ? owner : w->cta, p.mbarrier, 1u << l, land_parcel, &p, sizeof p);
-        sim_async_covers(w, copy, p.to, p.bytes, 1);
+        sim_async_covers(w, copy, p.to, p.bytes, write);
     }
 }
 

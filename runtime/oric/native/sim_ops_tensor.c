@@ -83,7 +83,7 @@ SIM_OP(tensor_load, sim_opd URb, sim_opd URa, sim_opd URc, unsigned dim, unsigne
 static void store_box(sim_warp *w, uint32_t mask, sim_transfer t, sim_opd URb, sim_opd URa, unsigned dim, unsigned mode)
 {
     uint32_t lane = sim_first_lane(mask);
-    sim_box box = {.stores = 1};
+    sim_box box = {.stores = t.operation == SIM_COPIES ? SIM_WRITE : SIM_REDUCE};
     if (!describe(w, lane, URa, URb, 1, dim, mode, &box))
         return;
     t.element = sim_tensor_element(&box);

@@ -181,6 +181,8 @@ const sim_alloc *sim_find_alloc(oric_sim *sim, uint64_t address);
 /* Free an allocation, as the instruction at pc does (0: the host); -1: there is none. */
 int sim_release_from(oric_sim *sim, uint64_t address, uint64_t pc);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
+/* What an access does: `write` of the functions below. Reductions of the same memory do not disturb one another. */
+enum { SIM_READ = 0, SIM_WRITE = 1, SIM_REDUCE = 2 };
 /* As sim_address for `need` bytes at an address that is a multiple of `align`. */
 uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t align, uint32_t need, int write);
 /* As sim_address for `size` bytes (the alignment) of which only the first `need` are accessed. */

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t shift[3]; /* im2col: offsets of W, H, D */
     int32_t rows[4];   /* gather and scatter: coordinates of the rows */
     int gathers;
-    int stores; /* shared memory is the source */
+    int stores; /* shared memory is the source: SIM_WRITE or SIM_REDUCE */
 } sim_box;
 
 /* Reads and checks the description at a generic address; 0 after a fault. */

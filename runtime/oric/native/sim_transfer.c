@@ -63,8 +63,8 @@ static void land(sim_warp *w, void *what)
 static void tell_ranges(sim_warp *w, sim_async *copy, const sim_transfer *t)
 {
     for (uint32_t i = 0; (copy || w->shadow) && i < t->count; i++) {
-        sim_async_covers(w, copy, t->pieces[i].to, t->pieces[i].bytes, 1);
-        sim_async_covers(w, copy, t->pieces[i].from, t->pieces[i].bytes, 0);
+        sim_async_covers(w, copy, t->pieces[i].to, t->pieces[i].bytes, t->operation == SIM_COPIES ? SIM_WRITE : SIM_REDUCE);
+        sim_async_covers(w, copy, t->pieces[i].from, t->pieces[i].bytes, SIM_READ);
     }
 }
 

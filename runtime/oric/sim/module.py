@@ -316,7 +316,7 @@ class Module:
         return kernel.param_base or self.image.target.params
 
     def _parameter_copy(self, kernel: Function, area: bytes) -> int:
-        """The parameters in global memory, aligned as in the constant bank, for code that takes their address. They are read-only."""
+        """The parameters in read-only global memory, aligned as in the constant bank: for code that takes their address."""
         data = bytes(self._parameter_base(kernel) % _PARAMETER_ALIGN) + area
         address: int = lib.oric_sim_alloc(self.image.sim, len(data), 1)
         if not address:
