@@ -69,7 +69,7 @@ def test_heap(target: str) -> None:
 
 @targets
 def test_wrong_frees(target: str) -> None:
-    with pytest.raises(oric.sim.BadFree, match="thread .0,0,0. .* at free_twice.*CALL"):
+    with pytest.raises(oric.sim.BadFree, match=r"thread \(0,0,0\) .* at free_twice.*CALL"):
         load(target).launch("free_twice", 1, 1)
     with pytest.raises(oric.sim.BadFree):
         load(target).launch("free_other", 1, 1, [np.zeros(4)])
@@ -215,6 +215,26 @@ def test_faults_of_clusters(target: str) -> None:
         module.launch("never_all", 2, 64, [out], cluster=2)
     with pytest.raises(oric.sim.OutOfBounds, match="the cluster's shared memory"):
         module.launch("late", 2, 32, [out], cluster=2)
+
+
+@targets
+def test_statistics(target: str) -> None:
+    """One warp loads with a stride, stores to shared memory with it, and half of it goes on."""
+    for stride, sectors, turns in ((1, 8, 2), (2, 12, 3), (32, 36, 33)):
+        data = np.zeros(1024, np.int32)
+        stats = load(target).launch("traffic", 1, 32, [data, stride], shared_bytes=4096)
+        assert stats.traffic["global"] == (2, sectors, 4 * (32 + 16))
+        assert stats.traffic["shared"] == (2, turns, 4 * (32 + 16))
+        assert sum(stats.classes.values()) == stats.warp_instructions
+        assert stats.active_share == stats.thread_instructions / (32 * stats.warp_instructions)
+    calls = load(target).launch("pointers", 1, 32, [np.zeros(32, np.int32)])
+    assert 0 < calls.divergent_branches < calls.branches
+    assert load(target).launch("pointers", 1, 1, [np.zeros(1, np.int32)]).divergent_branches == 0
+    alone, many = (
+        load(target).launch("count", n, 64, [np.zeros(32, np.int32), 8], modes=Modes(workers=min(n, 3))) for n in (1, 12)
+    )
+    assert {name: 12 * count for name, count in alone.classes.items()} == many.classes
+    assert many.traffic["global"].bytes == 12 * alone.traffic["global"].bytes
 
 
 BAD_CLUSTERS: list[tuple[str, dict[str, Any], str]] = [

@@ -15,8 +15,18 @@ def render(spec: Spec) -> dict[str, str]:
     isas = rows.load(spec).isas
     values = simulator.load(spec)
     devices = [(t, simulator.bank_values(t) + values[t.isa]) for t in targets.load(spec).by_name.values() if t.isa]
+    operations = {o.name: o.number for o in rows.load(spec).operations}
+    families = {path.split("/")[1].removesuffix(".yaml"): data["operations"] for path, data in spec.family("encoding").items()}
+    classes = {family: sorted(operations[name] for name in members) for family, members in families.items()}
     externals = simulator.externals(spec)
-    sources = {"isas": isas, "devices": devices, "limits": LIMITS, "unknown": targets.UNKNOWN, "externals": externals}
+    sources = {
+        "isas": isas,
+        "devices": devices,
+        "limits": LIMITS,
+        "unknown": targets.UNKNOWN,
+        "externals": externals,
+        "classes": classes,
+    }
     head = header("//", "generator/oricgen/outputs/simulator.py", ["spec/simulator.yaml"])
     calls = spec.load("simulator.yaml")["external_calls"]
     return {

@@ -128,10 +128,19 @@ typedef struct {
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
 } oric_sim_launch;
 
+enum { ORIC_MEM_SPACES = 6 };
+
+/* Sums over the launch. An access is one warp instruction's; it takes as many transactions as 32-byte sectors that it touches, in
+   shared memory as turns that the 32 banks need. */
 typedef struct {
     uint64_t warp_instructions;
     uint64_t thread_instructions;
     uint64_t ctas;
+    uint64_t branches;           /* executed jumps, calls and returns ... */
+    uint64_t divergent_branches; /* ... at which threads parted */
+    uint64_t accesses[ORIC_MEM_SPACES]; /* by ORIC_MEM_* */
+    uint64_t transactions[ORIC_MEM_SPACES];
+    uint64_t bytes[ORIC_MEM_SPACES];
 } oric_sim_stats;
 
 oric_sim *oric_sim_new(int isa);
@@ -164,6 +173,9 @@ int oric_sim_run(oric_sim *sim, uint64_t steps);
 void oric_sim_stop(oric_sim *sim);
 const oric_sim_fault *oric_sim_fault_info(const oric_sim *sim);
 const oric_sim_stats *oric_sim_statistics(const oric_sim *sim);
+
+/* Warp instructions of an operation (its number in oric_tables.ops) in the last launch. */
+uint64_t oric_sim_op_count(const oric_sim *sim, uint32_t op);
 
 /* What printf() of the last launch has written so far; *size: its bytes. */
 const char *oric_sim_printed(const oric_sim *sim, uint64_t *size);

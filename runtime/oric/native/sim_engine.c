@@ -19,6 +19,11 @@ oric_sim *oric_sim_new(int isa)
     sim->isa = isa;
     sim->next_address = FIRST_ADDRESS;
     sim->shared = sim;
+    sim->op_counts = calloc(sim_op_count + 1u, sizeof *sim->op_counts);
+    if (!sim->op_counts) {
+        free(sim);
+        return NULL;
+    }
     return sim;
 }
 
@@ -38,6 +43,7 @@ void oric_sim_delete(oric_sim *sim)
     free(sim->allocs);
     free(sim->reports);
     free(sim->printed);
+    free(sim->op_counts);
     free(sim->graves);
     free(sim);
 }
@@ -180,6 +186,7 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
         w->moved = 0;
         w->slice_steps = ++taken;
         lanes += (uint64_t)__builtin_popcount(mask);
+        sim->op_counts[in->op < sim_op_count ? in->op : sim_op_count]++;
         if (sim->launch.modes)
             observed(w, in, mask);
         else if (mask)
@@ -196,6 +203,8 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
         if (w->ngroups > 1 && ++w->since_switch >= GROUP_SLICE)
             sim_pick_group(w);
     }
+    if (w->traffic.count)
+        sim_count_traffic(w);
     w->slice_steps = 0;
     w->cta->steps += taken;
     sim->stats.warp_instructions += taken;

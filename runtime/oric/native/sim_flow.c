@@ -48,6 +48,8 @@ void sim_goto(sim_warp *w, uint32_t mask, uint64_t target)
     sim_group *g = current(w);
     uint32_t rest = g->mask & ~mask;
     w->moved = 1;
+    w->sim->stats.branches++;
+    w->sim->stats.divergent_branches += rest && mask;
     if (mask == 0) {
         g->pc += INSN_BYTES;
         return;
@@ -63,7 +65,9 @@ void sim_goto(sim_warp *w, uint32_t mask, uint64_t target)
 
 void sim_goto_each(sim_warp *w, uint32_t mask, const uint64_t *targets)
 {
-    uint32_t left = mask;
+    uint32_t left = mask, parted = 0;
+    w->sim->stats.branches++;
+    w->moved = 1;
     while (left) {
         uint64_t target = targets[sim_first_lane(left)];
         uint32_t same = 0;
@@ -73,14 +77,15 @@ void sim_goto_each(sim_warp *w, uint32_t mask, const uint64_t *targets)
         left &= ~same;
         if (same == current(w)->mask) {
             current(w)->pc = target;
-            w->moved = 1;
+            w->sim->stats.divergent_branches += parted;
             return;
         }
         current(w)->mask &= ~same;
         add_group(w, target, same);
+        parted = 1;
     }
     current(w)->pc = w->pc + INSN_BYTES;
-    w->moved = 1;
+    w->sim->stats.divergent_branches += parted;
 }
 
 /* Participants of a convergence barrier that still live, as the first lane of mask sees them. */

@@ -193,6 +193,7 @@ void sim_begin_grid(oric_sim *sim)
 {
     sim->next_cluster = 0;
     memset(&sim->stats, 0, sizeof sim->stats);
+    memset(sim->op_counts, 0, (sim_op_count + 1u) * sizeof *sim->op_counts);
     memset(&sim->fault, 0, sizeof sim->fault);
 }
 

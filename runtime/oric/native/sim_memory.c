@@ -250,6 +250,8 @@ uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t addres
     int fault = ORIC_FAULT_MISALIGNED;
     plain_shared(w, &space, &address);
     uint8_t *found = address & (align - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
+    if (found)
+        sim_note_traffic(w, space, address, need);
     if (found && w->cta->async)
         sim_async_touch(w, lane, space, address, found, need, write);
     if (w->shadow)

@@ -59,6 +59,16 @@ typedef struct {
 
 struct sim_cta;
 
+/* The memory access of a warp's last instruction that had one, until it is counted (sim_traffic.c). */
+#define SIM_MOST_TRAFFIC 64u
+typedef struct {
+    uint64_t step; /* of the CTA */
+    uint64_t address[SIM_MOST_TRAFFIC];
+    uint32_t size[SIM_MOST_TRAFFIC];
+    uint32_t count;
+    int space;
+} sim_traffic;
+
 typedef struct sim_warp {
     oric_sim *sim;
     struct sim_cta *cta;
@@ -83,6 +93,7 @@ typedef struct sim_warp {
     uint32_t arrived[SIM_CTA_BARRIERS];
     uint32_t cluster_arrived; /* lanes that have arrived at the cluster's barrier in this phase ... */
     uint32_t cluster_passed;  /* ... and those that arrived in a phase that is over, and have not waited yet */
+    sim_traffic traffic;
     uint32_t slice_steps;     /* instructions of the slice that runs, for the clock */
     sim_group groups[SIM_LANES];
     uint8_t *local; /* local_bytes for each lane; made on first use */
@@ -149,6 +160,7 @@ struct oric_sim {
     uint32_t threads;
     oric_sim_report *reports;
     uint32_t nreports, room_reports;
+    uint64_t *op_counts; /* by operation; one more for words that are none */
     char *printed; /* by printf() of the device */
     uint64_t nprinted, room_printed;
     uint64_t heap_used;
@@ -227,6 +239,25 @@ void sim_begin_grid(oric_sim *sim);
 void sim_place_of(const oric_sim *sim, uint64_t number, uint32_t rank, uint32_t ctaid[3]);
 int sim_run_slice(oric_sim *sim, uint64_t steps);
 
+/* What clocks count outside of timing mode: warp instructions of the CTA, so that the value is the same on every run. */
+static inline uint64_t sim_clock(const sim_warp *w) { return w->cta->steps + w->slice_steps; }
+
+/* sim_traffic.c: add the access that is not yet counted to the statistics. */
+void sim_count_traffic(sim_warp *w);
+
+/* A lane's access in the current instruction. */
+static inline void sim_note_traffic(sim_warp *w, int space, uint64_t address, uint32_t size)
+{
+    sim_traffic *t = &w->traffic;
+    uint64_t step = sim_clock(w);
+    if (t->count && (t->step != step || t->space != space || t->count == SIM_MOST_TRAFFIC))
+        sim_count_traffic(w);
+    t->step = step;
+    t->space = space;
+    t->address[t->count] = address;
+    t->size[t->count++] = size;
+}
+
 /* sim_workers.c: host threads that run CTAs. */
 int sim_wants_team(const oric_sim *sim);
 int sim_run_team(oric_sim *sim, uint64_t steps);
@@ -237,14 +268,18 @@ static inline void sim_add_stats(oric_sim_stats *sum, const oric_sim_stats *part
     sum->warp_instructions += part->warp_instructions;
     sum->thread_instructions += part->thread_instructions;
     sum->ctas += part->ctas;
+    sum->branches += part->branches;
+    sum->divergent_branches += part->divergent_branches;
+    for (int i = 0; i < ORIC_MEM_SPACES; i++) {
+        sum->accesses[i] += part->accesses[i];
+        sum->transactions[i] += part->transactions[i];
+        sum->bytes[i] += part->bytes[i];
+    }
 }
 
 /* Around a read-modify-write of memory that CTAs on other host threads may see. */
 void sim_lock(sim_warp *w);
 void sim_unlock(sim_warp *w);
-
-/* What clocks count outside of timing mode: warp instructions of the CTA, so that the value is the same on every run. */
-static inline uint64_t sim_clock(const sim_warp *w) { return w->cta->steps + w->slice_steps; }
 
 static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 

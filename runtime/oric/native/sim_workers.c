@@ -87,7 +87,8 @@ static void restore_memory(oric_sim *sim, const sim_team *team)
             memcpy(sim->allocs[i].data, team->saved[i], sim->allocs[i].size);
 }
 
-static void make_worker(oric_sim *worker, oric_sim *sim)
+/* 0: no memory. */
+static int make_worker(oric_sim *worker, oric_sim *sim)
 {
     *worker = *sim;
     worker->shared = sim;
@@ -101,25 +102,36 @@ static void make_worker(oric_sim *worker, oric_sim *sim)
     worker->nprinted = worker->room_printed = 0;
     worker->graves = NULL;
     worker->ngraves = worker->room_graves = 0;
+    worker->op_counts = calloc(sim_op_count + 1u, sizeof *worker->op_counts);
+    return worker->op_counts != NULL;
+}
+
+static void free_team(sim_team *team)
+{
+    for (uint32_t i = 0; i < team->count; i++) {
+        sim_stop_grid(&team->workers[i]);
+        free(team->workers[i].reports);
+        free(team->workers[i].graves);
+        free(team->workers[i].op_counts);
+    }
+    drop_saved(team);
+    free(team);
 }
 
 static sim_team *new_team(oric_sim *sim)
 {
-    uint32_t count = sim->launch.workers < MOST_WORKERS ? sim->launch.workers : MOST_WORKERS;
-    if (count > sim->num_clusters)
-        count = (uint32_t)sim->num_clusters;
-    sim_team *team = calloc(1, sizeof *team + count * sizeof team->workers[0]);
-    if (!team)
-        return NULL;
-    if (!save_memory(sim, team) || pthread_mutex_init(&team->lock, NULL) != 0) {
-        drop_saved(team);
-        free(team);
-        return NULL;
-    }
-    team->count = count;
-    for (uint32_t i = 0; i < count; i++)
-        make_worker(&team->workers[i], sim);
-    return team;
+    uint32_t wanted = sim->launch.workers < MOST_WORKERS ? sim->launch.workers : MOST_WORKERS;
+    if (wanted > sim->num_clusters)
+        wanted = (uint32_t)sim->num_clusters;
+    sim_team *team = calloc(1, sizeof *team + wanted * sizeof team->workers[0]);
+    int made = team && save_memory(sim, team);
+    for (; made && team->count < wanted; team->count++)
+        made = make_worker(&team->workers[team->count], sim);
+    if (made && pthread_mutex_init(&team->lock, NULL) == 0)
+        return team;
+    if (team)
+        free_team(team);
+    return NULL;
 }
 
 void sim_end_team(oric_sim *sim)
@@ -128,14 +140,8 @@ void sim_end_team(oric_sim *sim)
     if (!team)
         return;
     sim->team = NULL;
-    for (uint32_t i = 0; i < team->count; i++) {
-        sim_stop_grid(&team->workers[i]);
-        free(team->workers[i].reports);
-        free(team->workers[i].graves);
-    }
     pthread_mutex_destroy(&team->lock);
-    drop_saved(team);
-    free(team);
+    free_team(team);
 }
 
 static void *work(void *argument)
@@ -173,8 +179,11 @@ static int add_up(oric_sim *sim)
     const sim_team *team = sim->team;
     int busy = 0;
     memset(&sim->stats, 0, sizeof sim->stats);
+    memset(sim->op_counts, 0, (sim_op_count + 1u) * sizeof *sim->op_counts);
     for (uint32_t i = 0; i < team->count; i++) {
         sim_add_stats(&sim->stats, &team->workers[i].stats);
+        for (uint32_t op = 0; op < sim_op_count; op++)
+            sim->op_counts[op] += team->workers[i].op_counts[op];
         busy |= team->workers[i].ring != NULL;
     }
     return busy || sim->next_cluster < sim->num_clusters;

@@ -26,7 +26,7 @@ from .errors import (
     WildBranch,
 )
 from .modes import Modes
-from .module import Buffer, Module, Statistics, load
+from .module import Buffer, Module, load
 from .reports import Kind, Report
 from .tensor import tensor_map, tensor_map_im2col
 
@@ -49,6 +49,7 @@ __all__ = [
     "Statistics",
     "StepLimit",
     "TimeLimit",
+    "Traffic",
     "Trap",
     "Unsupported",
     "WildBranch",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from oric_tables._native import ffi, lib
@@ -15,6 +15,7 @@ from .faults import error_of
 from .image import USER_BANK, Image
 from .modes import Modes
 from .reports import Report, leak, reports_of
+from .statistics import Statistics, statistics_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,18 +42,6 @@ _MOST_FREED: Final = 1024  # released buffers whose names are remembered
 _REGISTER_UNIT: Final = 256  # a warp's registers are given out in multiples of this
 
 Dim = int | tuple[int, ...]
-
-
-class Statistics(NamedTuple):
-    """What a launch executed: instructions of warps, of threads (lanes whose guard holds), CTAs; what its modes reported; what
-    printf() wrote.
-    """
-
-    warp_instructions: int
-    thread_instructions: int
-    ctas: int
-    reports: tuple[Report, ...] = ()
-    printed: str = ""
 
 
 class Buffer:
@@ -237,8 +226,7 @@ class Module:
             lib.oric_sim_stop(self.image.sim)
             for address in blocks:
                 self.release(address)
-        done = lib.oric_sim_statistics(self.image.sim)
-        return Statistics(done.warp_instructions, done.thread_instructions, done.ctas, reports, printed)
+        return statistics_of(self.image.sim, reports, printed)
 
     def _geometry(self, kernel: Function, grid: tuple[int, int, int], block: tuple[int, int, int], dynamic: int) -> Any:
         """The launch record with sizes, checked against the limits of target and kernel."""

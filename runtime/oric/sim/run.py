@@ -17,8 +17,9 @@ from .arguments import Array
 from .errors import SimError
 from .launchfile import LaunchFile, LaunchFileError, Settings, Step
 from .modes import Modes
-from .module import Buffer, Statistics, load
+from .module import Buffer, load
 from .progress import Progress
+from .statistics import Statistics
 
 _SHOWN: Final = 4
 _USAGE_ERROR: Final = 2

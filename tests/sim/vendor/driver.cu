@@ -131,3 +131,12 @@ extern "C" __global__ void forever()
     for (;;)
         __nanosleep(10);
 }
+
+extern "C" __global__ void traffic(int *p, int stride)
+{
+    extern __shared__ int cells[];
+    int i = threadIdx.x;
+    cells[(i * stride) & 1023] = p[i * stride];
+    if (i & 1)
+        p[i] = cells[i];
+}

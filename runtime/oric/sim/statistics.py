@@ -1,0 +1,71 @@
+"""What a launch executed, counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from oric_tables._native import lib
+from oric_tables.simulator import CLASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .reports import Report
+
+_WARP: Final = 32
+_SPACES: Final = {"global": 1, "shared": 2, "local": 3, "cluster": 5}  # ORIC_MEM_* of native/sim.h
+
+
+class Traffic(NamedTuple):
+    """Accesses (warp instructions), transactions (32-byte sectors, in shared memory turns of its banks), bytes of the threads."""
+
+    accesses: int
+    transactions: int
+    bytes: int
+
+
+class Statistics(NamedTuple):
+    """What a launch executed.
+
+    Attributes:
+        warp_instructions, thread_instructions: of warps; of threads (lanes whose guard holds).
+        ctas: blocks that have ended.
+        reports: what the modes of the launch found.
+        printed: what printf() wrote.
+        classes: warp instructions by class, the name of their file in ``spec/encoding``; those that are not there are 0.
+        traffic: by space: global, shared, local, cluster (shared memory of other blocks); spaces without an access are left out.
+        branches, divergent_branches: executed jumps, calls, returns; those at which threads of a warp parted.
+    """
+
+    warp_instructions: int
+    thread_instructions: int
+    ctas: int
+    reports: tuple[Report, ...] = ()
+    printed: str = ""
+    classes: Mapping[str, int] = {}
+    traffic: Mapping[str, Traffic] = {}
+    branches: int = 0
+    divergent_branches: int = 0
+
+    @property
+    def active_share(self) -> float:
+        """Share of the lanes that executed: 1.0 when all threads always did."""
+        return self.thread_instructions / (_WARP * self.warp_instructions) if self.warp_instructions else 0.0
+
+
+def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str) -> Statistics:
+    """The statistics of the last launch of an engine (``oric_sim *``)."""
+    found = lib.oric_sim_statistics(sim)
+    counts = {name: sum(lib.oric_sim_op_count(sim, op) for op in members) for name, members in CLASSES.items()}
+    every = {name: Traffic(found.accesses[n], found.transactions[n], found.bytes[n]) for name, n in _SPACES.items()}
+    return Statistics(
+        found.warp_instructions,
+        found.thread_instructions,
+        found.ctas,
+        reports,
+        printed,
+        {name: count for name, count in counts.items() if count},
+        {name: traffic for name, traffic in every.items() if traffic.accesses},
+        found.branches,
+        found.divergent_branches,
+    )
