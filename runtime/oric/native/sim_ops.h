@@ -16,7 +16,7 @@ enum { COPIES = 0, BULK = 1 };
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size);
 SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size);
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
-SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
+SIM_OP(copy_async, int how, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
 SIM_OP(close_copies, int by);
 SIM_OP(load_256, int how, sim_opd Rv, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned words);
 SIM_OP(store_256, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, sim_opd Rc);

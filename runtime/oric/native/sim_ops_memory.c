@@ -152,18 +152,14 @@ static void land_copies(sim_warp *w, void *what)
 
 /*
  * Asynchronous copy from global to shared memory. With zfill the lower bits of the global address say how many of the
- * last bytes are zeros instead, and without its predicate all are.
+ * last bytes are zeros instead; without its predicate all are.
  */
-SIM_OP(copy_async, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill)
+SIM_OP(copy_async, int how, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill)
 {
     static const oric_operand none;
     uint64_t from_at[SIM_LANES], to_at[SIM_LANES];
     uint32_t bytes = bytes_of(size), wanted = sim_getp(w, Pr, SIM_FULL);
-    if (!zfill && (mask & ~wanted)) {
-        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask & ~wanted), "copy without its predicate");
-        return;
-    }
-    addresses(w, mask, A64, Ra, off, URa, V_X1, from_at);
+    addresses(w, mask, how, Ra, off, URa, V_X1, from_at);
     addresses(w, mask, A32, Rs, offs, &none, V_X1, to_at);
     lane_copies c = {.mask = mask, .bytes = bytes};
     for (uint32_t l = 0; l < SIM_LANES; l++) {
