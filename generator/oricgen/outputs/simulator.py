@@ -13,8 +13,9 @@ LIMITS = ("max_regs", "regs_per_block", "max_threads", "max_shared", "warps_per_
 def render(spec: Spec) -> dict[str, str]:
     """Render the tables of a launch."""
     isas = rows.load(spec).isas
-    values = simulator.load(spec)
-    devices = [(t, simulator.bank_values(t) + values[t.isa]) for t in targets.load(spec).by_name.values() if t.isa]
+    values, words = simulator.load(spec), simulator.load(spec, "system_words")
+    known = [t for t in targets.load(spec).by_name.values() if t.isa]
+    devices = [(t, simulator.bank_values(t) + values[t.isa], words[t.isa]) for t in known]
     operations = {o.name: o.number for o in rows.load(spec).operations}
     families = {path.split("/")[1].removesuffix(".yaml"): data["operations"] for path, data in spec.family("encoding").items()}
     classes = {family: sorted(operations[name] for name in members) for family, members in families.items()}

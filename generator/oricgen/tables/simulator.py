@@ -26,10 +26,10 @@ class LaunchValue(NamedTuple):
     words: int
 
 
-def load(spec: Spec) -> dict[str, list[LaunchValue]]:
-    """Encoding model -> its launch values."""
+def load(spec: Spec, group: str = "launch_values") -> dict[str, list[LaunchValue]]:
+    """Encoding model -> its launch values, or its ``system_words`` (with offsets in shared memory)."""
     isas = machine.load(spec).isas
-    found = spec.load(_FILE)["launch_values"]
+    found = spec.load(_FILE)[group]
     out: dict[str, list[LaunchValue]] = {isa: [] for isa in isas}
     for name, row in found.items():
         for isa in isas:
@@ -66,7 +66,8 @@ def rows(spec: Spec) -> list[Row]:
     """One row a launch value, one an external function."""
     data = spec.load(_FILE)
     values = entries(data, "launch_values", f"spec/{_FILE}", "bank 0 ")
-    return values + entries(data, "externals", f"spec/{_FILE}", "external ")
+    words = entries(data, "system_words", f"spec/{_FILE}", "shared ")
+    return values + words + entries(data, "externals", f"spec/{_FILE}", "external ")
 
 
 def counts(spec: Spec) -> dict[str, int]:

@@ -125,6 +125,8 @@ typedef struct {
     uint32_t workers;       /* host threads that run CTAs; 0 and 1: this one */
     uint32_t cluster[3];    /* CTAs of a cluster; 1, 1, 1 without clusters */
     uint32_t seed;          /* of ORIC_SIM_PERTURB */
+    uint32_t system_words;  /* shared addresses below shared_base that code may use: [system_words, system_end) */
+    uint32_t system_end;
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
 } oric_sim_launch;
 

@@ -3,8 +3,9 @@
 
 #define UNIT 16u
 
-static void unpack(uint64_t bits, sim_descriptor *d)
+static void unpack(const sim_warp *w, uint64_t bits, sim_descriptor *d)
 {
+    d->cta = w->cta;
     d->start = (uint32_t)(bits & 0x3fff) << 4;
     d->lead = (uint32_t)(bits >> 16 & 0x3fff) << 4;
     d->stride = (uint32_t)(bits >> 32 & 0x3fff) << 4;
@@ -14,16 +15,15 @@ static void unpack(uint64_t bits, sim_descriptor *d)
 int sim_descriptor_of_warpgroup(sim_warp *w, uint64_t bits, sim_descriptor *d)
 {
     static const uint32_t spans[] = {16, 128, 64, 32};
-    unpack(bits, d);
+    unpack(w, bits, d);
     d->span = spans[bits >> 62];
-    (void)w;
     return 1;
 }
 
 int sim_descriptor_of_tensor(sim_warp *w, uint64_t bits, sim_descriptor *d)
 {
     static const uint32_t spans[] = {16, 0, 128, 0, 64, 0, 32, 0};
-    unpack(bits, d);
+    unpack(w, bits, d);
     d->span = spans[bits >> 61];
     if (d->span && !(bits >> 52 & 1))
         return 1;
@@ -45,7 +45,9 @@ static uint32_t unit_address(const sim_descriptor *d, int by_row, uint32_t along
 static const uint8_t *unit_at(sim_warp *w, const sim_descriptor *d, int by_row, uint32_t along, uint32_t across)
 {
     uint32_t at = unit_address(d, by_row, along, across) & 0x3ffff;
-    return sim_address(w, 0, ORIC_MEM_SHARED, at, UNIT, 0);
+    if (d->cta == w->cta)
+        return sim_address(w, 0, ORIC_MEM_SHARED, at, UNIT, 0);
+    return sim_address(w, 0, ORIC_MEM_CLUSTER, (uint64_t)d->cta->rank << SIM_RANK_SHIFT | at, UNIT, 0);
 }
 
 static uint32_t element(const uint8_t *unit, sim_packing p, uint32_t i)

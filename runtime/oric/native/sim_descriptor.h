@@ -12,6 +12,7 @@ typedef struct {
     uint32_t stride;
     uint32_t span;   /* bytes that a swizzle mode keeps together; 16: none */
     uint32_t base;   /* rows by which the pattern of the swizzle is shifted */
+    const sim_cta *cta; /* whose shared memory */
 } sim_descriptor;
 
 /* How elements lie in a unit of 16 bytes. */
@@ -26,7 +27,7 @@ int sim_descriptor_of_tensor(sim_warp *w, uint64_t bits, sim_descriptor *d);
 
 /*
  * Elements of rows [first, first + rows) and of all k: out[row * k + i]. `by_row`: units run along the rows (the M or N dimension), not
- * along k. The matrix lies in the shared memory of this warp's CTA. 0 after a fault.
+ * along k. 0 after a fault.
  */
 int sim_read_matrix(sim_warp *w, const sim_descriptor *d, sim_packing p, int by_row, uint32_t first, uint32_t rows, uint32_t k, uint32_t *out);
 #endif

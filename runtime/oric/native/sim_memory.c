@@ -201,11 +201,19 @@ static int inside(uint64_t address, uint32_t size, uint64_t low, uint64_t high)
     return address >= low && address <= high && high - address >= size;
 }
 
+/* The program's shared memory, and the words of the system's part that code uses. */
+static int in_shared(const sim_warp *w, uint64_t address, uint32_t size)
+{
+    const oric_sim_launch *launch = &w->sim->launch;
+    return inside(address, size, launch->shared_base, launch->shared_bytes) ||
+           (launch->system_end <= launch->shared_base && inside(address, size, launch->system_words, launch->system_end));
+}
+
 /* Shared memory of a CTA of the cluster, as long as it runs. */
 static uint8_t *locate_cluster(sim_warp *w, uint64_t address, uint32_t size)
 {
     const sim_cta *owner = sim_shared_owner(w, &address);
-    if (!owner || owner->live_warps == 0 || !inside(address, size, w->sim->launch.shared_base, w->sim->launch.shared_bytes))
+    if (!owner || owner->live_warps == 0 || !in_shared(w, address, size))
         return NULL;
     return owner->shared + address;
 }
@@ -225,7 +233,7 @@ uint8_t *sim_locate(sim_warp *w, uint32_t lane, int space, uint64_t address, uin
         return a->data + (address - a->base);
     }
     if (space == ORIC_MEM_SHARED)
-        return inside(address, size, sim->launch.shared_base, sim->launch.shared_bytes) ? w->cta->shared + address : NULL;
+        return in_shared(w, address, size) ? w->cta->shared + address : NULL;
     if (space == ORIC_MEM_CLUSTER)
         return locate_cluster(w, address, size);
     if (!inside(address, size, 0, sim->launch.local_bytes))

@@ -81,6 +81,18 @@ SIM_OP(group_floats, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd UR
 SIM_OP(group_integers, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, sim_opd Re, uint32_t selector, unsigned n, unsigned k, unsigned atype, unsigned btype, unsigned sat);
 SIM_OP(group_bits, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, unsigned n, unsigned k);
 
+/* Tensor memory (sim_ops_tensor_memory.c, sim_ops_tensor_product.c). */
+enum { KIND_F16 = 1, KIND_I8, KIND_F8F6F4, KIND_MXF8F6F4, KIND_MXF4 };
+SIM_OP(tmem_take, sim_opd UPd, sim_opd URd, sim_opd URb, unsigned align);
+SIM_OP(tmem_change, sim_opd URd, sim_opd URb, unsigned either);
+SIM_OP(tmem_load, sim_opd Rd, sim_opd URb, sim_opd off, unsigned shape, unsigned count, unsigned pack);
+SIM_OP(tmem_load_extreme, sim_opd Rv, sim_opd Rd, sim_opd URb, sim_opd off, unsigned shape, unsigned count, unsigned op, unsigned type, unsigned nan);
+SIM_OP(tmem_store, sim_opd URc, sim_opd off, sim_opd Rb, unsigned shape, unsigned count, unsigned expand);
+SIM_OP(tmem_copy, sim_opd URa, sim_opd off, sim_opd URb, unsigned shape, unsigned pair);
+SIM_OP(tmem_commit, sim_opd URa, sim_opd URb, sim_opd URc, unsigned multicast);
+SIM_OP(tmem_multiply, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned ws, unsigned scale);
+SIM_OP(tmem_multiply_scaled, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned blocks);
+
 /* Control flow (sim_ops_flow.c). */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);
 SIM_OP(branch_indirect, sim_opd Ra, sim_opd off, sim_opd Pp, unsigned absolute);

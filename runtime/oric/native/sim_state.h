@@ -122,6 +122,8 @@ typedef struct sim_cta {
     uint64_t steps;    /* warp instructions so far */
     sim_barrier barriers[SIM_CTA_BARRIERS];
     uint8_t *shared;
+    uint32_t *tensor;     /* tensor memory, made on first use (sim_ops_tensor_memory.c) */
+    uint32_t tensor_used; /* its granules in use */
     sim_warp *warps;
     uint32_t *registers;
     struct sim_async_queue *async; /* copies under way (sim_async.c); NULL while there are none and in other modes than strict */

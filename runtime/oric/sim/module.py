@@ -260,6 +260,7 @@ class Module:
             "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
             "shared_base": target.shared_base, "shared_bytes": total, "dynamic_bytes": dynamic,
             "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW, "max_warps": target.warps_per_sm,
+            "system_words": target.system_words[0], "system_end": target.system_words[1],
         })  # fmt: skip
 
     def _clusters(self, kernel: Function, record: Any, wanted: tuple[int, int, int] | None) -> bool:
