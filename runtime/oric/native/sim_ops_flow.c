@@ -11,7 +11,7 @@ static uint64_t relative(const sim_warp *w, sim_opd target) { return w->pc + INS
 static uint32_t taken(const sim_warp *w, uint32_t mask, sim_opd Pp) { return mask & sim_getp(w, Pp, SIM_FULL); }
 
 /*
- * Branch. Mode U, with a uniform predicate: all or none. Mode DIV, with a mask in a uniform register: when not all
+ * Branch. Mode U, with a uniform predicate: all or none; without: all when all would take it, else none. Mode U.ANY: all when any would. Mode DIV, with a mask in a uniform register: when not all
  * live lanes of the mask are here. Mode CONV: the other way round.
  */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq)
@@ -24,6 +24,10 @@ SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq)
             lanes = 0;
     } else if (UPq->kind == ORIC_K_UPRED) {
         lanes &= sim_getp(w, UPq, SIM_FULL);
+    } else if (mode == V_U) {
+        lanes = lanes == w->active ? lanes : 0;
+    } else if (mode == V_U_ANY) {
+        lanes = lanes ? w->active : 0;
     }
     sim_goto(w, lanes, relative(w, target));
 }

@@ -1,4 +1,4 @@
-"""Makes matrix.*.cubin.xz and group.*.cubin.xz anew from the forms of tests/sim/*_forms.py: needs ptxas 13.0 on PATH.
+"""Makes matrix.*, group.* and tensor.*.cubin.xz anew from the forms of tests/sim/*_forms.py: needs ptxas 13.0 on PATH.
 
 Run it as a module from the root.
 """
@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.sim import group_forms, matrix_forms
+from tests.sim import group_forms, matrix_forms, tensor_forms
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,6 +30,7 @@ def main() -> int:
     for target in matrix_forms.TARGETS:
         make("matrix", target, matrix_forms.module_text(target))
     make("group", "sm_90a", group_forms.module_text())
+    make("tensor", "sm_100a", tensor_forms.module_text())
     return 0
 
 
