@@ -1,11 +1,13 @@
 """Hazards planted in ptxas-made kernels that can be run: scheduling bits changed in one instruction at a time.
 
-A mutant counts when the hazard checker (`oric check`) finds something new in it. The instructions of a finding are reached when
-a trap in the place of each, with its guard, stops one of the launches of the unchanged kernel.
+A mutant counts when the hazard checker (`oric check`) finds something new in it. The checker looks at every way through the code,
+a launch takes some: a finding counts when both of its instructions execute, and when it is still found with the branches fixed
+that always or never jump in these launches. Whether an instruction executes, a trap in its place with its guard tells.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -28,6 +30,9 @@ NONE = 7
 BYTES = 16
 MAX_STEPS = 200_000
 _GUARD = 15 << 12
+_ALWAYS = 7 << 12
+_CONTROL = (1 << 17) - 1 << 105
+_JUMP = re.compile(r"@!?U?P\d (BRA|EXIT|RET|BRX|CALL)\b(?!.*,)")
 Finding = tuple[int, int, int, int, int]  # kind, first, second, register file, register
 # What ORIC_H_* of check.h is as ORIC_REPORT_* of sim.h: the kinds of hazards that a launch can meet.
 DYNAMIC = frozenset({1, 2, 3, 4, 6, 7, 8, 9})
@@ -35,6 +40,14 @@ DYNAMIC = frozenset({1, 2, 3, 4, 6, 7, 8, 9})
 
 def _put(bits: int, at: int, width: int, value: int) -> int:
     return bits & ~((1 << width) - 1 << at) | value << at
+
+
+def _bits(text: bytes, number: int) -> int:
+    return int.from_bytes(text[number * BYTES :][:BYTES], "little")
+
+
+def _replaced(text: bytes, number: int, bits: int) -> bytes:
+    return text[: number * BYTES] + bits.to_bytes(BYTES, "little") + text[(number + 1) * BYTES :]
 
 
 def changed(bits: int) -> Iterator[tuple[str, int]]:
@@ -62,7 +75,7 @@ class Kernel:
     image: bytes
     function: elf.Function
     steps: Callable[[], list[Step]]
-    known: dict[int, bool] = field(default_factory=dict)  # instruction -> reached
+    known: dict[tuple[int, bool], bool] = field(default_factory=dict)  # instruction, with its guard -> reached
 
     @cached_property
     def cubin(self) -> elf.Cubin:
@@ -75,8 +88,7 @@ class Kernel:
     def mutants(self) -> Iterator[tuple[str, int, int]]:
         """(kind, number of the instruction, new word)."""
         for number in range(len(self.function.text) // BYTES):
-            bits = int.from_bytes(self.function.text[number * BYTES :][:BYTES], "little")
-            for kind, new in changed(bits):
+            for kind, new in changed(_bits(self.function.text, number)):
                 yield kind, number, new
 
     def findings(self, data: bytes) -> set[Finding]:
@@ -86,14 +98,12 @@ class Kernel:
         return {(f.kind, f.first, f.second, f.file, f.number) for f in found if f.kind in DYNAMIC}
 
     def _with(self, number: int, bits: int) -> bytes:
-        at = self.cubin.sections[self.function.section].offset + number * BYTES
-        return self.image[:at] + bits.to_bytes(BYTES, "little") + self.image[at + BYTES :]
+        at = self.cubin.sections[self.function.section].offset
+        return self.image[:at] + _replaced(self.image[at:], number, bits)
 
     def new_findings(self, number: int, bits: int) -> set[Finding]:
         """What the checker finds when one instruction is changed, and did not find before."""
-        text = self.function.text
-        data = text[: number * BYTES] + bits.to_bytes(BYTES, "little") + text[(number + 1) * BYTES :]
-        return self.findings(data) - self.findings_before
+        return self.findings(_replaced(self.function.text, number, bits)) - self.findings_before
 
     def reports(self, number: int, bits: int) -> set[tuple[int, int]]:
         """(first, second) of what strict launches of the changed kernel report; the first is -1 where there is none."""
@@ -112,13 +122,35 @@ class Kernel:
     def _steps(self) -> list[Step]:
         return [s for s in self.steps() if self.function.name not in self.cubin.kernels or s.kernel == self.function.name]
 
-    def reached(self, number: int) -> bool:
-        """Whether an instruction executes for any thread."""
-        if number not in self.known:
-            bits = int.from_bytes(self.function.text[number * BYTES :][:BYTES], "little")
+    def reached(self, number: int, guarded: bool = True) -> bool:
+        """Whether an instruction executes for any thread; not `guarded`: also with its guard off."""
+        if (number, guarded) not in self.known:
             trap = int.from_bytes(word(find_model(self.target), "BPT", code=1), "little")
-            self.known[number] = self._traps(self._with(number, trap & ~_GUARD | bits & _GUARD))
-        return self.known[number]
+            guard = _bits(self.function.text, number) & _GUARD if guarded else _ALWAYS
+            self.known[number, guarded] = self._traps(self._with(number, trap & ~_GUARD | guard))
+        return self.known[number, guarded]
+
+    @cached_property
+    def taken(self) -> bytes:
+        """The code with the branches fixed that always or never jump in these launches."""
+        model = find_model(self.target)
+        text = self.function.text
+        nothing = int.from_bytes(word(model, "NOP"), "little")
+        for number, line in enumerate(Code(model, text).texts()):
+            bits = _bits(text, number)
+            if not _JUMP.match(line):
+                continue
+            if not self.reached(number):
+                text = _replaced(text, number, nothing & ~_CONTROL | bits & _CONTROL)
+            elif (number + 1) * BYTES < len(text) and not self.reached(number + 1, guarded=False):
+                text = _replaced(text, number, bits & ~_GUARD | _ALWAYS)
+        return text
+
+    def met(self, number: int, bits: int, new: set[Finding]) -> bool:
+        """Whether one of the findings counts."""
+        if not any(self.reached(second) and (first < 0 or self.reached(first)) for _, first, second, _, _ in new):
+            return False
+        return bool(new & self.findings(_replaced(self.taken, number, bits)) - self.findings(self.taken))
 
     def _traps(self, image: bytes) -> bool:
         module = oric.sim.load(image)
@@ -157,7 +189,7 @@ def _plant(kernel: Kernel, kind: str, number: int, bits: int, result: Result) ->
         return
     if {(first, second) for _, first, second, _, _ in new} & kernel.reports(number, bits):
         result.caught[kind] += 1
-    elif any(kernel.reached(second) and (first < 0 or kernel.reached(first)) for _, first, second, _, _ in new):
+    elif kernel.met(number, bits, new):
         result.missed.append((kernel.function.name, kind, number * BYTES))
     else:
         result.unreached += 1

@@ -1,25 +1,29 @@
-"""Hazards planted in ptxas-made kernels are reported by strict mode, if a thread comes to them."""
+"""Strict mode and ptxas-made kernels: nothing is reported in them, and hazards planted in them are, if a thread comes to them."""
 
 from __future__ import annotations
 
 import pytest
+from oric.sim.modes import Modes
+from oric.sim.reports import Kind
 from oric.support import elf
 
+from tests.corpus import targets
 from tests.kernels import cases
-from tests.sim import hazards
+from tests.sim import corpus_launches, hazards
 
-# Mutants (target, function, byte offset) with findings whose two instructions are reached, but by no thread without something in
-# between that waits: a branch that lets the first one through leads away from the second, or leads through another wait.
+# Mutants (target, function, byte offset) with findings that no thread meets although its branches let it: the branch that one needs
+# for the first instruction excludes the one for the second.
 NOT_ONE_WAY = {
-    *[("sm_80", "gcd_u32", at) for at in (0x270, 0x2A0)],  # only a divisor of 0 skips the loop
-    *[("sm_90", "gcd_u32", at) for at in (0x120, 0x2E0)],
+    *[("sm_90", "gcd_u32", at) for at in (0x120,)],  # only a divisor of 0 skips the loop
     ("sm_80", "struct_param", 0x3A0), ("sm_90", "struct_param", 0x170),  # thread 0 alone goes on, and has an element
     *[("sm_80", "tables_update", at) for at in (0xC0, 0xF0)],  # thread 0 alone goes on, and has no element
     *[("sm_90", "tables_update", at) for at in (0xE0, 0x110)],
     *[("sm_90", "transpose", at) for at in (0x540, 0x640, 0x730, 0x740, 0x850)],  # who has a later element has the earlier ones
-    *[("sm_90", "histogram", at) for at in (0x30, 0x50)],  # a block of more than 256 threads
-    *[("sm_90", "interpret", at) for at in (0x1E0, 0xE90)],  # a program without a jump through the table
+    ("sm_90", "histogram", 0x50),  # only in a block of more than 256 threads
+    *[("sm_90", "interpret", at) for at in (0x1E0, 0xE90)],  # only in a program without a jump through the table
 }  # fmt: skip
+CORPUS = {"sm_75": 6, "sm_100a": 20, "sm_120a": 20}  # every so many modules
+MOST_APART = 0.02  # of the mutants of the corpus: findings that no thread meets, as above
 
 
 def kernels(target: str) -> list[hazards.Kernel]:
@@ -38,6 +42,49 @@ def test_planted_hazards_are_reported(target: str) -> None:
     assert {(target, function, at) for function, _, at in result.missed} <= NOT_ONE_WAY
     assert sum(result.caught.values()) >= 150
     assert set(result.caught) == set(hazards.KINDS)
+
+
+def corpus_kernels(target: str, every: int) -> list[hazards.Kernel]:
+    """Kernels of the corpus that come to their end."""
+    out = []
+    for kernel in corpus_launches.kernels(target, every):
+        ends, found = kernel.run(Modes(strict=True))
+        if ends and not found:
+            function = kernel.function
+            out.append(hazards.Kernel(target, kernel.image, function, lambda f=function: [corpus_launches.step(f)]))
+    return out
+
+
+@pytest.mark.parametrize("target", CORPUS)
+def test_hazards_planted_in_the_corpus_are_reported(target: str) -> None:
+    result = hazards.measure(corpus_kernels(target, CORPUS[target]), every=37)
+    assert len(result.missed) <= MOST_APART * sum(result.caught.values()), result.missed
+    assert sum(result.caught.values()) >= 60
+
+
+@pytest.mark.parametrize("target", [*CORPUS, "sm_86", "sm_90a"])
+def test_nothing_is_reported_in_the_corpus(target: str) -> None:
+    assert reported(target, every=10) == []
+
+
+def reported(target: str, every: int) -> list[str]:
+    """Reports of kernels of the corpus. What its asynchronous copies do is a race: they have one place in memory."""
+    found = [r for kernel in corpus_launches.kernels(target, every) for r in kernel.run(Modes(strict=True))[1]]
+    return [str(r) for r in found if r.kind != Kind.ASYNC]
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", targets.TARGETS)
+def test_nothing_is_reported_in_the_whole_corpus(target: str) -> None:
+    assert reported(target, every=1) == []
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", targets.TARGETS)
+def test_every_nth_hazard_planted_in_the_corpus_is_reported(target: str) -> None:
+    result = hazards.measure(corpus_kernels(target, every=3), every=17)
+    assert len(result.missed) <= MOST_APART * sum(result.caught.values()), result.missed
+    assert sum(result.caught.values()) >= 1000
 
 
 @pytest.mark.measure

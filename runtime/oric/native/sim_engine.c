@@ -171,8 +171,11 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
         sim_group *g = &w->groups[w->current];
         w->pc = g->pc;
         if (g->pc - w->code->base >= w->code->size || (g->pc & 15)) {
+            uint32_t lanes_here = g->mask;
             if (sim_call_external(w)) {
                 taken++;
+                if (w->pending)
+                    sim_strict_outside(w, lanes_here);
                 if (sim->fault.code)
                     break;
                 continue;

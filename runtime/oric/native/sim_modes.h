@@ -12,4 +12,6 @@ int sim_strict_begin(sim_warp *w);
 uint32_t sim_strict_before(sim_warp *w, const oric_insn *in, uint32_t mask);
 void sim_strict_after(sim_warp *w, const oric_insn *in, uint32_t mask);
 void sim_strict_end(sim_warp *w);
+/* Code that is not there (a function of the driver) has run for the lanes: every result of known time has come since. */
+void sim_strict_outside(sim_warp *w, uint32_t lanes);
 #endif

@@ -11,7 +11,7 @@
 #include "sim_modes.h"
 #include "sim_pending.h"
 
-enum { FIRST_RECORDS = 48 };
+enum { FIRST_RECORDS = 48, OUTSIDE_CYCLES = 1000 };
 
 int sim_strict_start(oric_sim *sim)
 {
@@ -186,14 +186,17 @@ static void spoil_cache(sim_warp *w, uint16_t unit, uint32_t mask)
 
 /* -- what begins -- */
 
-/* A scoreboard that a later instruction of an in-order queue uses tells of the earlier ones as well, also where its guard is off. */
+/* A scoreboard that a later instruction of an in-order queue uses tells of the earlier ones as well, also where its guard is off. What
+   other threads of the warp put into the queue does not help: they might have come earlier. */
 static void cover(struct sim_pending *p, const sim_insn_facts *f)
 {
     if (f->never || (f->write_board == SIM_BOARDS && f->read_board == SIM_BOARDS))
         return;
     for (uint32_t i = 0; i < p->count; i++) {
         sim_record *r = &p->records[i];
-        if (r->board < SIM_BOARDS && (r->board == f->write_board || r->board == f->read_board) && (r->lanes & p->ran))
+        if (!(r->lanes & p->ran))
+            continue;
+        if (r->board < SIM_BOARDS && (r->board == f->write_board || r->board == f->read_board))
             r->later++;
         if (!r->queue || r->queue != f->klass->queue)
             continue;
@@ -346,6 +349,14 @@ static void hold_others(sim_warp *w, uint32_t cycles)
     for (int b = 0; b < SIM_BOARDS; b++)
         if (p->board_lanes[b] && !(p->board_lanes[b] & p->ran))
             p->board_issue[b] += cycles;
+}
+
+void sim_strict_outside(sim_warp *w, uint32_t lanes)
+{
+    w->pending->ran = lanes;
+    if (~(lanes | w->dead))
+        hold_others(w, OUTSIDE_CYCLES);
+    w->pending->clock += OUTSIDE_CYCLES;
 }
 
 void sim_strict_after(sim_warp *w, const oric_insn *in, uint32_t mask)
