@@ -11,3 +11,5 @@ export LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
   tests/sass tests/sim tests/native tests/regalloc tests/sched tests/encode tests/ir tests/phases
 # Damaged and random files and words: loader, decoder, disassembler, analyses.
 "$1" -m tests.fuzz --count "${FUZZ:-200000}" --jobs "$(nproc)"
+# Damaged cubins loaded and launched in every mode of the simulator.
+"$1" -m tests.fuzz_sim --count "${FUZZ_SIM:-100000}" --jobs "$(nproc)"

@@ -237,6 +237,30 @@ def test_statistics(target: str) -> None:
     assert many.traffic["global"].bytes == 12 * alone.traffic["global"].bytes
 
 
+def test_streams_run_in_order() -> None:
+    module = load("sm_90")
+    counter, order = module.buffer(4), [np.full(3, 9, np.int32) for _ in range(3)]
+    first, second = module.stream(), module.stream()
+    first.launch("ticket", 3, 32, [counter, order[0]])
+    event = first.record()
+    first.launch("ticket", 3, 32, [counter, order[2]])
+    second.wait(event)
+    second.launch("ticket", 3, 32, [counter, order[1]])
+    assert all((o == 9).all() for o in order)
+    assert [s.ctas for s in second.synchronize()] == [3]
+    assert order[0].tolist() == [0, 1, 2]
+    assert order[1].tolist() == [3, 4, 5]
+    assert (order[2] == 9).all()
+    assert [s.ctas for s in first.synchronize()] == [3, 3]
+    assert order[2].tolist() == [6, 7, 8]
+    first.launch("traps", 1, 32)
+    first.launch("ticket", 1, 32, [counter, order[0]])
+    with pytest.raises(oric.sim.Trap):
+        first.synchronize()
+    assert first.synchronize() == []
+    event.synchronize()
+
+
 BAD_CLUSTERS: list[tuple[str, dict[str, Any], str]] = [
     ("shape", {"grid": 3, "cluster": 2}, "grid.x is 3, no multiple of the 2 blocks"),
     ("shape", {"grid": 32, "cluster": 32}, "at most 16 blocks"),

@@ -16,6 +16,7 @@ from .image import USER_BANK, Image
 from .modes import Modes
 from .reports import Report, leak, reports_of
 from .statistics import Statistics, statistics_of
+from .stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -132,6 +133,10 @@ class Module:
         made = Buffer(self, len(raw), name)
         made.write(raw)
         return made
+
+    def stream(self) -> Stream:
+        """A queue of launches that run in order when it is synchronised."""
+        return Stream(self)
 
     def allocate(self, size: int, name: str = "") -> int:
         """Allocate zeroed device memory; returns its address.
