@@ -20,6 +20,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,8 @@ def main(argv: list[str]) -> int:
     jobs = [(args.seed * 1_000_003 + i, min(CHUNK, args.count - i * CHUNK), until) for i in range(-(-args.count // CHUNK))]
     outcomes: Counter[str] = Counter()
     failures: list[str] = []
-    with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:
-        for found, failed in pool.imap_unordered(run_chunk, jobs):
+    with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
+        for found, failed in map(run_chunk, jobs) if args.jobs == 1 else pool.map(run_chunk, jobs):
             outcomes += found
             failures += failed
     total = sum(outcomes.values())
