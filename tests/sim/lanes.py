@@ -112,7 +112,7 @@ def rows(kinds: Sequence[str], count: int, seed: int) -> Array:
     return data
 
 
-def _program(isa: int, instruction: bytes, uniform: bool) -> bytes:
+def _program(isa: int, instruction: bytes, uniform: bool, prepare: Sequence[bytes]) -> bytes:
     def memory(name: str, *operands: Any) -> bytes:
         if isa == 0:
             return word(isa, name, *operands, size="128", order="SYS")
@@ -132,6 +132,7 @@ def _program(isa: int, instruction: bytes, uniform: bool) -> bytes:
         memory("LDG", "R8", "R2", 0),
         memory("LDG", "R12", "R2", 16),
         word(isa, "R2P", "R15", 0x7F),
+        *prepare,
     ]
     middle = [instruction]
     if uniform:
@@ -147,16 +148,19 @@ def _program(isa: int, instruction: bytes, uniform: bool) -> bytes:
     return b"".join(before + middle + after)
 
 
-def run(case: Case, data: Array, seed: int | None = None) -> Array:
-    """What the word leaves for each row; with a seed, functions of the multifunction unit are perturbed."""
+def run(case: Case, data: Array, seed: int | None = None, prepare: Sequence[bytes] = (), constants: bytes = b"") -> Array:
+    """What the word leaves for each row; with a seed, functions of the multifunction unit are perturbed.
+
+    `prepare` are instructions before it, `constants` what constant bank 0 has from offset 16 on.
+    """
     isa = ops.ISAS.index(case.isa)
     threads = len(data) * (32 if case.uniform else 1)
     blocks = -(-threads // BLOCK)
     padded = np.zeros((blocks * BLOCK // (32 if case.uniform else 1), 8), np.uint32)
     padded[: len(data)] = data
-    device = Device(isa, _program(isa, word(isa, case.name, *case.operands, **case.mods), case.uniform))
+    device = Device(isa, _program(isa, word(isa, case.name, *case.operands, **case.mods), case.uniform, prepare))
     source, result = device.array(padded), device.array(np.zeros_like(padded))
-    bank = source.to_bytes(8, "little") + result.to_bytes(8, "little")
+    bank = source.to_bytes(8, "little") + result.to_bytes(8, "little") + constants
     fault = device.launch(BLOCK, bank, steps=1 << 40, blocks=blocks, seed=seed)
     assert fault is None, (fault.code, ffi.string(fault.detail), hex(fault.pc))
     return device.read(result, padded)[: len(data)]
@@ -170,7 +174,11 @@ def share(case: Case, cases: Sequence[Case]) -> int:
 def check(case: Case, count: int, seed: int = 1) -> None:
     """Compare every row."""
     data = rows(case.kinds, count, seed)
-    got = run(case, data)
+    compare(case, data, run(case, data))
+
+
+def compare(case: Case, data: Array, got: Array) -> None:
+    """Every row of what a word left is what it should be."""
     for have, row in zip(got.tolist(), data.tolist(), strict=True):
         want = case.want(row, [row[7] >> k & 1 for k in range(7)] + [1])
         for place, value in want.items():
