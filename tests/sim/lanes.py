@@ -112,7 +112,7 @@ def rows(kinds: Sequence[str], count: int, seed: int) -> Array:
     return data
 
 
-def _program(isa: int, instruction: bytes, uniform: bool, prepare: Sequence[bytes]) -> bytes:
+def _program(isa: int, instruction: bytes, uniform: bool, prepare: Sequence[bytes], after: str) -> bytes:
     def memory(name: str, *operands: Any) -> bytes:
         if isa == 0:
             return word(isa, name, *operands, size="128", order="SYS")
@@ -143,22 +143,26 @@ def _program(isa: int, instruction: bytes, uniform: bool, prepare: Sequence[byte
         ]
         middle = [*into, instruction, *out]
     else:
+        middle += [word(isa, "MOV", "R16", after)] if after else []
         middle.append(word(isa, "P2R", "R23", "RZ", 0x7F))
     after = [memory("STG", "R4", 0, "R16"), memory("STG", "R4", 16, "R20"), word(isa, "EXIT")]
     return b"".join(before + middle + after)
 
 
-def run(case: Case, data: Array, seed: int | None = None, prepare: Sequence[bytes] = (), constants: bytes = b"") -> Array:
+def run(
+    case: Case, data: Array, seed: int | None = None, prepare: Sequence[bytes] = (), constants: bytes = b"", after: str = ""
+) -> Array:
     """What the word leaves for each row; with a seed, functions of the multifunction unit are perturbed.
 
-    `prepare` are instructions before it, `constants` what constant bank 0 has from offset 16 on.
+    `prepare` are instructions before it, `constants` what constant bank 0 has from offset 16 on, `after` a register that R16 is
+    set to after it.
     """
     isa = ops.ISAS.index(case.isa)
     threads = len(data) * (32 if case.uniform else 1)
     blocks = -(-threads // BLOCK)
     padded = np.zeros((blocks * BLOCK // (32 if case.uniform else 1), 8), np.uint32)
     padded[: len(data)] = data
-    device = Device(isa, _program(isa, word(isa, case.name, *case.operands, **case.mods), case.uniform, prepare))
+    device = Device(isa, _program(isa, word(isa, case.name, *case.operands, **case.mods), case.uniform, prepare, after))
     source, result = device.array(padded), device.array(np.zeros_like(padded))
     bank = source.to_bytes(8, "little") + result.to_bytes(8, "little") + constants
     fault = device.launch(BLOCK, bank, steps=1 << 40, blocks=blocks, seed=seed)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.sim import lanes
@@ -312,3 +313,33 @@ def test_edges_and_some_random_operands(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_many_random_operands(case: Case) -> None:
     check(case, lanes.share(case, CASES), seed=2)
+
+
+@pytest.mark.parametrize("nan", [0, 1])
+@pytest.mark.parametrize("op", ["MAX", "MIN", "MAXABS", "MINABS"])
+def test_extremes_of_a_warp(op: str, nan: int) -> None:
+    """CREDUX: NaNs do not count unless the word says so, or when there is nothing else; 20 warps of edges, 80 of any numbers."""
+    data = lanes.rows(("f32",), 4000, 7)[:3200]
+    data[:640, 0] = np.random.default_rng(8).choice(np.array(lanes.EDGES["f32"], np.uint32), 640)
+    data[640:672, 0] = 0xFFC00001
+    mods = {"op": op, "type": "F32", "nan": nan}
+    got = lanes.run(Case("sm_100", "CREDUX", ("UR8", "R8"), ("f32",), lambda x, p: {}, mods), data, after="UR8")[::32, 0]
+    for warp, have in zip(data[:, 0].reshape(-1, 32).tolist(), got.tolist(), strict=True):
+        values = [v & 0x7FFFFFFF if "ABS" in op else v for v in warp]
+        want = values[0]
+        for v in values:
+            want = fmnmx(want, v, int("MIN" in op), 0, nan)
+        assert have == want
+
+
+def test_easy_divisions() -> None:
+    """FCHK: where it does not ask for the slow path, the usual Newton steps cannot leave the range of normal numbers."""
+    data = lanes.rows(("f32", "f32"), 20_000, 9)
+    slow = lanes.run(Case("sm_80", "FCHK", ("P0", "R8", "R9"), ("f32", "f32"), lambda x, p: {}), data)[:, 7] & 1
+    a, b = (data[:, k].view(np.float32) for k in (0, 1))
+    with np.errstate(all="ignore"):
+        quotient, inverse = np.abs(a / b), np.abs(1 / b)
+    easy = slow == 0
+    assert 0.05 < easy.mean() < 0.95
+    for value in (np.abs(a), np.abs(b), quotient, inverse):
+        assert ((value[easy] > 2.0**-126) & np.isfinite(value[easy])).all()

@@ -454,3 +454,13 @@ def test_edges_and_some_random_operands(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_many_random_operands(case: Case) -> None:
     check(case, lanes.share(case, CASES), seed=2)
+
+
+@pytest.mark.parametrize("op", ["MAX", "MIN"])
+@pytest.mark.parametrize("kind", ["U32", "S32"])
+def test_extremes_of_a_warp(op: str, kind: str) -> None:
+    data = lanes.rows(("int",), 4000, 6)[-3200:]
+    got = run(Case("sm_100", "CREDUX", ("UR8", "R8"), ("int",), lambda x, p: {}, {"op": op, "type": kind}), data, after="UR8")
+    values = data[:, 0].view(np.int32 if kind == "S32" else np.uint32).reshape(-1, 32)
+    want = np.repeat(values.max(1) if op == "MAX" else values.min(1), 32).view(np.uint32)
+    np.testing.assert_array_equal(got[:, 0], want)
