@@ -11,8 +11,8 @@ from tests.corpus import targets
 from tests.kernels import cases
 from tests.sim import corpus_launches, hazards
 
-# Mutants (target, function, byte offset) with findings that no thread meets although its branches let it: the branch that one needs
-# for the first instruction excludes the one for the second.
+# Mutants (target, function, byte offset) with findings that no thread meets although its branches let it: what leads a thread
+# to the first instruction leads it away from the second.
 NOT_ONE_WAY = {
     *[("sm_90", "gcd_u32", at) for at in (0x120,)],  # only a divisor of 0 skips the loop
     ("sm_80", "struct_param", 0x3A0), ("sm_90", "struct_param", 0x170),  # thread 0 alone goes on, and has an element
