@@ -85,7 +85,8 @@ uint64_t sim_matrix_noise(const sim_warp *w, uint32_t row, uint32_t column)
 
 /*
  * Hardware cuts terms that lie far below the largest one. With S the sum of all magnitudes and q its power of two less `keeps`
- * bits, a term that is a multiple of q is never cut, nor is a partial sum of such terms: then the result is exact.
+ * bits, a term that is a multiple of q is never cut, nor is a partial sum of such terms: then the result is exact. Else each of the n
+ * others moves it by at most q; 2 q more are for sums that are made in parts. A sum in F16 is kept wider and rounded in parts only.
  */
 static double perturbed(double x, const double *a, const double *b, const uint16_t *at, uint32_t n, double c, unsigned keeps, uint64_t noise)
 {
@@ -103,7 +104,7 @@ static double perturbed(double x, const double *a, const double *b, const uint16
     if (tolerance == 0)
         return x;
     double unit = (double)(int64_t)noise * 0x1p-63;
-    return x + unit * (tolerance + 2 * q);
+    return x + unit * (keeps == SIM_KEEPS_F16 ? 2 * q : tolerance + 2 * q);
 }
 
 uint32_t sim_dot(const double *a, const double *b, const uint16_t *at, uint32_t n, double c, unsigned format, unsigned keeps, uint64_t noise)

@@ -123,6 +123,8 @@ int sim_memcheck_begin(sim_cta *cta)
     s->nwarps = cta->nwarps;
     s->warps = calloc(cta->nwarps, sizeof *s->warps);
     s->shared_written = calloc(cta->sim->launch.shared_bytes / 8 + 1, 1);
+    if (s->shared_written && cta->sim->launch.system_end <= cta->sim->launch.shared_bytes)
+        memset(s->shared_written, 0xff, cta->sim->launch.system_end / 8); /* the system's words are zero */
     return s->warps && s->shared_written && sim_race_begin(cta);
 }
 
