@@ -22,6 +22,7 @@ import traceback
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from oric.sass.asm_build import assemble_text
@@ -46,6 +47,7 @@ DATA = Path(__file__).parent / "data"
 INTERESTING = (0, 1, 2, 7, 8, 15, 16, 63, 64, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 LARGEST_SEED = 24_000
 CHUNK = 500
+SAID = 20_000  # inputs between two lines about how far it is
 ASSEMBLED = 4  # one listing in so many goes back through the assembler, which takes longer than the rest
 
 
@@ -201,19 +203,18 @@ def _kept(data: bytes) -> str:
     return f" (kept as {file.name})"
 
 
-def run(count: int, seed: int, jobs: int, say: Callable[[str], object] = print) -> bool:
+def run(count: int, seed: int, jobs: int, say: Callable[..., object] = print) -> bool:
     """Run ``count`` inputs; True when all of them ended well."""
     chunks = [(seed * 1_000_003 + i, min(CHUNK, count - i * CHUNK)) for i in range((count + CHUNK - 1) // CHUNK)]
     outcomes: Counter[str] = Counter()
     failures: list[str] = []
-    if jobs > 1:
-        with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-            results = pool.map(run_chunk, chunks, chunksize=4)
-    else:
-        results = [run_chunk(chunk) for chunk in chunks]
-    for found, failed in results:
-        outcomes += found
-        failures += failed
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
+        for found, failed in pool.map(run_chunk, chunks) if jobs > 1 else map(run_chunk, chunks):
+            before = outcomes.total() // SAID
+            outcomes += found
+            failures += failed
+            if outcomes.total() // SAID != before and outcomes.total() < count:
+                say(f"{outcomes.total()} inputs, {len(failures)} failures", flush=True)
     say(f"{count} inputs: {', '.join(f'{n} {name}' for name, n in sorted(outcomes.items()))}; {len(failures)} failures")
     for failure in failures[:10]:
         say(failure)
