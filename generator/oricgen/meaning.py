@@ -53,6 +53,7 @@ _RESULTS = {
     "f64": ("uint64_t", "sim_bits64({e})", "sim_put64"),
 }
 _DIMENSIONS = ("m", "n", "k")
+_NUMBER = re.compile(r"0x[0-9a-f]+\Z")
 _SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)\Z")
 _PREDICATES = ("pred", "upred")
 _WORD = re.compile(r"\b([A-Za-z_]\w*)(?:\.(\w+))?")
@@ -125,6 +126,8 @@ class _Reader:
             return self.modifier(name)
         if name in self.modifiers and kind in _DIMENSIONS:
             return self.dimension(name, _DIMENSIONS.index(kind))
+        if name in self.modifiers and kind == "number":
+            return self.number(name)
         if kind is not None:
             raise self.error(f"'{match.group(0)}': no operand '{name}'")
         return name
@@ -146,6 +149,23 @@ class _Reader:
                 f"{values}\n    const unsigned m_{key} = t_{key}[in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}];"
             )
         return f"m_{key}"
+
+    def number(self, name: str) -> str:
+        """The value of a modifier whose values are called like numbers (0x3)."""
+        mod = self.modifiers[name]
+        if mod.kind != "enum" or not all(_NUMBER.match(value) for value in mod.codes):
+            raise self.error(f"'{name}' has no values like 0x3")
+        table = ["0"] * (1 << mod.width)
+        for value, code in mod.codes.items():
+            table[code] = value
+        if f"{name}_number" not in self.used_mods:
+            self.used_mods.add(f"{name}_number")
+            self.measured.add(name)
+            self.out.mods.append(
+                f"static const uint16_t t_{name}_number[] = {{{', '.join(table)}}};\n"
+                f"    const unsigned m_{name}_number = t_{name}_number[in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}];"
+            )
+        return f"m_{name}_number"
 
     def source(self, name: str, kind: str | None) -> str:
         operand = self.operand(name)

@@ -145,6 +145,23 @@ typedef struct {
     uint64_t bytes[ORIC_MEM_SPACES];
 } oric_sim_stats;
 
+/* Textures and surfaces: what a handle stands for. */
+enum { ORIC_TEXTURE_WRAP = 0, ORIC_TEXTURE_CLAMP = 1, ORIC_TEXTURE_MIRROR = 2, ORIC_TEXTURE_BORDER = 3 };
+enum { ORIC_TEXTURE_UNSIGNED = 0, ORIC_TEXTURE_SIGNED = 1, ORIC_TEXTURE_FLOAT = 2 };
+typedef struct {
+    uint64_t data;     /* address of the first texel; rows, slices, faces and layers follow each other without gaps */
+    uint32_t size[3];  /* texels; 1 beyond the rank */
+    uint32_t rank;     /* 1 to 3; 2 for a cube. 0: no such texture */
+    uint32_t layers;
+    uint32_t layered, cube;
+    uint32_t channels, bytes; /* components of a texel, bytes of one */
+    uint32_t kind;     /* ORIC_TEXTURE_* of a component */
+    uint32_t address[3];
+    uint32_t linear, normalised; /* filter; coordinates from 0 to 1 */
+    uint32_t read_normalised;    /* integers become floats of -1 to 1 */
+    uint32_t border[4];
+} oric_sim_texture;
+
 oric_sim *oric_sim_new(int isa);
 void oric_sim_delete(oric_sim *sim);
 
@@ -168,6 +185,9 @@ int oric_sim_read(oric_sim *sim, uint64_t address, uint8_t *data, uint64_t size)
 
 /* Constant bank: the contents of c[bank], copied; 0, or -1. */
 int oric_sim_set_bank(oric_sim *sim, int bank, const uint8_t *data, uint64_t size);
+
+/* The texture or surface of a handle; 0, or -1: its sizes are not possible, or no memory. */
+int oric_sim_set_texture(oric_sim *sim, uint32_t number, const oric_sim_texture *texture);
 
 /* A launch: start, run slices of warp instructions until done or fault, stop (frees what the launch holds). */
 int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch);

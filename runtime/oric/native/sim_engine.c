@@ -42,6 +42,7 @@ void oric_sim_delete(oric_sim *sim)
     free(sim->codes);
     free(sim->allocs);
     free(sim->reports);
+    free(sim->textures);
     free(sim->printed);
     free(sim->op_counts);
     free(sim->graves);

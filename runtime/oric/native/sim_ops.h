@@ -55,7 +55,7 @@ SIM_OP(match, sim_opd Rd, sim_opd Ra, sim_opd Pd, unsigned mode, unsigned size);
 SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign);
 SIM_OP(reduce_extreme, sim_opd URd, sim_opd Ra, unsigned op, unsigned type, unsigned nan);
 SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd);
-SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned any);
+SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also);
 SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
 SIM_OP(predicates_to_register, sim_opd Rd, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
 SIM_OP(register_to_predicates, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
@@ -92,6 +92,15 @@ SIM_OP(tmem_copy, sim_opd URa, sim_opd off, sim_opd URb, unsigned shape, unsigne
 SIM_OP(tmem_commit, sim_opd URa, sim_opd URb, sim_opd URc, unsigned multicast);
 SIM_OP(tmem_multiply, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned ws, unsigned scale);
 SIM_OP(tmem_multiply_scaled, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned blocks);
+/* Textures and surfaces (sim_texture.c, sim_surface.c). */
+enum { TEXTURE_HANDLE = 1, TEXTURE_HALVES = 2, TEXTURE_INTEGERS = 4, TEXTURE_GATHER = 8, TEXTURE_DERIVATIVES = 16 };
+SIM_OP(texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_opd Rb, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned wanted, unsigned lod, unsigned aoffi, unsigned component);
+SIM_OP(query_texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_opd bank, sim_opd slot, sim_opd URa, unsigned wanted);
+SIM_OP(load_surface, sim_opd Rd, sim_opd Ra, sim_opd Rc, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned clamp, unsigned size);
+SIM_OP(store_surface, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned clamp, unsigned size);
+SIM_OP(atomic_surface, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned clamp, unsigned op, unsigned type);
+SIM_OP(compare_and_swap_surface, sim_opd Rd, sim_opd Ra, sim_opd Rb, sim_opd Rc, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned clamp, unsigned type);
+extern const oric_operand sim_no_operand;
 
 /* Control flow (sim_ops_flow.c). */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq);

@@ -128,18 +128,18 @@ SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd)
 }
 
 /* R2UR: the first lane's value, or the lanes' values joined by `or`; Pu: the lanes agree. */
-SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned any)
+/* The value of the first lane; Pu says which lanes have another one (with `also`: or had before). */
+SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also)
 {
-    uint32_t room[SIM_LANES], first = sim_first_lane(mask), joined = 0, same = 1;
+    uint32_t room[SIM_LANES], first = sim_first_lane(mask), differs = also ? sim_getp(w, Pu, 0) : 0;
     const uint32_t *values = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        joined |= values[l];
-        same &= values[l] == values[first];
+        differs |= (uint32_t)(values[l] != values[first]) << l;
     }
-    put_everywhere(w, mask, URd, any ? joined : values[first]);
-    sim_putp(w, mask, Pu, same ? SIM_FULL : 0);
+    put_everywhere(w, mask, URd, values[first]);
+    sim_putp(w, mask, Pu, differs);
 }
 
 SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words)

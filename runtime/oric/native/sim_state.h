@@ -163,6 +163,8 @@ struct oric_sim {
     oric_sim_report *reports;
     uint32_t nreports, room_reports;
     uint64_t *op_counts; /* by operation; one more for words that are none */
+    oric_sim_texture *textures; /* by handle (sim_texture.c) */
+    uint32_t ntextures;
     char *printed; /* by printf() of the device */
     uint64_t nprinted, room_printed;
     uint64_t heap_used;

@@ -29,6 +29,7 @@ from .modes import Modes
 from .module import Buffer, Module, load
 from .reports import Kind, Report
 from .tensor import tensor_map, tensor_map_im2col
+from .texture import Sampling, Texture
 
 __all__ = [
     "AssertionFailed",
@@ -46,10 +47,12 @@ __all__ = [
     "Module",
     "OutOfBounds",
     "Report",
+    "Sampling",
     "SimError",
     "Statistics",
     "StepLimit",
     "Stream",
+    "Texture",
     "TimeLimit",
     "Traffic",
     "Trap",

@@ -17,6 +17,8 @@ from .modes import Modes
 from .reports import Report, leak, reports_of
 from .statistics import Statistics, statistics_of
 from .stream import Stream
+from .texture import Sampling, Texture
+from .texture import make as make_texture
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -82,6 +84,7 @@ class Module:
         self.image = Image(data)
         self._buffers: dict[int, tuple[int, str]] = {}
         self._launches = 0
+        self.textures = 0  # handles given out
         self._freed: dict[int, tuple[int, str]] = {}  # the latest
 
     @property
@@ -137,6 +140,31 @@ class Module:
     def stream(self) -> Stream:
         """A queue of launches that run in order when it is synchronised."""
         return Stream(self)
+
+    def texture(
+        self, array: Array, kind: str = "2d", *, layered: bool = False, channels: int = 1, sampling: Sampling | None = None
+    ) -> Texture:
+        """A texture with the texels of an array, to pass as an argument.
+
+        Args:
+            array: texels; axes from the slowest: layer, cube face (6) or z, y, x, component (with more than one).
+            kind: 1d, 2d, 3d, cube.
+            layered: the first axis counts layers.
+            channels: components of a texel.
+            sampling: filter, address modes and so on; the nearest texel, clamped, when left out.
+
+        Raises:
+            LaunchError: the array is no such texture.
+        """
+        return make_texture(self, array, kind, layered, channels, sampling or Sampling())
+
+    def surface(self, array: Array, kind: str = "2d", *, layered: bool = False, channels: int = 1) -> Texture:
+        """A surface with the texels of an array; what a kernel writes is in its ``read()``.
+
+        Raises:
+            LaunchError: the array is no such surface.
+        """
+        return make_texture(self, array, kind, layered, channels, Sampling())
 
     def allocate(self, size: int, name: str = "") -> int:
         """Allocate zeroed device memory; returns its address.
