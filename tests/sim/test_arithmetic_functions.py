@@ -26,7 +26,7 @@ def _turn(f: Callable[[Array], Array]) -> Callable[[Array], Array]:
 FUNCTIONS: dict[str, tuple[Callable[[Array], Array], float, float]] = {
     "COS": (_turn(np.cos), 0, 2**-20.5),
     "SIN": (_turn(np.sin), 0, 2**-20.5),
-    "EX2": (np.exp2, 2**-22, 0),
+    "EX2": (np.exp2, 2**-22.5, 0),
     "LG2": (np.log2, 2**-22, 2**-22),
     "RCP": (lambda x: 1 / x, 2**-23, 0),
     "RSQ": (lambda x: 1 / np.sqrt(x), 2**-22.9, 0),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from oric.sim import Modes
 
 from tests.sim.vendor_cubins import TARGETS, module, run
 
@@ -525,3 +527,16 @@ def test_integers64(target: str) -> None:
     for i in range(N):
         want = integers64(int(x[i]), int(y[i]))
         assert out[i].tolist() == want, (int(x[i]), int(y[i]), [k for k in range(18) if int(out[i, k]) != want[k]])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_compiled_code_does_not_lean_on_the_last_bits_of_mufu(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divisions and roots are rounded as before, functions within their documented errors, whatever MUFU's last bits are."""
+    monkeypatch.setattr(f"{__name__}.run", partial(run, modes=Modes(perturb=seed)))
+    for target in TARGETS:
+        test_rounding(target, "rnd32", np.float32)
+        test_rounding(target, "rnd64", np.float64)
+        test_functions(target)
+        test_integers(target)
+        test_integers64(target)
+        test_half(target)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import oric.sim
+from oric.sim import Modes
 
 VENDOR = Path(__file__).resolve().parent / "vendor"
 TARGETS = ("sm_80", "sm_90")
@@ -22,6 +23,8 @@ def module(name: str, target: str) -> oric.sim.Module:
     return oric.sim.load(cubin(name, target))
 
 
-def run(loaded: oric.sim.Module, kernel: str, count: int, args: list[Any], block: int = 64) -> oric.sim.Statistics:
+def run(
+    loaded: oric.sim.Module, kernel: str, count: int, args: list[Any], block: int = 64, modes: Modes | None = None
+) -> oric.sim.Statistics:
     """Launch a one-dimensional kernel over `count` threads."""
-    return loaded.launch(kernel, -(-count // block), min(block, count), args)
+    return loaded.launch(kernel, -(-count // block), min(block, count), args, modes=modes or Modes())

@@ -33,22 +33,23 @@ typedef struct {
 
 /*
  * The PTX manual's error bounds of the approximate instructions. sin and cos: 2^-20.5, less what the multiplication
- * by 1 / 2 pi before them may add. lg2: absolute between 0.5 and 2, relative elsewhere. A function that PTX has not in
- * a format has the tolerance of half a last place, that is none.
+ * by 1 / 2 pi before them may add. ex2: 2^-22.5 for a result between 1 and 2, so that expf keeps the two last places that
+ * the CUDA guide promises; rcp and sqrt one last place, rsqrt two for the same reason. lg2: absolute between 0.5 and 2, relative elsewhere. A function that PTX has not in a format has
+ * the tolerance of half a last place, that is none.
  */
-static tolerance tolerance_of(unsigned fn, unsigned format, double x)
+static tolerance tolerance_of(unsigned fn, unsigned format, double x, double exact)
 {
     if (format == V_F16)
         return fn == V_EX2 ? (tolerance){0x1.125p-10, 0} : fn == V_TANH ? (tolerance){0, 0x1.024p-11} : (tolerance){0, 0};
     if (format == V_BF16)
         return fn == V_EX2 ? (tolerance){0x1p-7, 0} : fn == V_TANH ? (tolerance){0, 0x1p-8} : (tolerance){0, 0};
+    double first = ldexp(1.0, ilogb(exact)); /* the power of two below the result: 2^23 last places */
     switch (fn) {
     case V_COS: case V_SIN: return (tolerance){0, 0x1p-22};
-    case V_EX2: return (tolerance){0x1p-22, 0};
+    case V_EX2: return (tolerance){0, 0x1.6ap-23 * first};
     case V_LG2: return x > 0.5 && x < 2.0 ? (tolerance){0, 0x1p-22} : (tolerance){0x1p-22, 0};
-    case V_RCP: return (tolerance){0x1p-23, 0};
-    case V_RSQ: return (tolerance){0x1.125p-23, 0};
-    case V_SQRT: return (tolerance){0x1p-23, 0};
+    case V_RCP: case V_SQRT: return (tolerance){0, 0x1p-23 * first};
+    case V_RSQ: return (tolerance){0, fmin(fabs(exact) * 0x1.125p-23, 0x1p-22 * first)};
     default: return (tolerance){0x1p-11, 0};
     }
 }
@@ -73,7 +74,7 @@ static double perturbed(const oric_sim *sim, unsigned fn, unsigned format, uint3
     double nearest = sim_widen(sim_narrow(exact, format, V_RN), format);
     if (nearest == exact || isinf(nearest) || exact != exact)
         return exact;
-    tolerance t = tolerance_of(fn, format, x);
+    tolerance t = tolerance_of(fn, format, x, exact);
     double bound = fmax(fabs(exact) * t.relative, t.absolute);
     double moved = sim_widen(sim_narrow(exact + bound * chance(sim, fn, format, bits), format, V_RN), format);
     if ((fn == V_SIN || fn == V_COS || fn == V_TANH) && fabs(moved) > 1.0)
