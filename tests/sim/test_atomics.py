@@ -139,3 +139,45 @@ def test_128_bits(target: str) -> None:
     module("atomics", target).launch("wide", 1, 1, [memory, x, olds])
     assert memory.tolist() == [1, 2, 7, 8, 11, 12]
     assert olds.tolist() == [100, 101, 102, 103, 102, 103, 104, 105, 9, 10]
+
+
+@targets
+def test_generic_addresses(target: str) -> None:
+    """The unit does some atomics in some spaces only; code has another way for the rest."""
+    memory = np.array([5, 7, 9, 11, 0, 0, 0, 13], np.uint64)
+    memory[4:6] = np.float32(1.5).view(np.uint32), np.float64(2.5).view(np.uint64)
+    xs = np.zeros((4, 8), np.uint64)
+    xs[:, 0] = 1 << 40
+    xs[:, 1] = [3, 9, np.uint64(-5 & (1 << 64) - 1), 1]
+    xs[:, 2], xs[:, 3], xs[:, 7] = [1, 2, 3, 4], [10, 11, 12, 13], 0xF0F
+    xs[:, 4:6] = np.float32(0.25).view(np.uint32), np.float64(0.125).view(np.uint64)
+    xs[:, 6] = 0x3C003800  # 1 and 0.5
+    out = np.zeros((3, 8), np.uint64)
+    module("atomics", target).launch("generic", 1, 1, [memory, xs, out])
+    want = [
+        5 + (4 << 40),
+        (1 << 64) - 5,
+        4,
+        14,
+        int(np.float32(2.5).view(np.uint32)),
+        int(np.float64(3).view(np.uint64)),
+        0x44004000,
+        13,
+    ]
+    assert memory.tolist() == want
+    assert out[1].tolist() == want
+    want[6] = 4 * 0x3C003800  # in local memory code of ptxas adds pairs of halves as integers
+    assert out[2].tolist() == want
+    sums = 9 + 1 + 2 + 3 + 2 * 13 + 2 * (13 ^ 0xF0F)  # what EXCH and XOR found
+    assert out[0, :3].tolist() == [sums] * 3
+
+
+@pytest.mark.parametrize("target", ["sm_100a", "sm_120a"])
+def test_wide_loads_and_multicast_objects(target: str) -> None:
+    x = np.random.default_rng(7).integers(-1000, 1000, (33, 8), dtype=np.int32)
+    out = np.zeros((32, 32), np.int32)
+    module("wide", target).launch("wide", 1, 32, [x, out])
+    for t in range(32):
+        row = x[t].tolist()
+        want = [*row[::-1], row[0], row[2], row[5], row[7], row[3], *row[4:], 78, row[0]]
+        assert out[t].tolist() == want + [0] * 13

@@ -61,6 +61,13 @@ SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned
     }
 }
 
+/* Registers of a group of which the lower four bits say what is loaded. */
+static uint32_t group_of(unsigned words)
+{
+    int count = __builtin_popcount(words & 15);
+    return count == 3 ? 4 : count ? (uint32_t)count : 1;
+}
+
 /*
  * 32 bytes into two groups of four registers, the lower 16 into Rd. Words that the mask leaves out are not loaded; those that it
  * has are packed at the front of their group.
@@ -70,7 +77,7 @@ SIM_OP(load_256, int how, sim_opd Rv, sim_opd Rd, sim_opd Ra, sim_opd off, sim_o
     uint64_t at[SIM_LANES];
     uint32_t *to[8];
     addresses(w, mask, how, Ra, off, URa, V_X1, at);
-    if (!rows(w, mask, Rd, 4, to) || !rows(w, mask, Rv, 4, to + 4))
+    if (!rows(w, mask, Rd, group_of(words), to) || !rows(w, mask, Rv, group_of(words >> 4), to + 4))
         return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))

@@ -127,8 +127,7 @@ SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd)
     sim_putp(w, mask, Pd, candidates ? 1u << leader : 0);
 }
 
-/* R2UR: the first lane's value, or the lanes' values joined by `or`; Pu: the lanes agree. */
-/* The value of the first lane; Pu says which lanes have another one (with `also`: or had before). */
+/* R2UR: the value of the first lane; Pu says which lanes have another one (with `also`: or had before). */
 SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also)
 {
     uint32_t room[SIM_LANES], first = sim_first_lane(mask), differs = also ? sim_getp(w, Pu, 0) : 0;

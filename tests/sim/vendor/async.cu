@@ -215,3 +215,14 @@ extern "C" __global__ void turns(int *out, int rounds)
     out[t] = sum;
 }
 #endif
+
+// Copies that ignore their source where the predicate says so.
+extern "C" __global__ void ignored(const char *x, int4 *out, int which)
+{
+    __shared__ int4 buffer[32];
+    int t = threadIdx.x;
+    buffer[t] = make_int4(-1, -1, -1, -1);
+    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; cp.async.cg.shared.global [%0], [%1], 16, p; }" ::"r"(sh(&buffer[t])), "l"(x + 16 * t), "r"(which >> t & 1) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    out[t] = buffer[t];
+}

@@ -1,4 +1,4 @@
-// targets: sm_80 sm_90a sm_100a sm_120a
+// targets: sm_80 sm_90a sm_100a
 // Atomics and reductions of every type and width that the target has, in global, generic and shared memory.
 #include <cstdint>
 
@@ -178,3 +178,37 @@ extern "C" __global__ void wide(u64 *m, const u64 *x, u64 *olds)
     m[5] = mine[1];
 }
 #endif
+
+// Generic addresses: op 0 to 7 in global, shared, local memory and (sm_90 and up) that of a cluster; all of them end up the same.
+extern "C" __global__ void generic(u64 *m, const u64 *xs, u64 *out)
+{
+    __shared__ u64 shared[8];
+    u64 local[8];
+    for (int i = 0; i < 8; i++)
+        shared[i] = local[i] = m[i];
+    for (int where = 0; where < 3; where++) {
+        u64 *cells = where == 0 ? m : where == 1 ? shared : local;
+        asm volatile("" : "+l"(cells)); // the compiler does not know where it points
+        for (int t = 0; t < 4; t++) {
+            const u64 *x = xs + 8 * t;
+            u64 old;
+            unsigned low;
+            float f;
+            double d;
+            asm volatile("atom.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(cells), "l"(x[0]) : "memory");
+            asm volatile("atom.min.s64 %0, [%1], %2;" : "=l"(old) : "l"(cells + 1), "l"(x[1]) : "memory");
+            asm volatile("atom.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(cells + 2), "l"(x[2]) : "memory");
+            out[where] += old;
+            asm volatile("atom.cas.b64 %0, [%1], %2, %3;" : "=l"(old) : "l"(cells + 3), "l"(x[3]), "l"(x[3] + 1) : "memory");
+            asm volatile("atom.add.f32 %0, [%1], %2;" : "=f"(f) : "l"(cells + 4), "f"(__uint_as_float((unsigned)x[4])) : "memory");
+            asm volatile("atom.add.f64 %0, [%1], %2;" : "=d"(d) : "l"(cells + 5), "d"(__longlong_as_double(x[5])) : "memory");
+            asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(low) : "l"(cells + 6), "r"((unsigned)x[6]) : "memory");
+            asm volatile("atom.xor.b32 %0, [%1], %2;" : "=r"(low) : "l"(cells + 7), "r"((unsigned)x[7]) : "memory");
+            out[where] += low;
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        out[8 + i] = shared[i];
+        out[16 + i] = local[i];
+    }
+}
