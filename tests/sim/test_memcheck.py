@@ -331,3 +331,16 @@ def test_clean_kernels(target: str, case: cases.Case) -> None:
         done = loaded.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=Modes(memcheck=True))
         assert [str(r) for r in done.reports] == []
         step.check()
+
+
+@targets
+def test_read_that_does_not_matter(target: str) -> None:
+    """An unwritten word is reported when results depend on it, not when it is only read; memory is that of the one launch."""
+    loaded = module("access", target)
+    out = np.arange(1, 65, dtype=np.int32)
+    assert check(loaded, "behind", [out, 64]) == []
+    assert out.tolist() == [*range(2, 65), 0]
+    [report] = check(loaded, "behind", [out, 65])
+    assert (report.kind, report.thread, report.space) == (Kind.UNINITIALISED, (63, 0, 0), "shared")
+    assert lines(report) & place_of("behind")
+    assert out[:-1].tolist() == [*range(3, 65), 0]

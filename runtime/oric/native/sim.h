@@ -128,6 +128,7 @@ typedef struct {
     uint32_t system_words;  /* shared addresses below shared_base that code may use: [system_words, system_end) */
     uint32_t system_end;
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
+    uint32_t fill;          /* byte that shared and local memory start with; 0: 0xcd */
 } oric_sim_launch;
 
 enum { ORIC_MEM_SPACES = 6 };

@@ -93,7 +93,7 @@ static sim_cta *new_cta(oric_sim *sim, sim_cluster *cluster, uint32_t rank)
     }
     for (size_t i = 0; i < words; i++)
         cta->registers[i] = POISON;
-    memset(cta->shared, 0xcd, sim->launch.shared_bytes);
+    memset(cta->shared, sim_fill(sim), sim->launch.shared_bytes);
     memset(cta->shared, 0, sim->launch.shared_base < sim->launch.shared_bytes ? sim->launch.shared_base : sim->launch.shared_bytes);
     if ((sim->launch.modes & ORIC_SIM_MEMCHECK) && !sim_memcheck_begin(cta)) {
         free_cta(cta);

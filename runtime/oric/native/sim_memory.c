@@ -173,7 +173,7 @@ uint8_t *sim_local(sim_warp *w, uint32_t lane)
             sim_fault(w, ORIC_FAULT_NO_MEMORY, lane, "local memory");
             return NULL;
         }
-        memset(w->local, 0xcd, bytes * SIM_LANES); /* not zero, so that code that needs zeros is found out */
+        memset(w->local, sim_fill(w->sim), bytes * SIM_LANES); /* not zero, so that code that needs zeros is found out */
     }
     return w->local + lane * bytes;
 }

@@ -285,6 +285,8 @@ static inline void sim_add_stats(oric_sim_stats *sum, const oric_sim_stats *part
 void sim_lock(sim_warp *w);
 void sim_unlock(sim_warp *w);
 
+static inline int sim_fill(const oric_sim *sim) { return sim->launch.fill ? (int)(sim->launch.fill & 0xff) : 0xcd; }
+
 static inline uint32_t sim_first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
 static inline void sim_thread_id(const sim_warp *w, uint32_t lane, uint32_t tid[3])

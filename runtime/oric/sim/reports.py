@@ -123,6 +123,11 @@ class Report:
         text = f"{_TITLES[self.kind]}: {self._what()}; {where}{self._before()} (kernel {self.kernel})"
         return f"{text} ({self.repeats} more)" if self.repeats else text
 
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether it is a read of shared or local memory that nobody has written."""
+        return self.kind == Kind.UNINITIALISED and self.space != "global"
+
     def _what(self) -> str:
         if self.kind in _OF_MEMORY:
             preposition = "of" if self.access == "read" else "to"
