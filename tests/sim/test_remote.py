@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oric.sim import Modes
 
 from tests.sim.vendor_cubins import module
 
@@ -45,3 +46,12 @@ def test_each_way_into_other_ctas(target: str, ranks: int) -> None:
     assert (out[:, :, 1] == np.roll(x, 1, axis=0)).all()
     assert (out[0, :, 2] == ranks * 496).all()
     assert (out[0, :, 3].view(np.float32) == ranks * 16).all()
+
+
+@both
+def test_the_memory_checker_finds_nothing(target: str) -> None:
+    x = np.ones((4, 64), np.int32)
+    for kernel, block, words in [("send", 64, 4 * 64 * 7), ("gather", 32, 128), ("mixed", 32, 4 * 32 * 4)]:
+        out = np.zeros(words, np.int32)
+        done = module("remote", target).launch(kernel, 4, block, [x, out, 4], cluster=4, modes=Modes(memcheck=True))
+        assert [str(r) for r in done.reports] == []

@@ -138,7 +138,7 @@ static void count_range(sim_async *copy, const range *r, int change)
 
 void sim_async_covers(sim_warp *w, sim_async *copy, const uint8_t *at, uint64_t size, int writes)
 {
-    if (w->shadow && writes)
+    if (w->shadow && writes == SIM_WRITE)
         sim_memcheck_copied(w, at, size);
     if (!copy || !size)
         return;

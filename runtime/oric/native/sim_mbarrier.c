@@ -29,6 +29,15 @@ static int64_t transactions(uint64_t word)
 
 static void no_room(sim_warp *w, uint32_t lane, const char *what) { sim_fault(w, ORIC_FAULT_ILLEGAL, lane, what); }
 
+uint8_t *sim_mbarrier_place(sim_warp *w, uint32_t lane, uint64_t address)
+{
+    int fault = ORIC_FAULT_MISALIGNED;
+    uint8_t *found = address & 7 ? NULL : sim_locate(w, lane, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE, &fault);
+    if (!found)
+        sim_fault_access(w, fault, lane, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE);
+    return found;
+}
+
 void sim_mbarrier_update(sim_warp *w, uint32_t lane, uint8_t *word, sim_mbarrier_step step)
 {
     uint64_t old;

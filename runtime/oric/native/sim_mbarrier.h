@@ -3,6 +3,9 @@
 #define ORIC_SIM_MBARRIER_H
 #include "sim_state.h"
 
+/* Where the mbarrier is that a copy engine will tell of its bytes: no access of the thread's own. NULL after a fault. */
+uint8_t *sim_mbarrier_place(sim_warp *w, uint32_t lane, uint64_t address);
+
 /* What happens to an mbarrier in one step. */
 typedef struct {
     uint32_t arrivals;

@@ -44,7 +44,7 @@ static void add_block(sim_warp *w, uint32_t lane, sim_transfer *t, const request
 /* To the shared memory of a CTA, whose mbarrier hears of the bytes. */
 static void to_cta(sim_warp *w, uint32_t lane, sim_transfer t, const request *r, uint64_t mbarrier)
 {
-    t.mbarrier = sim_address(w, lane, CLUSTER, mbarrier, 8, 1);
+    t.mbarrier = sim_mbarrier_place(w, lane, mbarrier);
     if (!t.mbarrier)
         return;
     add_block(w, lane, &t, r);
@@ -122,7 +122,7 @@ static void send(sim_warp *w, uint32_t mask, sim_opd Ra, sim_opd off, sim_opd Rb
         uint64_t mbarrier = at[l] >> 32;
         int write = p.operation == SIM_COPIES ? SIM_WRITE : SIM_REDUCE;
         p.to = sim_address(w, l, CLUSTER, (uint32_t)(at[l] + (uint64_t)off->value), p.bytes, write);
-        p.mbarrier = p.to ? sim_address(w, l, CLUSTER, mbarrier, 8, 1) : NULL;
+        p.mbarrier = p.to ? sim_mbarrier_place(w, l, mbarrier) : NULL;
         if (!p.mbarrier)
             return;
         p.lane = l;

@@ -1,5 +1,6 @@
 /* Tensor copies: tiles, im2col columns and gathered rows between a tensor in global memory and boxes in shared memory. */
 #include "sim_lanes.h"
+#include "sim_mbarrier.h"
 #include "sim_tensor.h"
 
 enum { HALF = 16 };
@@ -49,7 +50,7 @@ static int describe(sim_warp *w, uint32_t lane, sim_opd URa, sim_opd URb, uint32
 static void load_box(sim_warp *w, uint32_t lane, const sim_box *box, uint64_t mbarrier)
 {
     sim_transfer t = {.operation = SIM_COPIES, .byte_mask = SIM_ALL_BYTES};
-    t.mbarrier = sim_address(w, lane, CLUSTER, mbarrier, 8, 1);
+    t.mbarrier = sim_mbarrier_place(w, lane, mbarrier);
     if (!t.mbarrier)
         return;
     t.signal = sim_tensor_walk(w, lane, box, &t);

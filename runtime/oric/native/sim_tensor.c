@@ -19,8 +19,8 @@ static const sim_element elements[TYPES] = {
 };
 
 static const uint8_t zeros[SIM_PIECE];
-/* What NaN the hardware fills with is not public: the canonical one of each type. */
-static const uint16_t nan16[8] = {0x7fff, 0x7fff, 0x7fff, 0x7fff, 0x7fff, 0x7fff, 0x7fff, 0x7fff};
+/* NaN of 16 bits are those that HFMA2.OOB looks for; what the hardware has for wider types is not public: the canonical one. */
+static const uint16_t nan16[8] = {0x7ff7, 0x7ff7, 0x7ff7, 0x7ff7, 0x7ff7, 0x7ff7, 0x7ff7, 0x7ff7};
 static const uint32_t nan32[4] = {0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff};
 static const uint64_t nan64[2] = {0x7fffffffffffffff, 0x7fffffffffffffff};
 
