@@ -281,7 +281,8 @@ def in_order(op: Operation, row: Map) -> Meaning | None:
     reader = _Reader(op, row)
     reader.out.checks.append("1" if row["in_order"] is True else _WORD.sub(reader.word, str(row["in_order"])))
     if reader.used_operands:
-        raise reader.error(f"in_order: '{min(reader.used_operands)}' is no modifier")
+        line = row.line_of("in_order") or op.line
+        raise SpecError(op.path, line, f"{op.name}: column 'in_order': '{min(reader.used_operands)}' is no modifier")
     return reader.out
 
 
