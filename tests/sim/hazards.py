@@ -126,8 +126,9 @@ class Kernel:
         """Whether an instruction executes for any thread; not `guarded`: also with its guard off."""
         if (number, guarded) not in self.known:
             trap = int.from_bytes(word(find_model(self.target), "BPT", code=1), "little")
-            guard = _bits(self.function.text, number) & _GUARD if guarded else _ALWAYS
-            self.known[number, guarded] = self._traps(self._with(number, trap & ~_GUARD | guard))
+            bits = _bits(self.function.text, number)
+            guard = bits & _GUARD if guarded else _ALWAYS
+            self.known[number, guarded] = self._traps(self._with(number, trap & ~_GUARD & ~_CONTROL | bits & _CONTROL | guard))
         return self.known[number, guarded]
 
     @cached_property
@@ -156,7 +157,7 @@ class Kernel:
         module = oric.sim.load(image)
         for step in self._steps():
             try:
-                module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes())
+                module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(strict=True))
             except Trap:
                 return True
         return False

@@ -7,7 +7,7 @@ from oric.sim.modes import Modes
 from oric.sim.reports import Kind
 from oric.support import elf
 
-from tests.corpus import targets
+from tests.corpus import golden, mutants, targets
 from tests.kernels import cases
 from tests.sim import corpus_launches, hazards
 
@@ -85,6 +85,34 @@ def test_every_nth_hazard_planted_in_the_corpus_is_reported(target: str) -> None
     result = hazards.measure(corpus_kernels(target, every=3), every=17)
     assert len(result.missed) <= MOST_APART * sum(result.caught.values()), result.missed
     assert sum(result.caught.values()) >= 1000
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", targets.TARGETS)
+def test_mutants_of_the_hazard_checker_are_reported(target: str) -> None:
+    """Mutants that are unsafe in one stretch of code without branches, whatever the tables say: reported where it executes."""
+    functions = mutants.Functions(target)
+    images = [c.image for c in golden.cubins(functions.model) if c.target == target]
+    seen: dict[tuple[int, str], hazards.Kernel | None] = {}
+    caught, missed = 0, []
+    for mutant in mutants.chosen({k: m for k, m in mutants.mutants(functions).items() if k != "shift"}, 3000):
+        key = (mutant.cubin, mutant.function)
+        if key not in seen:
+            seen[key] = _runnable(target, images[mutant.cubin], functions.cubins[mutant.cubin].functions[mutant.function])
+        kernel = seen[key]
+        if kernel is None or not kernel.reached(mutant.number):
+            continue
+        if kernel.reports(mutant.number, mutant.word):
+            caught += 1
+        else:
+            missed.append(f"{mutant.kind} {mutant.function}+{mutant.number * hazards.BYTES:#x}: {mutant.why}")
+    assert missed == []
+    assert caught >= 300
+
+
+def _runnable(target: str, image: bytes, function: elf.Function) -> hazards.Kernel | None:
+    ends, found = corpus_launches.Kernel(target, image, function).run(Modes(strict=True)) if function.is_entry else (False, ())
+    return hazards.Kernel(target, image, function, lambda: [corpus_launches.step(function)]) if ends and not found else None
 
 
 @pytest.mark.measure
