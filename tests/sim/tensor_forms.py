@@ -192,29 +192,6 @@ def copy_kernel(shape: str) -> str:
     return f".visible .entry {copy_name(shape)}(.param .u64 {parameters}) {{\n" + "\n".join(lines) + "\n"
 
 
-def pair_kernel() -> str:
-    """A product of halves by a pair of CTAs: the first one issues it, both wait for it. Arrays have a part for each CTA."""
-    lines = [*_begin(), ".reg .b32 rank;", "mov.u32 rank, %cluster_ctarank;", "mad.lo.u32 t, rank, 128, t;"]
-    lines += ["ld.param.u64 p0, [p_cells];", f"mad.wide.u32 p0, t, {4 * COLUMNS}, p0;", "mov.u32 t, %tid.x;"]
-    lines += [
-        *_cells(True, "p0"),
-        "ld.param.u64 p2, [p_image];",
-        f"mad.wide.u32 p2, rank, {ROOM}, p2;",
-        *_image()[1:],
-        *_addresses(),
-    ]
-    lines += ["ld.param.u32 x, [p_idesc];", "ld.param.u32 y, [p_used];", "setp.ne.u32 q4, y, 0;", "setp.ne.u32 q5, rank, 0;"]
-    lines += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", "or.pred q2, q2, q5;", "mov.b16 h, 3;"]
-    lines.append("@!q2 tcgen05.mma.cta_group::2.kind::f16 [base], da, db, x, q4;")
-    commit = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64"
-    lines += [f"@!q2 {commit} [s+8], h;", *_wait()[1:], *_cells(False, "p0")]
-    lines += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", *_end()]
-    lines = [line.replace("cta_group::1", "cta_group::2") for line in lines]
-    parameters = "p_cells, .param .u64 p_image, .param .u64 p_da, .param .u64 p_db, .param .u32 p_idesc, .param .u32 p_used"
-    head = f".visible .entry mma_pair(.param .u64 {parameters}) .explicitcluster .reqnctapercluster 2, 1, 1 {{\n.reg .b16 h;\n"
-    return head + "\n".join(lines) + "\n"
-
-
 def copy_name(shape: str) -> str:
     """Name of the kernel of a copy."""
     return "cp_" + shape.replace(".", "_").replace("::", "_")
@@ -224,4 +201,4 @@ def module_text() -> str:
     """The PTX module."""
     text = ".version 9.0\n.target sm_100a\n.address_size 64\n"
     text += "".join(move_kernel(store, *move) for store in (False, True) for move in MOVES)
-    return text + "".join(copy_kernel(s) for s in COPIES) + "".join(product_kernel(p) for p in PRODUCTS) + pair_kernel()
+    return text + "".join(copy_kernel(s) for s in COPIES) + "".join(product_kernel(p) for p in PRODUCTS)

@@ -300,30 +300,3 @@ def test_products(case: Case, how: str) -> None:
     untouched = np.ones((128, COLUMNS), bool)
     untouched[run.lane, run.column] = False
     np.testing.assert_array_equal(run.cells[untouched], run.before[untouched])
-
-
-@pytest.mark.parametrize("m", [128, 256])
-def test_pair_of_ctas(m: int) -> None:
-    """Each CTA has half of the rows and half of B's columns; of 128 rows the columns are in the two halves of its lanes."""
-    rng = np.random.default_rng(m)
-    n, k, half = 64, 16, m // 2
-    cells = rng.integers(0, 1 << 32, (2, 128, COLUMNS), dtype=np.uint32)
-    image = rng.integers(0, 256, (2, ROOM), dtype=np.uint8)
-    a, b = (rng.integers(-3, 4, (size, k)).astype(np.float16) for size in (m, n))
-    c = rng.integers(-9, 9, (m, n)).astype(np.float32)
-    at_a, at_b = Placing(128, 16, 1024, 0, False), Placing(128, 16, 1024, SECOND, False)
-    for i in range(2):
-        place(image[i], a[half * i : half * i + half].view(np.uint16), 16, at_a)
-        place(image[i], b[n // 2 * i : n // 2 * (i + 1)].view(np.uint16), 16, at_b)
-    row, column = np.mgrid[0:m, 0:n]
-    cta, lane = row // half, row % half
-    if m == 128:
-        lane, column = lane + 64 * (column // (n // 2)), column % (n // 2)
-    cells[cta, lane, column] = c.view(np.uint32)
-    before = cells.copy()
-    idesc = 1 << 4 | (n // 8) << 17 | (m // 16) << 24
-    module().launch("mma_pair", 2, 128, [cells, image, descriptor(at_a), descriptor(at_b), idesc, 1])
-    np.testing.assert_array_equal(cells[cta, lane, column].view(np.float32), a.astype(np.float32) @ b.astype(np.float32).T + c)
-    untouched = np.ones(cells.shape, bool)
-    untouched[cta, lane, column] = False
-    np.testing.assert_array_equal(cells[untouched], before[untouched])
