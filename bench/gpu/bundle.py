@@ -29,10 +29,12 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), *(str(ROOT / part) for part in ("runtime", "generator", "build"))]
 
 import oric  # noqa: E402
+import oric.sim  # noqa: E402
 from oric.support.elf import Cubin, read  # noqa: E402
 
 from tests.kernels import cases  # noqa: E402
 from tests.kernels.cases import Case  # noqa: E402
+from tests.sim import clock_pairs, vendor_cubins  # noqa: E402
 
 MAKERS = ("oric", "ptxas")
 PTXAS_RELEASE = "V13.0"
@@ -156,6 +158,34 @@ def write_file(file: str, folder: Path, large: bool) -> tuple[dict[str, Any], li
     return {"name": file, "cubins": cubins, "cases": described, "timed": len(described) - 1}, problems
 
 
+def write_pairs(folder: Path, names: list[str] | None = None) -> None:
+    """Add the pairs of kernels that the simulator's clock ranks, with the cycles that it says; the runner times them."""
+    target, count = "sm_90", 16 * clock_pairs.N
+    image = vendor_cubins.cubin("clock", target)
+    x = (np.arange(count) % 1024 / 1024).astype(np.float32)
+    (folder / "cubins").mkdir(exist_ok=True)
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / f"cubins/clock.{target}.cubin").write_bytes(image)
+    np.savez_compressed(folder / "data/clock.npz", x=x, y=np.zeros(count, np.float32))
+    module = oric.sim.load(image)
+    memory = [module.buffer(x), module.buffer(4 * count)]
+    described = []
+    for name in names or clock_pairs.PAIRS:
+        launches = []
+        for launch in clock_pairs.PAIRS[name]:
+            kernel, size = launch[0], clock_pairs.size(launch)
+            grid, block = ([*((v,) if isinstance(v, int) else v), 1, 1][:3] for v in launch[1:3])
+            done = module.launch(kernel, tuple(grid), tuple(block), [*memory, size], launch[3], modes=oric.sim.Modes(timing=True))
+            arguments = [{"buffer": "x"}, {"buffer": "y"}, {"bytes": scalar_bytes(size, 4).hex()}]
+            launches.append({
+                "kernel": kernel, "grid": grid, "block": block, "shared": launch[3], "args": arguments,
+                "cycles": done.timing.cycles if done.timing else None,
+            })  # fmt: skip
+        described.append({"name": name, "launches": launches})
+    document = {"target": target, "cubin": f"cubins/clock.{target}.cubin", "data": "data/clock.npz", "pairs": described}
+    (folder / "pairs.json").write_text(json.dumps(document, indent=1) + "\n")
+
+
 def write_bundle(folder: Path, files: list[str] | None = None, large: bool = True) -> list[str]:
     """Write the bundle into an empty ``folder``; returns what oric could not compile.
 
@@ -170,6 +200,8 @@ def write_bundle(folder: Path, files: list[str] | None = None, large: bool = Tru
     document = {"version": 1, "targets": list(cases.TARGETS), "makers": list(MAKERS), "files": described}
     (folder / "bundle.json").write_text(json.dumps(document, indent=1) + "\n")
     shutil.copyfile(HERE / "runner.py", folder / "runner.py")
+    if large:
+        write_pairs(folder)
     return problems
 
 

@@ -120,7 +120,7 @@ class Launch:
     def run(self, stream: Any = 0) -> None:
         """Launch; does not wait."""
         g, b = self.step["grid"], self.step["block"]
-        self.gpu.call("cuLaunchKernel", self.function, *g, *b, 0, stream, self.pointers.ctypes.data, 0)
+        self.gpu.call("cuLaunchKernel", self.function, *g, *b, self.step.get("shared", 0), stream, self.pointers.ctypes.data, 0)
 
     def results(self) -> dict[int, np.ndarray[Any, Any]]:
         """Wait and fetch every buffer."""
@@ -176,20 +176,25 @@ def run_case(gpu: Gpu, image: bytes, case: dict[str, Any]) -> str:
 
 def time_case(gpu: Gpu, image: bytes, case: dict[str, Any], launches: int) -> float:
     """Median time of a launch of the case's first step, in microseconds, between two events on the device."""
-    module = gpu.call("cuModuleLoadData", image)
     with np.load(HERE / case["data"]) as data:
-        launch = Launch(gpu, module, case["steps"][0], data)
-        first, second = gpu.call("cuEventCreate", 0), gpu.call("cuEventCreate", 0)
-        times = []
-        warm_up = launches // 10
-        for number in range(warm_up + launches):
-            gpu.call("cuEventRecord", first, 0)
-            launch.run()
-            gpu.call("cuEventRecord", second, 0)
-            gpu.call("cuEventSynchronize", second)
-            if number >= warm_up:
-                times.append(float(gpu.call("cuEventElapsedTime", first, second)) * 1e3)
-        launch.free()
+        return time_step(gpu, image, case["steps"][0], data, launches)
+
+
+def time_step(gpu: Gpu, image: bytes, step: dict[str, Any], data: Any, launches: int) -> float:
+    """Median time of a launch in microseconds."""
+    module = gpu.call("cuModuleLoadData", image)
+    launch = Launch(gpu, module, step, data)
+    first, second = gpu.call("cuEventCreate", 0), gpu.call("cuEventCreate", 0)
+    times = []
+    warm_up = launches // 10
+    for number in range(warm_up + launches):
+        gpu.call("cuEventRecord", first, 0)
+        launch.run()
+        gpu.call("cuEventRecord", second, 0)
+        gpu.call("cuEventSynchronize", second)
+        if number >= warm_up:
+            times.append(float(gpu.call("cuEventElapsedTime", first, second)) * 1e3)
+    launch.free()
     gpu.call("cuModuleUnload", module)
     return statistics.median(times)
 
@@ -205,6 +210,31 @@ def run_one(file: dict[str, Any], maker: str, target: str, launches: int) -> dic
         if problem:
             problems.append(problem)
     return {"problems": problems, "time_us": time_case(gpu, image, file["cases"][file["timed"]], launches)}
+
+
+def run_pairs(launches: int) -> list[dict[str, Any]]:
+    """Time the pairs of kernels that the simulator's clock has ranked; each with both times and whether the ranking holds."""
+    gpu = Gpu()
+    gpu.open()
+    document = json.loads((HERE / "pairs.json").read_text())
+    image = (HERE / document["cubin"]).read_bytes()
+    out = []
+    with np.load(HERE / document["data"]) as data:
+        for pair in document["pairs"]:
+            cycles = [step["cycles"] for step in pair["launches"]]
+            times = [time_step(gpu, image, step, data, launches) for step in pair["launches"]]
+            agrees = (cycles[0] < cycles[1]) == (times[0] < times[1])
+            out.append({"name": pair["name"], "cycles": cycles, "time_us": times, "agrees": agrees})
+    return out
+
+
+def report_pairs(pairs: list[dict[str, Any]]) -> None:
+    """Print what the clock says next to what was measured."""
+    print(f"{'pair':46}{'cycles':>20}{'us':>20}")
+    for pair in pairs:
+        cycles, times = ("{:>10} {:>9}".format(*v) for v in (pair["cycles"], [f"{t:.2f}" for t in pair["time_us"]]))
+        print(f"{pair['name']:46}{cycles}{times}{'' if pair['agrees'] else '  OTHER WAY ROUND'}")
+    print(f"the clock ranks {sum(p['agrees'] for p in pairs)} of {len(pairs)} pairs as measured")
 
 
 def choose_target(targets: list[str], capability: tuple[int, int]) -> str:
@@ -235,6 +265,21 @@ def in_process(file: str, maker: str, target: str, launches: int) -> dict[str, A
     return found
 
 
+def ranking(target: str, launches: int) -> list[dict[str, Any]]:
+    """:func:`run_pairs` in a child process, printed; nothing when the bundle has no pairs for the device."""
+    path = HERE / "pairs.json"
+    if not path.is_file() or json.loads(path.read_text())["target"] != target:
+        return []
+    command = [sys.executable, __file__, "--launches", str(launches), "--pairs"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    if done.returncode != 0:
+        print(f"pairs: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
+        return []
+    pairs: list[dict[str, Any]] = json.loads(done.stdout)
+    report_pairs(pairs)
+    return pairs
+
+
 def report(results: dict[str, dict[str, Any]], makers: list[str]) -> None:
     """Print the table and every problem."""
     print(f"{'kernel file':16}" + "".join(f"{maker:>10}{'us':>12}" for maker in makers) + f"{'ratio':>8}")
@@ -258,6 +303,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Run the kernels of this bundle on the GPU.")
     parser.add_argument("kernels", nargs="*", help="kernel files to run (default: all)")
     parser.add_argument("--launches", type=int, default=TIMED_LAUNCHES, help="timed launches of each kernel file")
+    parser.add_argument("--pairs", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--one", nargs=3, metavar=("FILE", "COMPILER", "TARGET"), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     bundle = json.loads((HERE / "bundle.json").read_text())
@@ -265,6 +311,9 @@ def main(argv: list[str]) -> int:
     if args.one:
         file, maker, target = args.one
         print(json.dumps(run_one(files[file], maker, target, args.launches)))
+        return 0
+    if args.pairs:
+        print(json.dumps(run_pairs(args.launches)))
         return 0
     try:
         gpu = Gpu()
@@ -284,7 +333,8 @@ def main(argv: list[str]) -> int:
         made = files[name]["cubins"].get(target, {})
         results[name] = {maker: in_process(name, maker, target, args.launches) for maker in bundle["makers"] if maker in made}
     report(results, bundle["makers"])
-    document = {"device": gpu.name, "capability": gpu.capability, "target": target, "results": results}
+    pairs = ranking(target, args.launches) if not args.kernels else []
+    document = {"device": gpu.name, "capability": gpu.capability, "target": target, "results": results, "pairs": pairs}
     (HERE / "results.json").write_text(json.dumps(document, indent=1) + "\n")
     bad = [name for name, row in results.items() if row.get("oric", {"problems": ["missing"]})["problems"]]
     print("everything of oric is right" if not bad else f"wrong or missing: {', '.join(bad)}")

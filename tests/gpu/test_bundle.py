@@ -142,3 +142,22 @@ def test_same_bytes_every_time(folder: Path, tmp_path: Path) -> None:
     bundle.write_zip(folder, first)
     bundle.write_zip(again, second)
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_ranking_of_pairs(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "bundle"
+    shutil.copytree(folder, copy)
+    names = ["coalesced or strided", "4 chains or 1"]
+    bundle.write_pairs(copy, names)
+    assert "pairs" not in run(copy, "saxpy").stdout
+    document = json.loads((copy / "bundle.json").read_text())
+    document["files"] = document["files"][:1]
+    (copy / "bundle.json").write_text(json.dumps(document))
+    done = run(copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "of 2 pairs as measured" in done.stdout
+    pairs = json.loads((copy / "results.json").read_text())["pairs"]
+    assert [p["name"] for p in pairs] == names
+    assert all(p["cycles"][0] < p["cycles"][1] and min(p["time_us"]) > 0 for p in pairs)
+    assert all(p["agrees"] == (p["time_us"][0] < p["time_us"][1]) for p in pairs)
+    assert "pairs" not in run(copy, capability="8.0").stdout

@@ -7,7 +7,17 @@ from ..render import header, template
 from ..spec import Spec
 from ..tables import simulator, targets
 
-LIMITS = ("max_regs", "regs_per_block", "max_threads", "max_shared", "warps_per_sm")
+LIMITS = (
+    "max_regs",
+    "regs_per_block",
+    "max_threads",
+    "max_shared",
+    "warps_per_sm",
+    "regs_per_sm",
+    "shared_per_sm",
+    "blocks_per_sm",
+    "reserved_shared",
+)
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -26,6 +36,7 @@ def render(spec: Spec) -> dict[str, str]:
         "limits": LIMITS,
         "unknown": targets.UNKNOWN,
         "externals": externals,
+        "machines": spec.load("simulator.yaml")["machines"],
         "classes": classes,
     }
     head = header("//", "generator/oricgen/outputs/simulator.py", ["spec/simulator.yaml"])

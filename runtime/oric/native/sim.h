@@ -108,6 +108,31 @@ typedef struct {
     char detail[1024];
 } oric_sim_fault;
 
+/* The GPU of timing mode. Latencies in cycles, bandwidths in bytes a cycle of one SM. */
+typedef struct {
+    uint32_t sms, blocks; /* SMs; blocks of the launch that an SM holds at once */
+    uint32_t l1_bytes;
+    double l1_latency, l2_latency, dram_latency, shared_latency;
+    double l2_bytes, dram_bytes;
+} oric_sim_machine;
+
+/* What timing mode found for the SM that has most to do. */
+typedef struct {
+    uint64_t cycles;
+    uint32_t blocks, resident, warps; /* blocks that it runs; at once; warps of these */
+} oric_sim_timing;
+
+typedef struct {
+    uint64_t pc, cycle;
+    uint32_t slot, block;
+} oric_sim_issue;
+
+/* Cycles that warps waited before an instruction, by reason, summed. */
+typedef struct {
+    uint64_t pc, issued;
+    uint64_t scoreboard, barrier, pipe; /* pipe: also other warps that issued instead */
+} oric_sim_stalls;
+
 typedef struct {
     uint32_t grid[3];
     uint32_t block[3];
@@ -125,6 +150,7 @@ typedef struct {
     uint32_t workers;       /* host threads that run CTAs; 0 and 1: this one */
     uint32_t cluster[3];    /* CTAs of a cluster; 1, 1, 1 without clusters */
     uint32_t seed;          /* of ORIC_SIM_PERTURB */
+    oric_sim_machine machine; /* of ORIC_SIM_TIMING */
     uint32_t system_words;  /* shared addresses below shared_base that code may use: [system_words, system_end) */
     uint32_t system_end;
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
@@ -202,6 +228,12 @@ uint64_t oric_sim_op_count(const oric_sim *sim, uint32_t op);
 
 /* What printf() of the last launch has written so far; *size: its bytes. */
 const char *oric_sim_printed(const oric_sim *sim, uint64_t *size);
+
+/* Timing of the last launch, which had ORIC_SIM_TIMING: plays the records; NULL: no memory, or too much was executed. */
+const oric_sim_timing *oric_sim_time(oric_sim *sim);
+/* Then: the first million instructions that the SM issued, and the stalls of each instruction of the code (pc 0: not executed). */
+const oric_sim_issue *oric_sim_issues(const oric_sim *sim, uint64_t *count);
+const oric_sim_stalls *oric_sim_stall_table(const oric_sim *sim, uint64_t *count);
 
 /* Reports of the last launch: one for each kind and pair of instructions, in the order of their first appearance. */
 uint32_t oric_sim_report_count(const oric_sim *sim);

@@ -4,6 +4,7 @@
 
 #include "sass.h"
 #include "sim_external.h"
+#include "sim_clock.h"
 #include "sim_facts.h"
 #include "sim_memcheck.h"
 #include "sim_modes.h"
@@ -43,6 +44,7 @@ void oric_sim_delete(oric_sim *sim)
     free(sim->allocs);
     free(sim->reports);
     free(sim->textures);
+    sim_clock_free(sim);
     free(sim->printed);
     free(sim->op_counts);
     free(sim->graves);
@@ -150,8 +152,12 @@ static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
         mask = sim_strict_before(w, in, mask);
     if (w->shadow)
         sim_memcheck_before(w, in);
+    if (w->sim->clock)
+        sim_clock_before(w, in);
     if (mask && !w->sim->fault.code)
         execute(w, in, mask);
+    if (w->sim->clock)
+        sim_clock_after(w);
     if (w->shadow)
         sim_memcheck_after(w);
     if (strict)

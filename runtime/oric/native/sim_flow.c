@@ -1,4 +1,5 @@
 /* Control flow of a warp: groups of threads with a common program counter, convergence, CTA and cluster barriers. */
+#include "sim_clock.h"
 #include "sim_memcheck.h"
 
 #define INSN_BYTES 16
@@ -267,6 +268,8 @@ void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wan
     sim_barrier *b = &w->cta->barriers[index];
     if (w->shadow)
         sim_memcheck_barrier(w, mask, index, wanted, wait, reducing);
+    if (w->clock)
+        sim_clock_barrier(w, index, wanted, wait);
     b->wanted = wanted;
     if (reducing) {
         b->reducing = (uint32_t)reducing;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim_async.h"
+#include "sim_clock.h"
 #include "sim_memcheck.h"
 #include "sim_modes.h"
 
@@ -96,6 +97,10 @@ static sim_cta *new_cta(oric_sim *sim, sim_cluster *cluster, uint32_t rank)
     memset(cta->shared, sim_fill(sim), sim->launch.shared_bytes);
     memset(cta->shared, 0, sim->launch.shared_base < sim->launch.shared_bytes ? sim->launch.shared_base : sim->launch.shared_bytes);
     if ((sim->launch.modes & ORIC_SIM_MEMCHECK) && !sim_memcheck_begin(cta)) {
+        free_cta(cta);
+        return NULL;
+    }
+    if (sim->clock && !sim_clock_begin(cta)) {
         free_cta(cta);
         return NULL;
     }
@@ -215,6 +220,11 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     sim->nreports = 0;
     sim->nprinted = 0;
     sim_memcheck_launch(sim);
+    sim_clock_free(sim);
+    if (launch->modes & ORIC_SIM_TIMING && !sim_clock_start(sim)) {
+        sim->num_clusters = 0;
+        return -1;
+    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sim_async.h"
+#include "sim_clock.h"
 #include "sim_memcheck.h"
 
 /* Unmapped bytes between allocations, so that an index that is off by a little does not land in a neighbour. */
@@ -260,6 +261,8 @@ uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t addres
     uint8_t *found = address & (align - 1) ? NULL : sim_locate(w, lane, space, address, need, write, &fault);
     if (found)
         sim_note_traffic(w, space, address, need);
+    if (found && w->sim->clock)
+        sim_clock_access(w, space, address, need);
     if (found && w->cta->async)
         sim_async_touch(w, lane, space, address, found, need, write);
     if (w->shadow)

@@ -14,6 +14,7 @@
 #define SIM_BREGS 16
 #define SIM_CTA_BARRIERS 16
 #define SIM_BANKS 32
+#define SIM_MOST_WORDS 256 /* of shared memory that an instruction of a warp accesses */
 #define SIM_RANK_SHIFT 24 /* a shared address is offset and rank of the CTA in its cluster */
 #define SIM_MAX_CLUSTER 16
 #define SIM_EXTERNAL_BASE 0x7e0000000000ull /* code addresses of functions that the driver provides, 16 bytes each */
@@ -99,7 +100,9 @@ typedef struct sim_warp {
     uint8_t *local; /* local_bytes for each lane; made on first use */
     struct sim_pending *pending; /* strict mode: results under way (sim_strict.c); NULL in other modes */
     uint32_t async_boards;       /* strict mode: scoreboards that tell the end of asynchronous copies (sim_async.c) */
-    struct sim_clock *clock;     /* timing mode (sim_clock.c); NULL in other modes */
+    struct sim_clock *clock;     /* timing mode (sim_clock.c): its record; NULL without one */
+    uint32_t lanes_seen;         /* words of shared memory that the current instruction accesses, in timing mode */
+    uint64_t words_seen[SIM_MOST_WORDS];
     struct sim_shadow *shadow;   /* of the CTA, memory checker (sim_memcheck.c); NULL in other modes */
 } sim_warp;
 
@@ -165,6 +168,7 @@ struct oric_sim {
     uint64_t *op_counts; /* by operation; one more for words that are none */
     oric_sim_texture *textures; /* by handle (sim_texture.c) */
     uint32_t ntextures;
+    struct sim_clock_state *clock; /* timing mode */
     char *printed; /* by printf() of the device */
     uint64_t nprinted, room_printed;
     uint64_t heap_used;

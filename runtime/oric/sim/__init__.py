@@ -30,6 +30,7 @@ from .module import Buffer, Module, load
 from .reports import Kind, Report
 from .tensor import tensor_map, tensor_map_im2col
 from .texture import Sampling, Texture
+from .timing import Stalls, Timing
 
 __all__ = [
     "AssertionFailed",
@@ -49,11 +50,13 @@ __all__ = [
     "Report",
     "Sampling",
     "SimError",
+    "Stalls",
     "Statistics",
     "StepLimit",
     "Stream",
     "Texture",
     "TimeLimit",
+    "Timing",
     "Traffic",
     "Trap",
     "Unsupported",

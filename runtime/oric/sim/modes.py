@@ -8,7 +8,7 @@ from typing import Any, Final
 
 _STRICT: Final = 1
 _MEMCHECK: Final = 2
-_TIMING: Final = 4
+TIMING: Final = 4
 _PERTURB: Final = 8
 
 
@@ -33,7 +33,7 @@ class Modes:
     def fill(self, record: Any) -> None:
         """Set the fields of a launch record (``oric_sim_launch *``)."""
         record.modes = (
-            _STRICT * self.strict | _MEMCHECK * self.memcheck | _TIMING * self.timing | _PERTURB * (self.perturb is not None)
+            _STRICT * self.strict | _MEMCHECK * self.memcheck | TIMING * self.timing | _PERTURB * (self.perturb is not None)
         )
         record.seed = (self.perturb or 0) & 0xFFFFFFFF
         record.workers = self.workers or len(os.sched_getaffinity(0))

@@ -13,12 +13,13 @@ from .bank import LOCAL_WINDOW, SHARED_WINDOW, launch_values
 from .errors import ExecutionError, LaunchError, LoadError, TimeLimit
 from .faults import error_of
 from .image import USER_BANK, Image
-from .modes import Modes
+from .modes import TIMING, Modes
 from .reports import Report, leak, reports_of
 from .statistics import Statistics, statistics_of
 from .stream import Stream
 from .texture import Sampling, Texture
 from .texture import make as make_texture
+from .timing import set_machine, timing_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -239,6 +240,7 @@ class Module:
         record.max_steps = max_steps
         record.heap_bytes = heap_bytes
         (modes or Modes()).fill(record)
+        set_machine(self.image, record)
         record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
         values = list(args)
         if len(values) != len(kernel.params):
@@ -255,7 +257,8 @@ class Module:
             before = self._contents() if modes is not None and modes.memcheck else {}
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
-            done = statistics_of(self.image.sim, reports, printed)
+            timing = timing_of(self.image) if record.modes & TIMING else None
+            done = statistics_of(self.image.sim, reports, printed, timing)
             if any(r.is_unwritten for r in reports) and not self._matters(name, record, before, printed):
                 done = done._replace(reports=tuple(r for r in reports if not r.is_unwritten))
             for number, address in enumerate(blocks[:-1]):

@@ -20,8 +20,10 @@ from .modes import Modes
 from .module import Buffer, load
 from .progress import Progress
 from .statistics import Statistics
+from .timing import Timing
 
 _SHOWN: Final = 4
+_SLOWEST: Final = 12  # instructions in the table of stalls
 _USAGE_ERROR: Final = 2
 Row = tuple[str, str, str, str]
 
@@ -94,6 +96,8 @@ class Simulator:
                 stack_bytes=step.stack_bytes, modes=modes, cluster=step.cluster,
                 max_seconds=s.max_seconds, output=self.output, progress=progress,
             )  # fmt: skip
+        if s.trace is not None and done.timing is not None:
+            done.timing.write_trace(s.trace)
         return Outcome(step.kernel, time.perf_counter() - start, done)
 
     def take(self) -> dict[str, Array]:
@@ -210,6 +214,7 @@ def run(path: Path, options: argparse.Namespace) -> Result:
     file = LaunchFile(path)
     given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Settings)}
     settings = dataclasses.replace(file.settings, **{k: v for k, v in given.items() if v is not None})
+    settings = dataclasses.replace(settings, timing=settings.timing or settings.trace is not None)
     try:
         image = file.cubin.read_bytes()
     except OSError as error:
@@ -243,12 +248,26 @@ def _show(result: Result, options: argparse.Namespace) -> None:
             print(f"{outcome.kernel}: {outcome.seconds * 1e6:.1f} us on the GPU")
             continue
         print(f"{outcome.kernel}: {done.ctas} blocks, {done.thread_instructions} thread instructions in {outcome.seconds:.3f} s")
+        if done.timing is not None:
+            _show_timing(done.timing)
         if options.stats:
             for name, value in numbers(done).items():
                 print(f"  {name:24} {value}")
     print(_table(_rows(result)))
     for report in result.reports:
         print(report)
+
+
+def _show_timing(timing: Timing) -> None:
+    print(
+        f"  {timing.cycles} cycles, {timing.seconds * 1e6:.1f} us on {timing.machine}: {timing.blocks} blocks on an SM, "
+        f"{timing.resident} at once, {timing.warps} warps"
+    )
+    print(f"  {'function+offset':26} {'issued':>9} {'scoreboard':>10} {'barrier':>9} {'pipe':>9}  instruction")
+    waits = sorted(timing.stalls, key=lambda s: s.scoreboard + s.barrier + s.pipe, reverse=True)
+    for s in waits[:_SLOWEST]:
+        place = f"{s.function}+{s.offset:#06x}"
+        print(f"  {place:26} {s.issued:9} {s.scoreboard:10} {s.barrier:9} {s.pipe:9}  {s.text}")
 
 
 def numbers(done: Statistics) -> dict[str, Any]:
@@ -262,6 +281,9 @@ def _document(path: str, result: Result) -> dict[str, Any]:
         entry: dict[str, Any] = {"kernel": outcome.kernel, "seconds": outcome.seconds}
         if outcome.statistics is not None:
             entry |= numbers(outcome.statistics)
+            if outcome.statistics.timing is not None:
+                entry["cycles"] = outcome.statistics.timing.cycles
+                entry["device_seconds"] = outcome.statistics.timing.seconds
             entry["printed"] = outcome.statistics.printed
         launches.append(entry)
     results = {}
@@ -285,7 +307,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--memcheck", help="report memory faults, races, uninitialised reads, barrier errors", **on)
     parser.add_argument("--timing", help="count cycles", **on)
     parser.add_argument("--perturb", type=_natural, metavar="SEED", help="move results within the hardware's tolerance")
-    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the timing as a Chrome trace (with --timing)")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the timing as a Chrome trace")
     parser.add_argument("--workers", type=_positive, metavar="N", help="host threads")
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="warp instructions of a launch before it is given up")
     parser.add_argument("--max-seconds", type=float, metavar="S", help="time of a launch before it is given up")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .reports import Report
+    from .timing import Timing
 
 _WARP: Final = 32
 _SPACES: Final = {"global": 1, "shared": 2, "local": 3, "cluster": 5}  # ORIC_MEM_* of native/sim.h
@@ -34,6 +35,7 @@ class Statistics(NamedTuple):
         printed: what printf() wrote.
         classes: warp instructions by class, the name of their file in ``spec/encoding``; those that are not there are 0.
         traffic: by space: global, shared, local, cluster (shared memory of other blocks); spaces without an access are left out.
+        timing: what timing mode found; None in other modes, and when too much was executed.
         branches, divergent_branches: executed jumps, calls, returns; those at which threads of a warp parted.
     """
 
@@ -46,6 +48,7 @@ class Statistics(NamedTuple):
     traffic: Mapping[str, Traffic] = {}
     branches: int = 0
     divergent_branches: int = 0
+    timing: Timing | None = None
 
     @property
     def active_share(self) -> float:
@@ -53,7 +56,7 @@ class Statistics(NamedTuple):
         return self.thread_instructions / (_WARP * self.warp_instructions) if self.warp_instructions else 0.0
 
 
-def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str) -> Statistics:
+def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str, timing: Timing | None = None) -> Statistics:
     """The statistics of the last launch of an engine (``oric_sim *``)."""
     found = lib.oric_sim_statistics(sim)
     counts = {name: sum(lib.oric_sim_op_count(sim, op) for op in members) for name, members in CLASSES.items()}
@@ -68,4 +71,5 @@ def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str) -> Statis
         {name: traffic for name, traffic in every.items() if traffic.accesses},
         found.branches,
         found.divergent_branches,
+        timing,
     )

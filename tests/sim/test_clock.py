@@ -1,0 +1,84 @@
+"""The clock: of pairs of kernels of which one is known to be faster it says so; what it reports adds up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import oric.sim
+import pytest
+from oric.sim import Modes, Timing
+
+from tests.sim.clock_pairs import PAIRS, Launch, N, flat, size, squares
+from tests.sim.vendor_cubins import module
+
+
+@pytest.fixture(scope="module")
+def loaded() -> oric.sim.Module:
+    return module("clock", "sm_90")
+
+
+@pytest.fixture(scope="module")
+def memory(loaded: oric.sim.Module) -> tuple[oric.sim.Buffer, oric.sim.Buffer]:
+    x = loaded.buffer(np.random.default_rng(1).random(N * 16, np.float32))
+    return x, loaded.buffer(N * 64)
+
+
+def timing(loaded: oric.sim.Module, memory: Any, launch: Launch) -> Timing:
+    kernel, grid, block, shared = launch
+    done = loaded.launch(kernel, grid, block, [*memory, size(launch)], shared_bytes=shared, modes=Modes(timing=True))
+    assert done.timing is not None
+    return done.timing
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_ranking(loaded: oric.sim.Module, memory: Any, pair: str) -> None:
+    fast, slow = (timing(loaded, memory, launch) for launch in PAIRS[pair])
+    assert fast.cycles < slow.cycles
+
+
+def test_same_cycles_every_time(loaded: oric.sim.Module, memory: Any) -> None:
+    launch = squares("gemm_tiled")
+    assert timing(loaded, memory, launch) == timing(loaded, memory, launch)
+
+
+def test_what_an_sm_does(loaded: oric.sim.Module, memory: Any) -> None:
+    found = timing(loaded, memory, flat("copy", 1320))
+    assert (found.machine, found.blocks, found.resident, found.warps) == ("H100 SXM", 10, 8, 64)
+    assert found.seconds == pytest.approx(found.cycles / 1.755e9)
+    assert {s.issued for s in found.stalls if "EXIT" in s.text} == {80}
+    store = next(s for s in found.stalls if s.text.startswith("STG"))
+    assert store.scoreboard > 80 * 200  # each warp waits for its load there
+    assert len(found.issues) == sum(s.issued for s in found.stalls)
+    assert max(i.cycle for i in found.issues) <= found.cycles
+    assert len({(i.cycle, i.slot % 4) for i in found.issues}) == len(found.issues)  # one a cycle on each scheduler
+
+
+def test_barriers_and_conflicts_are_told(loaded: oric.sim.Module, memory: Any) -> None:
+    waits = timing(loaded, memory, flat("synced")).stalls
+    assert sum(s.barrier for s in waits) > 64 * 8 * 10
+    found = timing(loaded, memory, flat("banks32"))
+    assert max(found.stalls, key=lambda s: s.scoreboard + s.pipe).text.split()[0] in {"LDS", "LDS.128", "FADD"}
+
+
+def test_trace(loaded: oric.sim.Module, memory: Any, tmp_path: Path) -> None:
+    found = timing(loaded, memory, flat("sum_shared", 132))
+    path = tmp_path / "trace.json"
+    found.write_trace(path)
+    events = json.loads(path.read_text())["traceEvents"]
+    issues = [e for e in events if e["ph"] == "X"]
+    assert len(issues) == len(found.issues)
+    assert {e["tid"] for e in issues} == set(range(8))
+    assert all(e["dur"] >= 1 for e in issues)
+    assert [e["ts"] for e in issues] == sorted(e["ts"] for e in issues)
+
+
+def test_results_and_reports_are_as_without_a_clock(loaded: oric.sim.Module) -> None:
+    x, y, z = np.arange(256, dtype=np.float32), np.zeros(256, np.float32), np.zeros(256, np.float32)
+    loaded.launch("sine", 1, 256, [x, y, 256])
+    done = loaded.launch("sine", 1, 256, [x, z, 256], modes=Modes(timing=True, strict=True, memcheck=True))
+    assert y.tobytes() == z.tobytes()
+    assert done.reports == ()
+    assert loaded.launch("sine", 1, 256, [x, z, 256]).timing is None
