@@ -207,6 +207,18 @@ static inline uint32_t vimnmx(uint32_t a, uint32_t b, unsigned min, unsigned typ
     return r;
 }
 
+/* For each element, the lowest first: a bit that says whether the minimum or maximum is a's (that of equal ones is). */
+static inline unsigned vimnmx_first(uint32_t a, uint32_t b, unsigned min, unsigned type)
+{
+    int width = packed_width(type);
+    unsigned chosen = 0;
+    for (int at = 0; at < 32; at += width) {
+        int64_t x = packed_element(a, at, type), y = packed_element(b, at, type);
+        chosen |= (unsigned)(min ? x <= y : x >= y) << (at / width);
+    }
+    return chosen;
+}
+
 /* Sum of each element; saturating, the elements are clamped to their type, else they wrap around. */
 static inline uint32_t viadd(uint32_t a, uint32_t b, int nega, int negb, unsigned type, unsigned saturate)
 {
