@@ -11,16 +11,19 @@ static uint64_t relative(const sim_warp *w, sim_opd target) { return w->pc + INS
 static uint32_t taken(const sim_warp *w, uint32_t mask, sim_opd Pp) { return mask & sim_getp(w, Pp, SIM_FULL); }
 
 /*
- * Branch. Mode U, with a uniform predicate: all or none; without: all when all would take it, else none. Mode U.ANY: all when any would. Mode DIV, with a mask in a uniform register: when not all
- * live lanes of the mask are here. Mode CONV: the other way round.
+ * Branch. Mode U, with a uniform predicate: all or none; without: all when all would take it, else none. Mode U.ANY: all when any would.
+ * Mode DIV, with a mask in a uniform register: all lanes that are here, when not all live lanes of the mask are here with a guard
+ * that holds. Mode CONV: the other way round, those whose guard holds.
  */
 SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq)
 {
     uint32_t lanes = taken(w, mask, Pp);
     if (mode == V_DIV || mode == V_CONV) {
         uint32_t wanted = UPq->kind == ORIC_K_UGPR ? (UPq->reg < 255 ? w->UR[UPq->reg] : 0) : SIM_FULL;
-        int diverged = (wanted & ~w->dead & ~w->active) != 0;
-        if (diverged != (mode == V_DIV))
+        int diverged = (wanted & ~w->dead & ~mask) != 0;
+        if (mode == V_DIV)
+            lanes = diverged ? w->active : 0;
+        else if (diverged)
             lanes = 0;
     } else if (UPq->kind == ORIC_K_UPRED) {
         lanes &= sim_getp(w, UPq, SIM_FULL);
