@@ -57,11 +57,14 @@ uint32_t sim_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz,
     return f32_result(sim_f32(sim_narrow(sum, V_F32, V_RN)), ftz, sat);
 }
 
-/* A half of a sum of which an operand is one single for both halves (Turing's way to convert a single). */
+/*
+ * A half of a sum of which an operand is one single for both halves. It is cut off to a half: ptxas makes cvt.rz.f16.f32 of sm_75 so,
+ * and cvt.rn another way.
+ */
 static double half_or_single(uint32_t bits, int i, unsigned how, unsigned ftz)
 {
     if (how == V_F32)
-        return (double)(ftz ? f32_flush(sim_f32(bits)) : sim_f32(bits));
+        return lane_half(sim_narrow(ftz ? f32_flush(sim_f32(bits)) : sim_f32(bits), V_F16, V_RZ), 0, V_F16, 0);
     return lane_half(swizzle(bits, how), i, V_F16, ftz);
 }
 
