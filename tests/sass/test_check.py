@@ -347,6 +347,12 @@ def test_unknown_words_are_warnings(tmp_path, capsys):
     assert "no instruction has this word" in capsys.readouterr().err
 
 
+# A barrier of the block lets the stores before it read their registers.
+BEFORE_A_BARRIER = """[B------:R-:W-:-:S04] STS.64 [0x410], R2
+                      [B------:R-:W-:-:S06] BAR.SYNC.DEFER_BLOCKING 0x0
+                      [B------:R-:W-:-:S02] IADD3 R2, R0, 0xffffffe, RZ"""
+
+
 @pytest.mark.parametrize(
     ("arch", "program"),
     [
@@ -370,6 +376,8 @@ def test_unknown_words_are_warnings(tmp_path, capsys):
                      [B------:R-:W-:-:S03] LOP3.LUT R14, RZ, R6, RZ, 0x33, !PT
                      [B------:R-:W-:Y:S01] IMAD.X R3, RZ, RZ, ~R3, P3
                      [B------:R-:W-:Y:S01] SEL R13, RZ, 0x1, !P0"""),
+        ("sm_80", BEFORE_A_BARRIER),
+        ("sm_89", BEFORE_A_BARRIER),
     ],
 )  # fmt: skip
 def test_close_pairs_of_the_vendors_compiler_are_no_findings(arch, program):

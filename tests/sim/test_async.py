@@ -104,8 +104,7 @@ def test_barriers_of_the_library(target: str) -> None:
     assert (out == total).all()
 
 
-# On sm_80 code of ptxas overwrites the sources of a store without a wait that is known.
-@pytest.mark.parametrize("target", ["sm_90a", "sm_100a"])
+@libraries
 @pytest.mark.parametrize("batches", [1, 2, 5])
 def test_pipelines_of_the_library(target: str, batches: int) -> None:
     x = np.random.default_rng(batches).integers(-100, 100, (batches, 128), dtype=np.int32)
