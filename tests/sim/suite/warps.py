@@ -87,7 +87,7 @@ def segmented_scan(rng: Any) -> Case:
     return Case(2, 64, [x, flags, out(COUNT, np.float32)], {2: want})
 
 
-@kernel(only=("sm_75", "sm_80"))
+@kernel()
 def group_tiles(rng: Any) -> Case:
     x = data(rng)
     x[9] = 3
