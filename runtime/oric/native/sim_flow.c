@@ -3,6 +3,11 @@
 #include "sim_memcheck.h"
 
 #define INSN_BYTES 16
+/*
+ * A loop that yields may wait for what threads do behind the convergence barrier at which they wait for the loop (a lock whose
+ * holder is to release it there). After so many turns of such a loop these go on without it.
+ */
+#define PATIENCE (1u << 14)
 
 static sim_group *current(sim_warp *w) { return &w->groups[w->current]; }
 
@@ -128,6 +133,7 @@ static void reconverge(sim_warp *w)
         }
         g->state = SIM_READY;
         g->pc += INSN_BYTES;
+        w->yields = 0;
         for (uint32_t k = w->ngroups; k-- > 0;)
             if (w->groups[k].mask == 0)
                 remove_group(w, k);
@@ -166,7 +172,7 @@ void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg)
 }
 
 /* The lanes of mask leave the barrier, for every participant. */
-void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
+static void leave(sim_warp *w, uint32_t mask, uint32_t breg)
 {
     uint32_t members = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++)
@@ -175,6 +181,11 @@ void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
     for (uint32_t l = 0; l < SIM_LANES; l++)
         if ((members | mask) >> l & 1)
             w->B[breg][l] &= ~mask;
+}
+
+void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
+{
+    leave(w, mask, breg);
     current(w)->pc += INSN_BYTES;
     w->moved = 1;
     reconverge(w);
@@ -210,10 +221,27 @@ void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclus
     reconverge(w);
 }
 
+/* Let the groups go on that wait at a convergence barrier for lanes of mask; they leave the barrier. */
+static void release_waiting(sim_warp *w, uint32_t mask)
+{
+    for (uint32_t i = 0; i < w->ngroups; i++) {
+        sim_group *g = &w->groups[i];
+        if (g->state != SIM_AT_BSYNC || !(participants(w, g->mask, g->index) & mask))
+            continue;
+        leave(w, g->mask, g->index);
+        g->state = SIM_READY;
+        g->pc += INSN_BYTES;
+    }
+}
+
 void sim_yield(sim_warp *w)
 {
     current(w)->pc += INSN_BYTES;
     w->moved = 1;
+    if (w->ngroups > 1 && ++w->yields >= PATIENCE) {
+        release_waiting(w, current(w)->mask);
+        w->yields = 0;
+    }
     sim_pick_group(w);
 }
 

@@ -84,6 +84,7 @@ typedef struct sim_warp {
     uint32_t current; /* group that runs */
     uint32_t moved;   /* set when an instruction has updated the groups itself */
     uint32_t since_switch;
+    uint32_t yields; /* since groups have joined */
     uint32_t result_value;           /* of the last BAR.RED, for B2R.RESULT */
     uint32_t result_pred;
     uint32_t P[8];                   /* a lane mask for each predicate; [7] = all */

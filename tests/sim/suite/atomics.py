@@ -83,7 +83,7 @@ def hash_table(rng: Any) -> Case:
     return case
 
 
-@kernel(only=("sm_75", "sm_80", "sm_90a"))
+@kernel()
 def spin_lock(rng: Any) -> Case:
     return Case(1, 16, [np.zeros(1, np.int32), np.ones(1, np.int32), 2], {1: [1 + 3 * 2 * 16]})
 
