@@ -6,12 +6,29 @@ infinities are ``(negative, INF, 0)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 Number = tuple[int, int, int]
 INF: Final = -1
 NAN: Final[Number] = (0, -2, 0)
+# Comparisons of integers, and what joins a result with a predicate, by the names of their modifiers.
+CMP: Final[dict[str, Callable[[int, int], bool]]] = {
+    "F": lambda a, b: False,
+    "LT": lambda a, b: a < b,
+    "EQ": lambda a, b: a == b,
+    "LE": lambda a, b: a <= b,
+    "GT": lambda a, b: a > b,
+    "NE": lambda a, b: a != b,
+    "GE": lambda a, b: a >= b,
+    "T": lambda a, b: True,
+}
+BOP: Final[dict[str, Callable[[int, int], int]]] = {
+    "AND": lambda a, b: a & b,
+    "OR": lambda a, b: a | b,
+    "XOR": lambda a, b: a ^ b,
+}
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ import pytest
 
 from tests.sim import lanes
 from tests.sim.lanes import Case, Want, check
-from tests.sim.numbers import BF16, F16, F32, F64, NAN, Format, Number, add, compare, fma, multiply
+from tests.sim.numbers import BF16, BOP, F16, F32, F64, NAN, Format, Number, add, compare, fma, multiply
 
 ROUND = ("RN", "RM", "RP", "RZ")
-BOP: dict[str, Callable[[int, int], int]] = {"AND": lambda a, b: a & b, "OR": lambda a, b: a | b, "XOR": lambda a, b: a ^ b}
 SCALES = {"D8": -3, "D4": -2, "D2": -1, "1": 0, "M2": 1, "M4": 2, "M8": 3}
 ONE = 0x3F800000
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.sim import lanes
 from tests.sim.lanes import Case, check
-from tests.sim.numbers import BF16, F16, F32, NAN, Format, Number, add, fma, multiply
-from tests.sim.test_arithmetic_float import BOP, FCMP, ordered
+from tests.sim.numbers import BF16, BOP, F16, F32, NAN, Format, Number, add, fma, multiply
+from tests.sim.test_arithmetic_float import FCMP, ordered
 
 SWIZZLES = ("H1_H0", "H0_H0", "H1_H1")
 FORMATS = {"f16": F16, "bf16": BF16}

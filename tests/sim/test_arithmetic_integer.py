@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,9 @@ import pytest
 
 from tests.sim import lanes
 from tests.sim.lanes import Case, Want, check, run
+from tests.sim.numbers import BOP, CMP
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
-CMP: dict[str, Callable[[int, int], bool]] = {
-    "F": lambda a, b: False,
-    "LT": lambda a, b: a < b,
-    "EQ": lambda a, b: a == b,
-    "LE": lambda a, b: a <= b,
-    "GT": lambda a, b: a > b,
-    "NE": lambda a, b: a != b,
-    "GE": lambda a, b: a >= b,
-    "T": lambda a, b: True,
-}
-BOP: dict[str, Callable[[int, int], int]] = {"AND": lambda a, b: a & b, "OR": lambda a, b: a | b, "XOR": lambda a, b: a ^ b}
 CASES: list[Case] = []
 
 

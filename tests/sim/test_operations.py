@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.sim.numbers import BOP, CMP
 from tests.sim.program import SM_80, SM_90, run_operation, word
 
 Array = np.ndarray[Any, Any]
@@ -111,33 +112,20 @@ def test_multiplication_with_negated_addend() -> None:
     )(want)
 
 
-COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "F": lambda a, b: False,
-    "LT": lambda a, b: a < b,
-    "EQ": lambda a, b: a == b,
-    "LE": lambda a, b: a <= b,
-    "GT": lambda a, b: a > b,
-    "NE": lambda a, b: a != b,
-    "GE": lambda a, b: a >= b,
-    "T": lambda a, b: True,
-}
-COMBINE: dict[str, Callable[[int, int], int]] = {"AND": lambda a, b: a & b, "OR": lambda a, b: a | b, "XOR": lambda a, b: a ^ b}
-
-
 @pytest.mark.parametrize("sign", ["U32", "S32"])
-@pytest.mark.parametrize("cmp", COMPARE)
-@pytest.mark.parametrize("bop", COMBINE)
+@pytest.mark.parametrize("cmp", CMP)
+@pytest.mark.parametrize("bop", BOP)
 def test_comparison(cmp: str, sign: str, bop: str) -> None:
     narrow, wide = (s32, s64) if sign == "S32" else (int, int)
 
     def want(x: Thread, p: list[int]) -> dict[str, int]:
-        small = COMPARE[cmp](narrow(x[0]), narrow(x[1]))
-        big = COMPARE[cmp](wide(x[0] | x[2] << 32), wide(x[1] | x[3] << 32))
+        small = CMP[cmp](narrow(x[0]), narrow(x[1]))
+        big = CMP[cmp](wide(x[0] | x[2] << 32), wide(x[1] | x[3] << 32))
         return {
-            "P0": COMBINE[bop](small, 1 - p[5]),
-            "P1": COMBINE[bop](not small, 1 - p[5]),
-            "P3": COMBINE[bop](big, p[6]),
-            "P4": COMBINE[bop](not big, p[6]),
+            "P0": BOP[bop](small, 1 - p[5]),
+            "P1": BOP[bop](not small, 1 - p[5]),
+            "P3": BOP[bop](big, p[6]),
+            "P4": BOP[bop](not big, p[6]),
         }
 
     Check(

@@ -55,10 +55,7 @@ class Close:
 
 @dataclass
 class Case:
-    """One launch. `setup` and `check` see the module before and after it (module variables, for example).
-
-    `overreads`: the kernel loads shared memory that nobody has written, and does not use what it gets (CUB's merge sort does).
-    """
+    """One launch. `setup` and `check` see the module before and after it (module variables, for example)."""
 
     grid: Shape
     block: Shape
@@ -66,7 +63,6 @@ class Case:
     want: dict[int, Any]
     shared: int = 0
     stack: int = 0
-    overreads: bool = False
     setup: Callable[[oric.sim.Module], None] | None = None
     check: Callable[[oric.sim.Module], None] | None = None
     before: dict[int, Array] = field(init=False)

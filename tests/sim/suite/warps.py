@@ -141,4 +141,4 @@ def cub_warp(rng: Any) -> Case:
         rows[at, 0], rows[at, 1] = np.cumsum(warp) - warp, warp.sum()
         rows[32 * w, 2] = warp.max()
         rows[at, 3:] = np.sort(np.column_stack([warp, remainder(warp * 7, 101), -warp]).ravel()).reshape(32, 3)
-    return Case(1, 64, [x, out((64, 6), np.int32)], {1: rows}, overreads=True)
+    return Case(1, 64, [x, out((64, 6), np.int32)], {1: rows})
