@@ -1,39 +1,35 @@
 """Hazards planted in ptxas-made kernels that can be run: scheduling bits changed in one instruction at a time.
 
-A mutant counts when the hazard checker (`oric check`) finds something new in it. The checker looks at every way through the code,
-a launch takes some: a finding counts when both of its instructions execute, and when it is still found with the branches fixed
-that always or never jump in these launches. Whether an instruction executes, a trap in its place with its guard tells.
+A mutant counts when the hazard checker (`oric check`) finds something new in it, and a thread of the launches meets that: what
+every thread executes is recorded, and the checker finds it there as well (ways.py). Each mutant that changes what the launches
+leave counts too.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
+import numpy as np
 import oric.sim
 from oric.sass import check
 from oric.sass.code import Code
-from oric.sim.errors import SimError, Trap
+from oric.sim.errors import SimError
 from oric.sim.modes import Modes
 from oric.sim.reports import reports_of
 from oric.support import elf
 from oric.support.targets import find_model
 
 from tests.kernels.cases import Step
-from tests.sim.program import word
+from tests.sim.ways import Array, Finding, Ways, ways
 
 KINDS = ("wait", "write", "read", "swap", "stall")
 NONE = 7
 BYTES = 16
 MAX_STEPS = 200_000
-_GUARD = 15 << 12
-_ALWAYS = 7 << 12
-_CONTROL = (1 << 17) - 1 << 105
-_JUMP = re.compile(r"@!?U?P\d (BRA|EXIT|RET|BRX|CALL)\b(?!.*,)")
-Finding = tuple[int, int, int, int, int]  # kind, first, second, register file, register
 # What ORIC_H_* of check.h is as ORIC_REPORT_* of sim.h: the kinds of hazards that a launch can meet.
 DYNAMIC = frozenset({1, 2, 3, 4, 6, 7, 8, 9})
 
@@ -67,6 +63,14 @@ def changed(bits: int) -> Iterator[tuple[str, int]]:
             yield "stall", _put(bits, 105, 4, lower)
 
 
+class Outcome(NamedTuple):
+    """What strict launches of a mutant report, as (first, second) with -1 where there is no first one; whether nothing is
+    reported and yet they leave something else than without the mutation, or end in a fault."""
+
+    pairs: set[tuple[int, int]]
+    changed: bool
+
+
 @dataclass
 class Kernel:
     """One function of a cubin and the launches that run it."""
@@ -75,7 +79,6 @@ class Kernel:
     image: bytes
     function: elf.Function
     steps: Callable[[], list[Step]]
-    known: dict[tuple[int, bool], bool] = field(default_factory=dict)  # instruction, with its guard -> reached
 
     @cached_property
     def cubin(self) -> elf.Cubin:
@@ -95,7 +98,7 @@ class Kernel:
         """What the hazard checker says of the function with this code."""
         code = Code(find_model(self.target), data)
         found = check.run(code, check.section_of(self.cubin, self.function))[1]
-        return {(f.kind, f.first, f.second, f.file, f.number) for f in found if f.kind in DYNAMIC}
+        return {Finding(f.kind, f.first, f.second, f.file, f.number) for f in found if f.kind in DYNAMIC}
 
     def _with(self, number: int, bits: int) -> bytes:
         at = self.cubin.sections[self.function.section].offset
@@ -105,71 +108,69 @@ class Kernel:
         """What the checker finds when one instruction is changed, and did not find before."""
         return self.findings(_replaced(self.function.text, number, bits)) - self.findings_before
 
-    def reports(self, number: int, bits: int) -> set[tuple[int, int]]:
-        """(first, second) of what strict launches of the changed kernel report; the first is -1 where there is none."""
+    def run(self, number: int, bits: int) -> Outcome:
+        """Strict launches of the changed kernel, up to the first one with reports."""
         module = oric.sim.load(self._with(number, bits))
-        for step in self._steps():
+        for step, right in zip(self._steps(), self.results, strict=True):
             try:
                 found = module.launch(
                     step.kernel, step.grid, step.block, step.args, max_steps=MAX_STEPS, modes=Modes(strict=True)
                 ).reports
             except SimError:  # a wrong value can lead anywhere
                 found = reports_of(module.image, step.kernel, [])
+                if not found:
+                    return Outcome(set(), True)
             if found:
-                return {(r.first[1] // BYTES if r.first[0] else -1, r.offset // BYTES) for r in found}
-        return set()
+                return Outcome({(r.first[1] // BYTES if r.first[0] else -1, r.offset // BYTES) for r in found}, False)
+            if _left(step) != right:
+                return Outcome(set(), True)
+        return Outcome(set(), False)
 
     def _steps(self) -> list[Step]:
         return [s for s in self.steps() if self.function.name not in self.cubin.kernels or s.kernel == self.function.name]
 
-    def reached(self, number: int, guarded: bool = True) -> bool:
-        """Whether an instruction executes for any thread; not `guarded`: also with its guard off."""
-        if (number, guarded) not in self.known:
-            trap = int.from_bytes(word(find_model(self.target), "BPT", code=1), "little")
-            bits = _bits(self.function.text, number)
-            guard = bits & _GUARD if guarded else _ALWAYS
-            self.known[number, guarded] = self._traps(self._with(number, trap & ~_GUARD & ~_CONTROL | bits & _CONTROL | guard))
-        return self.known[number, guarded]
+    @cached_property
+    def ways(self) -> Ways:
+        """What the threads of the launches execute."""
+        module = oric.sim.load(self.image)
+        base, count = module.image.code[self.function.name], len(self.function.text) // BYTES
+        found: list[Array] = []
+        for step in self._steps():
+            done = module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(steps=True))
+            assert done.steps is not None
+            assert len(done.steps) >= done.warp_instructions
+            found += ways(done.steps, base, count)
+        return Ways(found)
 
     @cached_property
-    def taken(self) -> bytes:
-        """The code with the branches fixed that always or never jump in these launches."""
-        model = find_model(self.target)
-        text = self.function.text
-        nothing = int.from_bytes(word(model, "NOP"), "little")
-        for number, line in enumerate(Code(model, text).texts()):
-            bits = _bits(text, number)
-            if not _JUMP.match(line):
-                continue
-            if not self.reached(number):
-                text = _replaced(text, number, nothing & ~_CONTROL | bits & _CONTROL)
-            elif (number + 1) * BYTES < len(text) and not self.reached(number + 1, guarded=False):
-                text = _replaced(text, number, bits & ~_GUARD | _ALWAYS)
-        return text
-
-    def met(self, number: int, bits: int, new: set[Finding]) -> bool:
-        """Whether one of the findings counts."""
-        if not any(self.reached(second) and (first < 0 or self.reached(first)) for _, first, second, _, _ in new):
-            return False
-        return bool(new & self.findings(_replaced(self.taken, number, bits)) - self.findings(self.taken))
-
-    def _traps(self, image: bytes) -> bool:
-        module = oric.sim.load(image)
+    def results(self) -> list[list[bytes]]:
+        """What the launches of the kernel as it is leave in their arrays."""
+        module, out = oric.sim.load(self.image), []
         for step in self._steps():
-            try:
-                module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(strict=True))
-            except Trap:
-                return True
-        return False
+            module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(strict=True))
+            out.append(_left(step))
+        return out
+
+    def met(self, number: int, bits: int, new: set[Finding]) -> set[tuple[int, int]]:
+        """(first, second) of the findings that a thread meets."""
+        text = _replaced(self.function.text, number, bits)
+        return {(f.first, f.second) for f in new if self.ways.met(find_model(self.target), text, f)}
+
+
+def _left(step: Step) -> list[bytes]:
+    return [a.tobytes() for a in step.args if isinstance(a, np.ndarray)]
 
 
 @dataclass
 class Result:
-    """Mutants that the checker finds: reported by strict mode, with instructions that no thread comes to, and missed."""
+    """Mutants that the checker finds: those that strict mode reports, those that no thread meets. Function, kind and byte offset
+    of the mutants that are ``missed`` (a thread meets them, or they change a result, without a report), and ``unexplained`` (a
+    report of what no thread meets)."""
 
     caught: Counter[str] = field(default_factory=Counter)
-    unreached: int = 0
-    missed: list[tuple[str, str, int]] = field(default_factory=list)  # function, kind, byte offset
+    unmet: int = 0
+    missed: list[tuple[str, str, int]] = field(default_factory=list)
+    unexplained: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 def measure(kernels: list[Kernel], every: int) -> Result:
@@ -185,12 +186,20 @@ def measure(kernels: list[Kernel], every: int) -> Result:
 
 
 def _plant(kernel: Kernel, kind: str, number: int, bits: int, result: Result) -> None:
+    place = (kernel.function.name, kind, number * BYTES)
+    outcome = kernel.run(number, bits)
+    if outcome.changed:
+        result.missed.append(place)
+        return
     new = kernel.new_findings(number, bits)
     if not new:
         return
-    if {(first, second) for _, first, second, _, _ in new} & kernel.reports(number, bits):
+    met = kernel.met(number, bits, new)
+    if {(f.first, f.second) for f in new} & outcome.pairs:
         result.caught[kind] += 1
-    elif kernel.met(number, bits, new):
-        result.missed.append((kernel.function.name, kind, number * BYTES))
+        if not met:
+            result.unexplained.append(place)
+    elif met:
+        result.missed.append(place)
     else:
-        result.unreached += 1
+        result.unmet += 1

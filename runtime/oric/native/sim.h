@@ -35,7 +35,8 @@ enum {
     ORIC_SIM_STRICT = 1,   /* results become visible as late as the scheduling bits allow; who reads too early is reported */
     ORIC_SIM_MEMCHECK = 2, /* memory faults are reported and the launch goes on; races and uninitialised reads too */
     ORIC_SIM_TIMING = 4,   /* count cycles */
-    ORIC_SIM_PERTURB = 8   /* move every result that hardware does not promise exactly within its tolerance */
+    ORIC_SIM_PERTURB = 8,  /* move every result that hardware does not promise exactly within its tolerance */
+    ORIC_SIM_STEPS = 16    /* keep what every warp executed */
 };
 
 /* Kinds of report: findings that do not stop the launch. */
@@ -234,6 +235,15 @@ const oric_sim_timing *oric_sim_time(oric_sim *sim);
 /* Then: the first million instructions that the SM issued, and the stalls of each instruction of the code (pc 0: not executed). */
 const oric_sim_issue *oric_sim_issues(const oric_sim *sim, uint64_t *count);
 const oric_sim_stalls *oric_sim_stall_table(const oric_sim *sim, uint64_t *count);
+
+/* What the last launch executed, which had ORIC_SIM_STEPS, in the order in which it did: threads of one warp that are apart have
+   steps of their own. Code that the driver provides is one step at its address. NULL: no memory for them. */
+typedef struct {
+    uint64_t pc;
+    uint32_t cta, warp;        /* number of the CTA in the grid (x runs fastest), of the warp in it */
+    uint32_t active, executed; /* lanes that came here; those of them whose guard held */
+} oric_sim_step;
+const oric_sim_step *oric_sim_steps(const oric_sim *sim, uint64_t *count);
 
 /* Reports of the last launch: one for each kind and pair of instructions, in the order of their first appearance. */
 uint32_t oric_sim_report_count(const oric_sim *sim);

@@ -45,6 +45,7 @@ void oric_sim_delete(oric_sim *sim)
     free(sim->reports);
     free(sim->textures);
     sim_clock_free(sim);
+    free(sim->steps);
     free(sim->printed);
     free(sim->op_counts);
     free(sim->graves);
@@ -150,6 +151,8 @@ static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
     int strict = (w->sim->launch.modes & ORIC_SIM_STRICT) != 0;
     if (strict)
         mask = sim_strict_before(w, in, mask);
+    if (w->sim->launch.modes & ORIC_SIM_STEPS)
+        sim_note_step(w, w->active, mask);
     if (w->shadow)
         sim_memcheck_before(w, in);
     if (w->sim->clock)
@@ -181,6 +184,8 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
             uint32_t lanes_here = g->mask;
             if (sim_call_external(w)) {
                 taken++;
+                if (sim->launch.modes & ORIC_SIM_STEPS)
+                    sim_note_step(w, lanes_here, lanes_here);
                 if (w->pending)
                     sim_strict_outside(w, lanes_here);
                 if (sim->fault.code)

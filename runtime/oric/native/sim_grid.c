@@ -219,6 +219,8 @@ int oric_sim_start(oric_sim *sim, const oric_sim_launch *launch)
     sim_begin_grid(sim);
     sim->nreports = 0;
     sim->nprinted = 0;
+    sim->nsteps = 0;
+    sim->steps_failed = 0;
     sim_memcheck_launch(sim);
     sim_clock_free(sim);
     if (launch->modes & ORIC_SIM_TIMING && !sim_clock_start(sim)) {

@@ -14,4 +14,7 @@ void sim_strict_after(sim_warp *w, const oric_insn *in, uint32_t mask);
 void sim_strict_end(sim_warp *w);
 /* Code that is not there (a function of the driver) has run for the lanes: every result of known time has come since. */
 void sim_strict_outside(sim_warp *w, uint32_t lanes);
+
+/* Keeps a step of the warp at w->pc (sim_steps.c). */
+void sim_note_step(sim_warp *w, uint32_t active, uint32_t executed);
 #endif

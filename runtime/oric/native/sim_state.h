@@ -170,6 +170,9 @@ struct oric_sim {
     oric_sim_texture *textures; /* by handle (sim_texture.c) */
     uint32_t ntextures;
     struct sim_clock_state *clock; /* timing mode */
+    oric_sim_step *steps;
+    uint64_t nsteps, room_steps;
+    int steps_failed; /* no memory for them */
     char *printed; /* by printf() of the device */
     uint64_t nprinted, room_printed;
     uint64_t heap_used;

@@ -10,6 +10,7 @@ _STRICT: Final = 1
 _MEMCHECK: Final = 2
 TIMING: Final = 4
 _PERTURB: Final = 8
+STEPS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Modes:
         memcheck: memory faults, races, uninitialised reads and barrier errors are reported, and the launch goes on.
         timing: count cycles.
         perturb: a seed; moves every result that the hardware does not promise exactly within its tolerance. None: off.
+        steps: keep what every warp executed (``Statistics.steps``).
         workers: host threads that run CTAs; 0: as many as the machine gives this process.
     """
 
@@ -29,11 +31,11 @@ class Modes:
     timing: bool = False
     perturb: int | None = None
     workers: int = 0
+    steps: bool = False
 
     def fill(self, record: Any) -> None:
         """Set the fields of a launch record (``oric_sim_launch *``)."""
-        record.modes = (
-            _STRICT * self.strict | _MEMCHECK * self.memcheck | TIMING * self.timing | _PERTURB * (self.perturb is not None)
-        )
+        record.modes = _STRICT * self.strict | _MEMCHECK * self.memcheck | TIMING * self.timing | STEPS * self.steps
+        record.modes |= _PERTURB * (self.perturb is not None)
         record.seed = (self.perturb or 0) & 0xFFFFFFFF
         record.workers = self.workers or len(os.sched_getaffinity(0))

@@ -13,9 +13,9 @@ from .bank import LOCAL_WINDOW, SHARED_WINDOW, launch_values
 from .errors import ExecutionError, LaunchError, LoadError, TimeLimit
 from .faults import error_of
 from .image import USER_BANK, Image
-from .modes import TIMING, Modes
+from .modes import STEPS, TIMING, Modes
 from .reports import Report, leak, reports_of
-from .statistics import Statistics, statistics_of
+from .statistics import Statistics, statistics_of, steps_of
 from .stream import Stream
 from .texture import Sampling, Texture
 from .texture import make as make_texture
@@ -258,7 +258,8 @@ class Module:
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
             timing = timing_of(self.image) if record.modes & TIMING else None
-            done = statistics_of(self.image.sim, reports, printed, timing)
+            steps = steps_of(self.image.sim) if record.modes & STEPS else None
+            done = statistics_of(self.image.sim, reports, printed, timing, steps)
             if any(r.is_unwritten for r in reports) and not self._matters(name, record, before, printed):
                 done = done._replace(reports=tuple(r for r in reports if not r.is_unwritten))
             for number, address in enumerate(blocks[:-1]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from oric_tables._native import lib
+import numpy as np
+from oric_tables._native import ffi, lib
 from oric_tables.simulator import CLASSES
 
 if TYPE_CHECKING:
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from .timing import Timing
 
 _WARP: Final = 32
+# Address of the instruction (code of the driver is one step); number of the block in the grid (x runs fastest), and of the warp
+# in it; lanes that came here, and those of them whose guard held.
+STEP: Final = np.dtype([("pc", "u8"), ("cta", "u4"), ("warp", "u4"), ("active", "u4"), ("executed", "u4")])
+Steps = np.ndarray[Any, Any]
 _SPACES: Final = {"global": 1, "shared": 2, "local": 3, "cluster": 5}  # ORIC_MEM_* of native/sim.h
 
 
@@ -36,6 +41,7 @@ class Statistics(NamedTuple):
         classes: warp instructions by class, the name of their file in ``spec/encoding``; those that are not there are 0.
         traffic: by space: global, shared, local, cluster (shared memory of other blocks); spaces without an access are left out.
         timing: what timing mode found; None in other modes, and when too much was executed.
+        steps: what warps executed, in this order, as an array of ``STEP``; None in other modes, and without memory for it.
         branches, divergent_branches: executed jumps, calls, returns; those at which threads of a warp parted.
     """
 
@@ -49,6 +55,7 @@ class Statistics(NamedTuple):
     branches: int = 0
     divergent_branches: int = 0
     timing: Timing | None = None
+    steps: Steps | None = None
 
     @property
     def active_share(self) -> float:
@@ -56,7 +63,9 @@ class Statistics(NamedTuple):
         return self.thread_instructions / (_WARP * self.warp_instructions) if self.warp_instructions else 0.0
 
 
-def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str, timing: Timing | None = None) -> Statistics:
+def statistics_of(
+    sim: Any, reports: tuple[Report, ...], printed: str, timing: Timing | None = None, steps: Steps | None = None
+) -> Statistics:
     """The statistics of the last launch of an engine (``oric_sim *``)."""
     found = lib.oric_sim_statistics(sim)
     counts = {name: sum(lib.oric_sim_op_count(sim, op) for op in members) for name, members in CLASSES.items()}
@@ -72,4 +81,14 @@ def statistics_of(sim: Any, reports: tuple[Report, ...], printed: str, timing: T
         found.branches,
         found.divergent_branches,
         timing,
+        steps,
     )
+
+
+def steps_of(sim: Any) -> Steps | None:
+    """The steps of the last launch of an engine, which kept them."""
+    count = ffi.new("uint64_t *")
+    found = lib.oric_sim_steps(sim, count)
+    if found == ffi.NULL:
+        return None
+    return np.frombuffer(bytes(ffi.buffer(found, count[0] * STEP.itemsize)), STEP)
