@@ -114,8 +114,10 @@ void sim_fault_access(sim_warp *w, int code, uint32_t lane, int space, uint64_t 
     w->sim->fault.write = write;
 }
 
+/* The section of an address. Without one the branch there is at fault, or the instruction before it, behind which code must go on. */
 static int find_code(sim_warp *w, uint64_t pc)
 {
+    const sim_group *g = &w->groups[w->current];
     if ((pc & 15) == 0) {
         for (uint32_t i = 0; i < w->sim->ncodes; i++) {
             if (pc - w->sim->codes[i].base < w->sim->codes[i].size) {
@@ -124,7 +126,8 @@ static int find_code(sim_warp *w, uint64_t pc)
             }
         }
     }
-    sim_fault_access(w, ORIC_FAULT_WILD_BRANCH, sim_first_lane(w->groups[w->current].mask), ORIC_MEM_NONE, pc, 16, 0);
+    w->pc = g->to == pc ? g->from : pc - 16;
+    sim_fault_access(w, ORIC_FAULT_WILD_BRANCH, sim_first_lane(g->mask), ORIC_MEM_NONE, pc, 16, 0);
     return 0;
 }
 

@@ -16,6 +16,7 @@ static sim_group *add_group(sim_warp *w, uint64_t pc, uint32_t mask)
 {
     sim_group *g = &w->groups[w->ngroups++];
     g->pc = pc;
+    g->from = g->to = 0;
     g->mask = mask;
     g->wait = 0;
     g->state = SIM_READY;
@@ -48,6 +49,12 @@ int sim_pick_group(sim_warp *w)
     return 0;
 }
 
+static void send(const sim_warp *w, sim_group *g, uint64_t target)
+{
+    g->pc = g->to = target;
+    g->from = w->pc;
+}
+
 /* Send the lanes of mask to target; the other lanes of the group go on behind the instruction. */
 void sim_goto(sim_warp *w, uint32_t mask, uint64_t target)
 {
@@ -63,9 +70,9 @@ void sim_goto(sim_warp *w, uint32_t mask, uint64_t target)
     if (rest) {
         g->mask = rest;
         g->pc = w->pc + INSN_BYTES;
-        add_group(w, target, mask);
+        send(w, add_group(w, target, mask), target);
     } else {
-        g->pc = target;
+        send(w, g, target);
     }
 }
 
@@ -82,12 +89,12 @@ void sim_goto_each(sim_warp *w, uint32_t mask, const uint64_t *targets)
                 same |= 1u << l;
         left &= ~same;
         if (same == current(w)->mask) {
-            current(w)->pc = target;
+            send(w, current(w), target);
             w->sim->stats.divergent_branches += parted;
             return;
         }
         current(w)->mask &= ~same;
-        add_group(w, target, same);
+        send(w, add_group(w, target, same), target);
         parted = 1;
     }
     current(w)->pc = w->pc + INSN_BYTES;

@@ -26,6 +26,7 @@ enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER, SIM_AT_CLUS
 /* Threads of a warp that share a program counter. */
 typedef struct {
     uint64_t pc;
+    uint64_t from, to; /* the last branch: for messages about one that goes nowhere */
     uint32_t mask;
     uint32_t wait; /* lanes of a WARPSYNC; unused by the other states */
     uint8_t state;

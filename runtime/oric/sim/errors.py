@@ -87,7 +87,7 @@ class Unsupported(ExecutionError):
 
 
 class WildBranch(ExecutionError):
-    """A jump out of the code."""
+    """A jump out of the code, or code without an end; the place is that of the last instruction."""
 
     kind = "wild branch"
 

@@ -40,6 +40,7 @@ _FAULT: Final = 2
 _CALL_STACK: Final = 1024
 _UNKNOWN: Final = 0xFFFFFFFF
 _MAX_CLUSTER: Final = 16
+_MAX_WORKERS: Final = (1 << 32) - 1
 _MAX_SHARED: Final = 232448  # of any target
 _MAX_LOCAL: Final = 512 << 10
 _OTHER_FILL: Final = 0x5A  # of memory that nobody has written
@@ -71,6 +72,10 @@ class Buffer:
         if offset < 0 or offset + len(raw) > self.size:
             raise ValueError(f"{len(raw)} bytes at {offset} do not fit a buffer of {self.size}")
         self._module.image.write(self.address + offset, raw)
+
+    def belongs_to(self, module: Module) -> bool:
+        """Whether this is memory of that module, and has not been freed."""
+        return self._module is module and self.address != 0
 
     def free(self) -> None:
         """Give the memory back; its address is invalid from now on."""
@@ -174,7 +179,7 @@ class Module:
         Raises:
             LaunchError: the host has not that much memory.
         """
-        address: int = lib.oric_sim_alloc(self.image.sim, size, 0) if size >= 0 else 0
+        address: int = lib.oric_sim_alloc(self.image.sim, size, 0) if 0 <= size < 1 << 63 else 0
         if not address:
             raise LaunchError(f"no memory for a buffer of {size} bytes")
         self._buffers[address] = (size, name or f"buffer {address:#x}")
@@ -228,21 +233,23 @@ class Module:
             LaunchError: the launch is not possible. Nothing has run.
             ExecutionError: a thread made a fault; the subclass says which. Arrays are as they were before.
         """
-        kernel = self.image.cubin.kernels.get(name)
+        kernel = self.image.cubin.kernels.get(name) if isinstance(name, str) else None
         if kernel is None:
             known = ", ".join(self.kernels) or "none"
             raise LaunchError(f"no kernel '{name}' in the module (it has: {known})")
         shape = None if cluster is None else _triple("cluster", cluster)
-        record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), shared_bytes)
+        dynamic = _whole("shared_bytes", shared_bytes)
+        record = self._geometry(kernel, _triple("grid", grid), _triple("block", block), dynamic)
         explicit = self._clusters(kernel, record, shape)
-        if not 0 < max_steps < 1 << 63:
-            raise LaunchError(f"max_steps is {max_steps}, not a positive number")
-        record.max_steps = max_steps
-        record.heap_bytes = heap_bytes
-        (modes or Modes()).fill(record)
+        record.max_steps = _whole("max_steps", max_steps, least=1)
+        record.heap_bytes = _whole("heap_bytes", heap_bytes)
+        _check_seconds(max_seconds)
+        modes = modes or Modes()
+        _whole("workers", modes.workers, most=_MAX_WORKERS)
+        modes.fill(record)
         set_machine(self.image, record)
-        record.local_bytes = _local_bytes(self.image.cubin, kernel, stack_bytes)
-        values = list(args)
+        record.local_bytes = _local_bytes(self.image.cubin, kernel, _whole("stack_bytes", stack_bytes))
+        values = self._values(args)
         if len(values) != len(kernel.params):
             raise LaunchError(f"kernel {name} takes {len(kernel.params)} parameters, {len(values)} given")
         host = HostArrays([(i, v) for i, v in enumerate(values) if isinstance(v, np.ndarray)])
@@ -254,7 +261,7 @@ class Module:
             area = self._parameters(kernel, values, host, blocks)
             blocks.append(self._parameter_copy(kernel, area))
             self._set_banks(kernel, record, area, explicit, blocks[-1] + self._parameter_base(kernel) % _PARAMETER_ALIGN)
-            before = self._contents() if modes is not None and modes.memcheck else {}
+            before = self._contents() if modes.memcheck else {}
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
             timing = timing_of(self.image) if record.modes & TIMING else None
@@ -269,6 +276,17 @@ class Module:
             for address in blocks:
                 self.release(address)
         return done
+
+    def _values(self, args: Iterable[Any]) -> list[Any]:
+        """The arguments as a list; what belongs to another module, or to nobody any more, has no address here."""
+        try:
+            values = list(args)
+        except TypeError:
+            raise LaunchError(f"the arguments are {args!r}, not a list of values") from None
+        for index, value in enumerate(values):
+            if isinstance(value, Buffer) and not value.belongs_to(self):
+                raise LaunchError(f"argument {index}: a buffer of another module, or one that has been freed")
+        return values
 
     def _contents(self) -> dict[int, bytes]:
         """What lies in the memory that the module and its callers have allocated, by address."""
@@ -323,7 +341,7 @@ class Module:
         total = (-(-static // _SHARED_ALIGN) * _SHARED_ALIGN if dynamic else static) + dynamic
         own = total - target.shared_base  # what lies below belongs to the system and is not counted
         most_shared = target.max_shared or _MAX_SHARED
-        if dynamic < 0 or own > most_shared:
+        if own > most_shared:
             raise LaunchError(f"{own} bytes of shared memory: {target.name} has at most {most_shared} for a block")
         return ffi.new("oric_sim_launch *", {
             "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
@@ -345,7 +363,10 @@ class Module:
             raise LaunchError(f"a cluster of {shape}: at most {min(most, _MAX_CLUSTER)} blocks are possible")
         for axis, count in enumerate(shape):
             if kernel.blocks_are_clusters:
-                record.grid[axis] *= count
+                blocks = record.grid[axis] * count
+                if blocks > _MAX_GRID[0]:
+                    raise LaunchError(f"grid.{'xyz'[axis]} is {record.grid[axis]} clusters of {count} blocks: too many")
+                record.grid[axis] = blocks
             if record.grid[axis] % count:
                 raise LaunchError(f"grid.{'xyz'[axis]} is {record.grid[axis]}, no multiple of the {count} blocks of a cluster")
             record.cluster[axis] = count
@@ -469,8 +490,23 @@ def _print_rest(text: str, before: str, output: Callable[[str], object]) -> str:
     return text
 
 
+def _whole(what: str, value: int, least: int = 0, most: int = (1 << 63) - 1) -> int:
+    """A number that a caller gave, within its limits."""
+    if not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        kind = "not a positive number" if least else "not zero or a positive number"
+        raise LaunchError(f"{what} is {value!r}, {kind if not isinstance(value, int) or value <= most else 'too many'}")
+    return int(value)
+
+
+def _check_seconds(limit: float | None) -> None:
+    if limit is not None and not (isinstance(limit, (int, float)) and limit >= 0):
+        raise LaunchError(f"max_seconds is {limit!r}, not zero or a positive number")
+
+
 def _triple(what: str, value: Dim) -> tuple[int, int, int]:
-    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if not isinstance(value, (int, np.integer, tuple, list, np.ndarray)):
+        raise LaunchError(f"{what} is {value!r}, not up to three numbers")
+    sizes = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
     if not 1 <= len(sizes) <= 3 or not all(isinstance(s, (int, np.integer)) for s in sizes):
         raise LaunchError(f"{what} is {value!r}, not up to three numbers")
     x, y, z = (*(int(s) for s in sizes), 1, 1)[:3]
@@ -480,7 +516,7 @@ def _triple(what: str, value: Dim) -> tuple[int, int, int]:
 def _local_bytes(cubin: Cubin, kernel: Function, more: int) -> int:
     """Local memory of a thread. Where functions are called the cubin may not know: CUDA's default stack then comes on top."""
     known = kernel.min_stack != _UNKNOWN
-    wanted = max(kernel.frame_size, kernel.min_stack if known else 0) + max(0, more)
+    wanted = max(kernel.frame_size, kernel.min_stack if known else 0) + more
     if not known or any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols):
         wanted += _CALL_STACK
     if wanted > _MAX_LOCAL:
