@@ -26,6 +26,8 @@ MOVES = [
 ]
 COPIES = ["128x256b", "128x128b", "4x256b", "64x128b.warpx2::02_13", "64x128b.warpx2::01_23", "32x128b.warpx4"]
 
+PAIRS = ("f16", "i8", "f8f6f4")  # kinds of products by two CTAs
+
 
 @dataclass(frozen=True)
 class Product:
@@ -192,6 +194,43 @@ def copy_kernel(shape: str) -> str:
     return f".visible .entry {copy_name(shape)}(.param .u64 {parameters}) {{\n" + "\n".join(lines) + "\n"
 
 
+def pair_kernel(kind: str) -> str:
+    """A product by a pair of CTAs: the first one issues it, both wait for it. Arrays have a part for each CTA."""
+    lines = [*_begin(), ".reg .b32 rank;", "mov.u32 rank, %cluster_ctarank;", "mad.lo.u32 t, rank, 128, t;"]
+    lines += ["ld.param.u64 p0, [p_cells];", f"mad.wide.u32 p0, t, {4 * COLUMNS}, p0;", "mov.u32 t, %tid.x;"]
+    lines += [
+        *_cells(True, "p0"),
+        "ld.param.u64 p2, [p_image];",
+        f"mad.wide.u32 p2, rank, {ROOM}, p2;",
+        *_image()[1:],
+        *_addresses(),
+    ]
+    lines += ["ld.param.u32 x, [p_idesc];", "ld.param.u32 y, [p_used];", "setp.ne.u32 q4, y, 0;", "setp.ne.u32 q5, rank, 0;"]
+    lines += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", "or.pred q2, q2, q5;", "mov.b16 h, 3;"]
+    lines.append(f"@!q2 tcgen05.mma.cta_group::2.kind::{kind} [base], da, db, x, q4;")
+    commit = "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64"
+    lines += [f"@!q2 {commit} [s+8], h;", *_wait()[1:], *_cells(False, "p0")]
+    lines += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", *_end()]
+    lines = [line.replace("cta_group::1", "cta_group::2") for line in lines]
+    parameters = "p_cells, .param .u64 p_image, .param .u64 p_da, .param .u64 p_db, .param .u32 p_idesc, .param .u32 p_used"
+    head = f".visible .entry pair_{kind}(.param .u64 {parameters}) .explicitcluster .reqnctapercluster 2, 1, 1 {{\n.reg .b16 h;\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def allocation_kernel() -> str:
+    """A pair of CTAs takes columns three times and gives them back; `out` gets the addresses, a row for each CTA."""
+    lines = [".reg .b32 s, a<3>, rank;", ".reg .b64 p0;", ".shared .align 16 .b8 small[32];", "mov.u32 s, small;"]
+    alloc, dealloc = "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32", "tcgen05.dealloc.cta_group::2.sync.aligned.b32"
+    lines += ["mov.u32 rank, %cluster_ctarank;", "ld.param.u64 p0, [p_out];", "mad.wide.u32 p0, rank, 12, p0;"]
+    for i, columns in enumerate((64, 256, 256)):
+        lines += [f"{alloc} [s], {columns};", f"ld.shared.b32 a{i}, [s];", f"st.global.b32 [p0+{4 * i}], a{i};"]
+        lines += [f"{dealloc} a0, 64;"] if i == 1 else []
+    lines += ["tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;", *(f"{dealloc} a{i}, 256;" for i in (1, 2))]
+    lines += ["barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;", "ret;", "}"]
+    head = ".visible .entry pair_allocations(.param .u64 p_out) .explicitcluster .reqnctapercluster 2, 1, 1 {\n"
+    return head + "\n".join(lines) + "\n"
+
+
 def copy_name(shape: str) -> str:
     """Name of the kernel of a copy."""
     return "cp_" + shape.replace(".", "_").replace("::", "_")
@@ -201,4 +240,5 @@ def module_text() -> str:
     """The PTX module."""
     text = ".version 9.0\n.target sm_100a\n.address_size 64\n"
     text += "".join(move_kernel(store, *move) for store in (False, True) for move in MOVES)
-    return text + "".join(copy_kernel(s) for s in COPIES) + "".join(product_kernel(p) for p in PRODUCTS)
+    text += "".join(copy_kernel(s) for s in COPIES) + "".join(product_kernel(p) for p in PRODUCTS)
+    return text + "".join(pair_kernel(kind) for kind in PAIRS) + allocation_kernel()

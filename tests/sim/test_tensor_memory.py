@@ -300,3 +300,49 @@ def test_products(case: Case, how: str) -> None:
     untouched = np.ones((128, COLUMNS), bool)
     untouched[run.lane, run.column] = False
     np.testing.assert_array_equal(run.cells[untouched], run.before[untouched])
+
+
+def pair_idesc(kind: str, m: int, n: int) -> int:
+    """Signed A and unsigned B, E4M3 and E5M2, or halves; results of 32 bits."""
+    types = {"f16": 1 << 4, "i8": 2 << 4 | 1 << 7, "f8f6f4": 1 << 4 | 1 << 10}[kind]
+    return types | (n // 8) << 17 | (m // 16) << 24
+
+
+@pytest.mark.parametrize(
+    ("kind", "m", "n"), [("f16", 128, 64), ("f16", 256, 256), ("i8", 256, 32), ("f8f6f4", 128, 32), ("f8f6f4", 256, 64)]
+)
+def test_pair_of_ctas(kind: str, m: int, n: int) -> None:
+    """Each CTA has half of the rows and half of B's columns; of 128 rows the columns are in the two halves of its lanes."""
+    rng = np.random.default_rng(m + n)
+    atype, btype = {"f16": ("f16", "f16"), "i8": ("s8", "u8"), "f8f6f4": ("e4m3", "e5m2")}[kind]
+    k, half = 16 if kind == "f16" else 32, m // 2
+    a, b = codes_of(rng, (m, k), atype, "integers"), codes_of(rng, (n, k), btype, "integers")
+    c = rng.integers(-9, 9, (m, n)).astype(np.int32 if kind == "i8" else np.float32)
+    cells = rng.integers(0, 1 << 32, (2, 128, COLUMNS), dtype=np.uint32)
+    image = rng.integers(0, 256, (2, ROOM), dtype=np.uint8)
+    at_a, at_b = Placing(128, 16, 1024, 0, False), Placing(128, 16, 1024, 20480, False)
+    for i in range(2):
+        place(image[i], a[half * i : half * i + half], CODE_BITS.get(atype, 8), at_a)
+        place(image[i], b[n // 2 * i : n // 2 * (i + 1)], CODE_BITS.get(btype, 8), at_b)
+    row, column = np.mgrid[0:m, 0:n]
+    cta, lane = row // half, row % half
+    if m == 128:
+        lane, column = lane + 64 * (column // (n // 2)), column % (n // 2)
+    cells[cta, lane, column] = c.view(np.uint32)
+    before = cells.copy()
+    arguments = [cells, image, descriptor(at_a), descriptor(at_b), pair_idesc(kind, m, n), 1]
+    module().launch(f"pair_{kind}", 2, 128, arguments)
+    exact = numbers(a, atype).astype(np.float64) @ numbers(b, btype).astype(np.float64).T + c
+    np.testing.assert_array_equal(cells[cta, lane, column].view(c.dtype), exact)
+    untouched = np.ones(cells.shape, bool)
+    untouched[cta, lane, column] = False
+    np.testing.assert_array_equal(cells[untouched], before[untouched])
+
+
+@pytest.mark.parametrize("memcheck", [False, True])
+def test_pair_allocates_alike(memcheck: bool) -> None:
+    """The even CTA takes columns that are free in both; the other one gets their address through shared memory."""
+    out = np.zeros((2, 3), np.uint32)
+    stats = module().launch("pair_allocations", 2, 32, [out], modes=oric.sim.Modes(strict=not memcheck, memcheck=memcheck))
+    assert out.tolist() == [[0, 256, 0]] * 2
+    assert stats.reports == ()

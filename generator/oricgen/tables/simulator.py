@@ -24,6 +24,7 @@ class LaunchValue(NamedTuple):
     name: str
     offset: int
     words: int
+    first: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # words of the system at the start of CTAs of even and odd rank
 
 
 def load(spec: Spec, group: str = "launch_values") -> dict[str, list[LaunchValue]]:
@@ -38,7 +39,8 @@ def load(spec: Spec, group: str = "launch_values") -> dict[str, list[LaunchValue
             except ValueError as error:
                 raise SpecError(spec.path(_FILE), row.line_of("at"), f"{name}: {error}") from error
             if offset is not None:
-                out[isa].append(LaunchValue(str(name), int(offset), int(row["words"])))
+                odd = tuple(row.get("first", ()))
+                out[isa].append(LaunchValue(str(name), int(offset), int(row["words"]), (tuple(row.get("first_even", odd)), odd)))
     return out
 
 

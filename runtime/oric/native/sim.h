@@ -134,6 +134,8 @@ typedef struct {
     uint64_t scoreboard, barrier, pipe; /* pipe: also other warps that issued instead */
 } oric_sim_stalls;
 
+enum { ORIC_SIM_SYSTEM_WORDS = 256 };
+
 typedef struct {
     uint32_t grid[3];
     uint32_t block[3];
@@ -154,6 +156,7 @@ typedef struct {
     oric_sim_machine machine; /* of ORIC_SIM_TIMING */
     uint32_t system_words;  /* shared addresses below shared_base that code may use: [system_words, system_end) */
     uint32_t system_end;
+    uint32_t system_first[2][ORIC_SIM_SYSTEM_WORDS]; /* what shared memory starts with in CTAs of even and odd rank */
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
     uint32_t fill;          /* byte that shared and local memory start with; 0: 0xcd */
 } oric_sim_launch;

@@ -95,7 +95,9 @@ static sim_cta *new_cta(oric_sim *sim, sim_cluster *cluster, uint32_t rank)
     for (size_t i = 0; i < words; i++)
         cta->registers[i] = POISON;
     memset(cta->shared, sim_fill(sim), sim->launch.shared_bytes);
-    memset(cta->shared, 0, sim->launch.shared_base < sim->launch.shared_bytes ? sim->launch.shared_base : sim->launch.shared_bytes);
+    uint32_t system = sim->launch.shared_base < sim->launch.shared_bytes ? sim->launch.shared_base : sim->launch.shared_bytes;
+    memset(cta->shared, 0, system);
+    memcpy(cta->shared, sim->launch.system_first[rank & 1], system < sizeof sim->launch.system_first[0] ? system : sizeof sim->launch.system_first[0]);
     if ((sim->launch.modes & ORIC_SIM_MEMCHECK) && !sim_memcheck_begin(cta)) {
         free_cta(cta);
         return NULL;

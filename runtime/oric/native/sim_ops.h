@@ -83,7 +83,7 @@ SIM_OP(group_bits, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb,
 
 /* Tensor memory (sim_ops_tensor_memory.c, sim_ops_tensor_product.c). */
 enum { KIND_F16 = 1, KIND_I8, KIND_F8F6F4, KIND_MXF8F6F4, KIND_MXF4 };
-SIM_OP(tmem_take, sim_opd UPd, sim_opd URd, sim_opd URb, unsigned align);
+SIM_OP(tmem_take, sim_opd UPd, sim_opd URd, sim_opd URb, unsigned align, unsigned pair);
 SIM_OP(tmem_change, sim_opd URd, sim_opd URb, unsigned either);
 SIM_OP(tmem_load, sim_opd Rd, sim_opd URb, sim_opd off, unsigned shape, unsigned count, unsigned pack);
 SIM_OP(tmem_load_extreme, sim_opd Rv, sim_opd Rd, sim_opd URb, sim_opd off, unsigned shape, unsigned count, unsigned op, unsigned type, unsigned nan);

@@ -40,20 +40,27 @@ uint32_t sim_tensor_ctas(sim_warp *w, int pair, sim_cta *ctas[2])
     return 0;
 }
 
-/* Takes `count` granules in a row (aligned: at a multiple of their number) and gives the first; the predicate says whether. */
-SIM_OP(tmem_take, sim_opd UPd, sim_opd URd, sim_opd URb, unsigned align)
+/* Takes `count` granules in a row (aligned: at a multiple of their number), for a pair in both CTAs, and gives the first; the
+   predicate says whether. */
+SIM_OP(tmem_take, sim_opd UPd, sim_opd URd, sim_opd URb, unsigned align, unsigned pair)
 {
-    uint32_t count = sim_get_uniform(w, mask, URb), granules = TENSOR_COLUMNS / TENSOR_GRANULE, room[SIM_LANES];
+    uint32_t count = sim_get_uniform(w, mask, URb), granules = TENSOR_COLUMNS / TENSOR_GRANULE, used = 0, room[SIM_LANES];
+    sim_cta *ctas[2];
+    uint32_t places = sim_tensor_ctas(w, (int)pair, ctas);
+    if (!places)
+        return;
     if (count == 0 || count > granules) {
         illegal(w, "number of columns of tensor memory");
         return;
     }
+    for (uint32_t i = 0; i < places; i++)
+        used |= ctas[i]->tensor_used;
     uint32_t bits = (1u << count) - 1, first = 0, step = align ? count : 1;
-    while (first + count <= granules && (w->cta->tensor_used >> first & bits))
+    while (first + count <= granules && (used >> first & bits))
         first += step;
     int found = first + count <= granules;
-    if (found)
-        w->cta->tensor_used |= bits << first;
+    for (uint32_t i = 0; i < places && found; i++)
+        ctas[i]->tensor_used |= bits << first;
     for (int l = 0; l < SIM_LANES; l++)
         room[l] = found ? first : 0xffffffffu;
     sim_put32(w, mask, URd, room);

@@ -343,12 +343,17 @@ class Module:
         most_shared = target.max_shared or _MAX_SHARED
         if own > most_shared:
             raise LaunchError(f"{own} bytes of shared memory: {target.name} has at most {most_shared} for a block")
-        return ffi.new("oric_sim_launch *", {
+        record = ffi.new("oric_sim_launch *", {
             "grid": list(grid), "block": list(block), "entry": self._entry(kernel), "num_regs": registers,
             "shared_base": target.shared_base, "shared_bytes": total, "dynamic_bytes": dynamic,
             "shared_window": SHARED_WINDOW, "local_window": LOCAL_WINDOW, "max_warps": target.warps_per_sm,
             "system_words": target.system_words[0], "system_end": target.system_words[1],
         })  # fmt: skip
+        for rank, places in enumerate(target.system_first):
+            for address, words in places:
+                for i, word in enumerate(words):
+                    record.system_first[rank][address // 4 + i] = word
+        return record
 
     def _clusters(self, kernel: Function, record: Any, wanted: tuple[int, int, int] | None) -> bool:
         """Set the shape of the clusters, and the grid where it counts clusters; whether anybody asked for clusters."""
