@@ -15,17 +15,6 @@ targets = pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_120a"])
 
 
 @targets
-@pytest.mark.parametrize("tiles", [1, 2, 3, 8])
-def test_stages_of_copies(target: str, tiles: int) -> None:
-    x = np.random.default_rng(tiles).integers(-1000, 1000, (tiles, 64, 4), dtype=np.int32)
-    out = np.zeros(64, np.int32)
-    module("async", target).launch("stages", 1, 64, [x, out, tiles])
-    weights = np.array([1, 3, 5, 7], np.int32)
-    want = ((x @ weights)[:, ::-1] * np.arange(1, tiles + 1)[:, None]).sum(0)
-    assert (out == want).all()
-
-
-@targets
 def test_bytes_left_out_are_zero(target: str) -> None:
     x = np.random.default_rng(1).integers(1, 256, (32, 16), dtype=np.uint8)
     out = np.zeros((32, 2, 16), np.uint8)
@@ -48,18 +37,6 @@ def test_sources_that_are_ignored(target: str) -> None:
     which = 0x12345678
     module("async", target).launch("ignored", 1, 32, [x, out, which])
     assert (out == x * ((which >> np.arange(32) & 1) == 0)[:, None]).all()
-
-
-@targets
-@pytest.mark.parametrize("rounds", [1, 2, 7])
-def test_mbarrier_follows_copies(target: str, rounds: int) -> None:
-    x = np.random.default_rng(rounds).integers(-1000, 1000, (rounds, 32), dtype=np.int32)
-    out = np.zeros(64, np.int32)
-    module("async", target).launch("follow", 1, 96, [x, out, rounds])
-    lanes = np.arange(32)
-    weights = np.arange(1, rounds + 1)[:, None]
-    for warp in (1, 2):
-        assert (out[32 * warp - 32 :][:32] == (x[:, (lanes + warp) & 31] * weights).sum(0)).all()
 
 
 @targets
@@ -88,39 +65,3 @@ def test_waiting_warps_take_turns(rounds: int) -> None:
     module("async", "sm_90a").launch("turns", 1, 128, [out, rounds])
     assert (out[:32] == 0).all()
     assert (out[32:] == np.arange(32, 128) * sum(r * r + 1 for r in range(rounds))).all()
-
-
-libraries = pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_100a"])
-
-
-@libraries
-def test_barriers_of_the_library(target: str) -> None:
-    x = np.random.default_rng(3).integers(-100, 100, (6, 128), dtype=np.int32)
-    out = np.zeros(128, np.int32)
-    module("barrier", target).launch("rounds", 1, 128, [x, out, 6])
-    total = np.zeros(128, np.int32)
-    for r in range(6):
-        total = total * 3 + r + np.roll(x[r], -37)
-    assert (out == total).all()
-
-
-@libraries
-@pytest.mark.parametrize("batches", [1, 2, 5])
-def test_pipelines_of_the_library(target: str, batches: int) -> None:
-    x = np.random.default_rng(batches).integers(-100, 100, (batches, 128), dtype=np.int32)
-    out = np.zeros(128, np.int32)
-    module("barrier", target).launch("staged", 1, 128, [x, out, batches], max_steps=100000)
-    places = (np.arange(128) * 5 + 1) % 128
-    assert (out == (x[:, places] * np.arange(1, batches + 1)[:, None]).sum(0)).all()
-
-
-@libraries
-@pytest.mark.parametrize("batches", [1, 2, 5])
-def test_producers_and_consumers_of_the_library(target: str, batches: int) -> None:
-    x = np.random.default_rng(batches).integers(-100, 100, (batches, 64), dtype=np.int32)
-    out = np.zeros(64, np.int32)
-    module("barrier", target).launch("halves", 1, 128, [x, out, batches], max_steps=100000)
-    total = np.zeros(64, np.int32)
-    for row in x:
-        total = total * 3 + row[::-1]
-    assert (out == total).all()

@@ -21,10 +21,7 @@ LATE = {name: entry.targets[-1] for name, entry in ENTRIES.items()}
 def judge(name: str, target: str, modes: Modes) -> None:
     entry = ENTRIES[name]
     case, loaded = entry.case(), module(entry.source, target)
-    if case.setup:
-        case.setup(loaded)
-    keywords = {"modes": modes, "shared_bytes": case.shared, "stack_bytes": case.stack}
-    done = loaded.launch(name, case.grid, case.block, case.args, **keywords)
+    done = case.launch(loaded, name, modes)
     found = [str(r) for r in done.reports]
     assert not found, "\n".join(found[:8])
     case.judge(loaded)

@@ -158,13 +158,20 @@ void sim_memcheck_before(sim_warp *w, const oric_insn *in)
     sim_shadow *s = w->shadow;
     s->insn = in;
     s->atomic = in->op < ORIC_SLOT_OPS && (oric_flows[in->op].effects & ORIC_DOES_ATOMIC) != 0;
-    s->overwrites = s->mbarrier = 0;
+    s->overwrites = s->mbarrier = s->strong_read = 0;
     sim_race_before(w, in);
 }
 
 void sim_memcheck_mbarrier(sim_warp *w) { w->shadow->mbarrier = 1; }
 
 void sim_memcheck_overwrites(sim_warp *w) { w->shadow->overwrites = !w->shadow->learns; }
+
+void sim_memcheck_strong(sim_warp *w, int store)
+{
+    sim_shadow *s = w->shadow;
+    s->strong_read = !store;
+    s->atomic = s->overwrites = store;
+}
 
 void sim_memcheck_after(sim_warp *w) { sim_race_after(w); }
 

@@ -30,6 +30,8 @@ void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *m
 void sim_memcheck_mbarrier(sim_warp *w);
 /* The current instruction does not need what it overwrites, unless it has a result: an atomic exchange. */
 void sim_memcheck_overwrites(sim_warp *w);
+/* The current instruction is a load or store that others may make at the same time (relaxed, acquire, release, volatile). */
+void sim_memcheck_strong(sim_warp *w, int store);
 /* Whoever passes here knows what everybody knew who passed before: atomics and mbarriers at that address. */
 void sim_memcheck_sync(sim_warp *w, const void *at);
 

@@ -15,6 +15,8 @@ enum { COPIES = 0, BULK = 1 };
 /* Memory (sim_ops_memory.c). `pred` operands must be absent or always true: their meaning is not known. */
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size);
 SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size);
+SIM_OP(load_generic, unsigned order, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned size);
+SIM_OP(store_generic, unsigned order, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned size);
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size);
 SIM_OP(copy_async, int how, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill);
 SIM_OP(close_copies, int by);

@@ -2,6 +2,7 @@
 #include "sim_async.h"
 #include "sim_atomic.h"
 #include "sim_lanes.h"
+#include "sim_memcheck.h"
 
 static void extend(const uint8_t *from, unsigned size, uint32_t *to)
 {
@@ -127,6 +128,31 @@ SIM_OP(store_256, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, sim
     }
 }
 
+/* Generic addresses alone come with an order that shared memory knows; stronger ones are no race (PTX manual, "Data Races"). */
+static int is_strong(unsigned order)
+{
+    static const unsigned strong[] = {V_STRONG_CTA, V_STRONG_CTA_PRIVATE, V_STRONG_SM, V_STRONG_SM_PRIVATE, V_STRONG_GPU,
+                                      V_STRONG_GPU_PRIVATE, V_STRONG_SYS, V_STRONG_SYS_PRIVATE};
+    for (size_t i = 0; i < sizeof strong / sizeof *strong; i++)
+        if (order == strong[i])
+            return 1;
+    return 0;
+}
+
+SIM_OP(load_generic, unsigned order, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned size)
+{
+    if (w->shadow && is_strong(order))
+        sim_memcheck_strong(w, 0);
+    sim_do_load(w, mask, GENERIC, how, Rd, Ra, off, URa, V_X1, size);
+}
+
+SIM_OP(store_generic, unsigned order, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned size)
+{
+    if (w->shadow && is_strong(order))
+        sim_memcheck_strong(w, 1);
+    sim_do_store(w, mask, GENERIC, how, Ra, off, URa, V_X1, Rb, size);
+}
+
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size)
 {
     uint32_t room[SIM_LANES], values[2][SIM_LANES], bytes = bytes_of(size);
@@ -177,6 +203,15 @@ static void land_copies(sim_warp *w, void *what)
  * Asynchronous copy from global to shared memory. With zfill the lower bits of the global address say how many of the
  * last bytes are zeros instead; without its predicate all are.
  */
+/* The first of the lanes that do the same copy as lane `l`: CUDA's headers let the lanes of a warp beyond the last element repeat it. */
+static uint32_t first_alike(uint32_t mask, const uint64_t *from, const uint64_t *to, uint32_t l)
+{
+    uint32_t first = 0;
+    while (first < l && !(mask >> first & 1 && from[first] == from[l] && to[first] == to[l]))
+        first++;
+    return first;
+}
+
 SIM_OP(copy_async, int how, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Pr, unsigned size, unsigned zfill)
 {
     static const oric_operand none;
@@ -186,6 +221,11 @@ SIM_OP(copy_async, int how, sim_opd Rs, sim_opd offs, sim_opd Ra, sim_opd off, s
     addresses(w, mask, A32, Rs, offs, &none, V_X1, to_at);
     lane_copies c = {.mask = mask, .bytes = bytes};
     for (uint32_t l = 0; l < SIM_LANES; l++) {
+        uint32_t alike = w->shadow ? first_alike(mask & wanted, from_at, to_at, l) : l;
+        if (alike < l && (mask & wanted) >> l & 1) {
+            c.to[l] = c.to[alike], c.from[l] = c.from[alike], c.zeros[l] = c.zeros[alike];
+            continue;
+        }
         if (!(mask >> l & 1))
             continue;
         c.zeros[l] = zfill ? (uint8_t)(from_at[l] & (bytes - 1)) : 0;

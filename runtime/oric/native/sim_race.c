@@ -199,12 +199,30 @@ static void sync_at(sim_warp *w, const void *at, int learns)
     sim_race_release(w->shadow, w->id, key);
 }
 
-/* The words of an mbarrier are marked: some models test it with a plain load. */
+/* Forget the reads there that waited for an explanation. */
+static void forget_doubts(const sim_shadow *s, uint64_t place)
+{
+    for (uint32_t i = 0; i < s->nwarps; i++) {
+        sim_warp_shadow *own = &s->warps[i];
+        for (uint32_t lane = 0; own->ndoubts && lane < SIM_LANES; lane++)
+            for (int k = 0; k < SHADOW_DOUBTS; k++)
+                if (own->doubts[lane][k].place == place) {
+                    own->doubts[lane][k].place = 0;
+                    own->ndoubts--;
+                }
+    }
+}
+
+/* The words of an mbarrier are marked: some models test it with a plain load, even before they first arrive there. */
 void sim_memcheck_sync(sim_warp *w, const void *at)
 {
     uintptr_t place = (uintptr_t)at - (uintptr_t)w->cta->shared;
-    for (uint32_t i = 0; place < w->sim->launch.shared_bytes && i < MBARRIER_BYTES; i += WORD)
-        w->shadow->cells[(place + i) / WORD].mbarrier = 1;
+    for (uint32_t i = 0; place < w->sim->launch.shared_bytes && i < MBARRIER_BYTES; i += WORD) {
+        sim_cell *cell = &w->shadow->cells[(place + i) / WORD];
+        if (!cell->mbarrier)
+            forget_doubts(w->shadow, (place + i) / CAS_BYTES + 1);
+        cell->mbarrier = 1;
+    }
     sync_at(w, at, 1);
 }
 
@@ -393,6 +411,8 @@ static void touch_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t 
     }
     c->mbarrier = 0;
     after_write(w, &c->write, now, address, size);
+    if (w->shadow->strong_read)
+        return;
     if (now->access != ORIC_ACCESS_ATOMIC)
         after_write(w, &c->atomic, now, address, size);
     if (now->access == ORIC_ACCESS_READ) {
@@ -466,6 +486,8 @@ void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size
     if (access == ORIC_ACCESS_ATOMIC) {
         sync_at(w, w->cta->shared + address, w->shadow->learns);
         explain(w, lane, address / CAS_BYTES + 1);
+    } else if (w->shadow->strong_read) {
+        sim_race_acquire(w->shadow, w->id, key_of(w->shadow, w->cta->shared + address));
     } else if (access == ORIC_ACCESS_READ) {
         sim_shadow_of(w)->last[lane] = (sim_last_read){address / CAS_BYTES + 1, (uint32_t)(w->pc >> 4)};
     }

@@ -104,7 +104,7 @@ typedef struct sim_shadow {
     const oric_insn *insn;    /* the current instruction */
     uint32_t explained[SHADOW_EXPLAINED]; /* reads that belong to an atomic */
     uint32_t nexplained;
-    int atomic, learns, overwrites, mbarrier, synced, arrives;
+    int atomic, learns, overwrites, mbarrier, strong_read, synced, arrives;
     sim_candidate candidates[SHADOW_CANDIDATES];
     uint32_t ncandidates;
     sim_stand_in *scratch[2]; /* for reads and for writes */

@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
 Array = np.ndarray[Any, Any]
 Shape = int | tuple[int, ...]
+NAMED = {"float16", "bfloat16", "float32", "float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 
 
 @dataclass
@@ -54,6 +55,21 @@ class Close:
 
 
 @dataclass
+class Tensor:
+    """An array that the kernel reaches by a tensor map of it: tiles of `box`, or with `channels` columns of images."""
+
+    array: Array
+    options: dict[str, Any]
+
+    def described(self, address: oric.sim.Buffer) -> bytes:
+        """The argument; `address` has the elements."""
+        dims, strides = self.array.shape[::-1], self.array.strides[-2::-1]
+        make = oric.sim.tensor_map_im2col if "channels" in self.options else oric.sim.tensor_map
+        name = self.array.dtype.name
+        return make(name if name in NAMED else f"uint{8 * self.array.itemsize}", address, dims, strides, **self.options)
+
+
+@dataclass
 class Case:
     """One launch. `setup` and `check` see the module before and after it (module variables, for example)."""
 
@@ -63,17 +79,45 @@ class Case:
     want: dict[int, Any]
     shared: int = 0
     stack: int = 0
+    cluster: Shape | None = None
     setup: Callable[[oric.sim.Module], None] | None = None
     check: Callable[[oric.sim.Module], None] | None = None
     before: dict[int, Array] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.before = {i: a.copy() for i, a in enumerate(self.args) if isinstance(a, np.ndarray)}
+        self.before = {i: a.copy() for i, a in self.arrays().items()}
+
+    def arrays(self) -> dict[int, Array]:
+        """The arguments that are memory."""
+        found = {i: a.array if isinstance(a, Tensor) else a for i, a in enumerate(self.args)}
+        return {i: a for i, a in found.items() if isinstance(a, np.ndarray)}
+
+    def again(self) -> Case:
+        """The same launch with memory as it was."""
+        fresh = {i: a.copy() for i, a in self.before.items()}
+        args = [replace(a, array=fresh[i]) if isinstance(a, Tensor) else fresh.get(i, a) for i, a in enumerate(self.args)]
+        return replace(self, args=args)
+
+    def launch(self, module: oric.sim.Module, kernel: str, modes: oric.sim.Modes) -> oric.sim.Statistics:
+        """Launch the kernel; what it wrote is in the arrays then."""
+        if self.setup:
+            self.setup(module)
+        behind = {i: module.buffer(a.array, name=f"tensor {i}") for i, a in enumerate(self.args) if isinstance(a, Tensor)}
+        args = [self.args[i].described(behind[i]) if i in behind else a for i, a in enumerate(self.args)]
+        shape = {} if self.cluster is None else {"cluster": self.cluster}
+        keywords = {"modes": modes, "shared_bytes": self.shared, "stack_bytes": self.stack, **shape}
+        done = module.launch(kernel, self.grid, self.block, args, **keywords)
+        for i, buffer in behind.items():
+            array = self.args[i].array
+            array[...] = np.frombuffer(buffer.read(), array.dtype).reshape(array.shape)
+            buffer.free()
+        return done
 
     def judge(self, module: oric.sim.Module) -> None:
         """Fail at the first wrong element of an array."""
+        now = self.arrays()
         for index, was in self.before.items():
-            got, want = self.args[index], self.want.get(index, was)
+            got, want = now[index], self.want.get(index, was)
             if isinstance(want, Close):
                 wrong, value = want.wrong(got), np.asarray(want.value)
             else:
@@ -106,8 +150,7 @@ class Entry:
         made = first_case(self)
         if made.setup or made.check:  # these may hold on to the arrays of their case
             return self.build(self._random())
-        args = [made.before[i].copy() if i in made.before else a for i, a in enumerate(made.args)]
-        return replace(made, args=args)
+        return made.again()
 
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(zlib.crc32(self.name.encode()))

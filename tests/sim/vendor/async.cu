@@ -10,34 +10,6 @@ template <int BYTES> __device__ void copy(void *to, const void *from, int zeros 
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(sh(to)), "l"(from), "n"(BYTES), "r"(BYTES - zeros));
 }
 
-__device__ void copy16(void *to, const void *from) { asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(sh(to)), "l"(from)); }
-
-template <int N> __device__ void wait_groups() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
-__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-
-// Three stages of 64 elements each; out[i] = sum over tiles of x * (tile + 1).
-extern "C" __global__ void stages(const int4 *x, int *out, int tiles)
-{
-    __shared__ int4 buffer[3][64];
-    int t = threadIdx.x, sum = 0;
-    for (int k = 0; k < 2; k++) {
-        if (k < tiles)
-            copy16(&buffer[k][t], x + k * 64 + t);
-        commit();
-    }
-    for (int k = 0; k < tiles; k++) {
-        if (k + 2 < tiles)
-            copy16(&buffer[(k + 2) % 3][t], x + (k + 2) * 64 + t);
-        commit();
-        wait_groups<2>();
-        __syncthreads();
-        int4 v = buffer[k % 3][63 - t];
-        sum += (v.x + 3 * v.y + 5 * v.z + 7 * v.w) * (k + 1);
-        __syncthreads();
-    }
-    out[t] = sum;
-}
-
 // Every size, with the last bytes zero instead: thread t copies t & 15 zeros at most.
 extern "C" __global__ void zeros(const char *x, int4 *out)
 {
@@ -79,40 +51,6 @@ __device__ int pending(u64 state)
     int count;
     asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(state));
     return count;
-}
-
-// Warp 0 copies, warps 1 and 2 read after the copies have arrived; several rounds.
-extern "C" __global__ void follow(const int *x, int *out, int rounds)
-{
-    __shared__ int data[2][32];
-    __shared__ u64 full[2], empty[2];
-    int t = threadIdx.x, lane = t & 31;
-    if (t == 0) {
-        for (int i = 0; i < 2; i++) {
-            init(&full[i], 32);
-            init(&empty[i], 64);
-        }
-    }
-    __syncthreads();
-    if (t < 32) {
-        for (int r = 0; r < rounds; r++) {
-            int s = r & 1;
-            if (r >= 2)
-                while (!parity(&empty[s], (r / 2 - 1) & 1)) {}
-            copy<4>(&data[s][lane], x + r * 32 + lane);
-            asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(sh(&full[s])) : "memory");
-        }
-        asm volatile("cp.async.wait_all;" ::: "memory");
-    } else {
-        int sum = 0;
-        for (int r = 0; r < rounds; r++) {
-            int s = r & 1;
-            while (!parity(&full[s], (r / 2) & 1)) {}
-            sum += data[s][(lane + t / 32) & 31] * (r + 1);
-            arrive(&empty[s]);
-        }
-        out[t - 32] = sum;
-    }
 }
 
 // Counts as the states show them: arrivals, drops, arrivals that do not complete.
