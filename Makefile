@@ -52,6 +52,7 @@ measure: build
 
 bench: build
 	$(PY) -m bench.bench
+	$(PY) -m bench.simulator
 
 sanitize: build
 	$(PY) -m oricgen native --sanitize > /dev/null

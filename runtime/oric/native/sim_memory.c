@@ -272,6 +272,41 @@ uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t addres
     return found;
 }
 
+/* The allocation that holds [low, end), for an access of that kind. */
+static uint8_t *whole_global(oric_sim *sim, uint64_t low, uint64_t end, int write)
+{
+    const sim_alloc *a = sim_find_alloc(sim, low);
+    return a && end > low && end - a->base <= a->size && !(write && a->read_only) ? a->data + (low - a->base) : NULL;
+}
+
+uint8_t *sim_address_warp(sim_warp *w, uint32_t mask, int space, const uint64_t at[SIM_LANES], uint32_t bytes, int write, uint64_t *base)
+{
+    uint64_t low = UINT64_MAX, high = 0, all = 0;
+    if (w->shadow || w->sim->clock || w->cta->async)
+        return NULL;
+    for (uint32_t l = 0; l < SIM_LANES; l++) {
+        uint64_t in = 0 - (uint64_t)(mask >> l & 1), least = at[l] | ~in, most = at[l] & in;
+        low = least < low ? least : low;
+        high = most > high ? most : high;
+        all |= most;
+    }
+    uint8_t *found = NULL;
+    *base = low;
+    if (all & (bytes - 1)) /* a fault */
+        return NULL;
+    if (space == ORIC_MEM_SHARED) {
+        uint64_t rank = (uint64_t)w->cta->rank << SIM_RANK_SHIFT, start = low & rank ? rank : 0;
+        uint64_t first = start + w->sim->launch.shared_base, end = start + w->sim->launch.shared_bytes;
+        if (low >= first && high < end && end - high >= bytes)
+            found = w->cta->shared + (low - start);
+    } else if (space == ORIC_MEM_GLOBAL) {
+        found = whole_global(w->sim, low, high + bytes, write);
+    }
+    if (found)
+        sim_count_warp(w, space, mask, at, bytes, low, high);
+    return found;
+}
+
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write)
 {
     return sim_address_span(w, lane, space, address, size, size, write);

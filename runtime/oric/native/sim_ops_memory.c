@@ -33,16 +33,17 @@ static unsigned plain(unsigned size)
 
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size)
 {
-    uint64_t at[SIM_LANES];
+    uint64_t at[SIM_LANES], base;
     size = plain(size);
     uint32_t bytes = bytes_of(size), words = (bytes + 3) / 4, *to[4];
     addresses(w, mask, how, Ra, off, URa, scale, at);
     if (!rows(w, mask, Rd, words, to))
         return;
+    const uint8_t *together = sim_address_warp(w, mask, space, at, bytes, 0, &base);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        const uint8_t *from = place(w, l, space, at[l], bytes, 0);
+        const uint8_t *from = together ? together + (at[l] - base) : place(w, l, space, at[l], bytes, 0);
         if (!from)
             return;
         if (!to[0])
@@ -57,15 +58,16 @@ SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd UR
 
 SIM_OP(store, int space, int how, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, sim_opd Rb, unsigned size)
 {
-    uint64_t at[SIM_LANES];
+    uint64_t at[SIM_LANES], base;
     uint32_t bytes = bytes_of(size), words = (bytes + 3) / 4, *from[4], zero[4] = {0, 0, 0, 0};
     addresses(w, mask, how, Ra, off, URa, scale, at);
     if (!rows(w, mask, Rb, words, from))
         return;
+    uint8_t *together = sim_address_warp(w, mask, space, at, bytes, 1, &base);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint8_t *to = place(w, l, space, at[l], bytes, 1);
+        uint8_t *to = together ? together + (at[l] - base) : place(w, l, space, at[l], bytes, 1);
         if (!to)
             return;
         if (!from[0])

@@ -208,6 +208,9 @@ int sim_release_from(oric_sim *sim, uint64_t address, uint64_t pc);
 uint8_t *sim_address(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t size, int write);
 /* What an access does: `write` of the functions below. Reductions of the same memory do not disturb one another. */
 enum { SIM_READ = 0, SIM_WRITE = 1, SIM_REDUCE = 2 };
+/* The host place of *base, where all accesses of a warp lie in one allocation (or in own shared memory) and nothing looks at single
+   ones; NULL: they have to be made lane by lane. */
+uint8_t *sim_address_warp(sim_warp *w, uint32_t mask, int space, const uint64_t at[SIM_LANES], uint32_t bytes, int write, uint64_t *base);
 /* As sim_address for `need` bytes at an address that is a multiple of `align`. */
 uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t address, uint32_t align, uint32_t need, int write);
 /* As sim_address for `size` bytes (the alignment) of which only the first `need` are accessed. */
@@ -257,6 +260,8 @@ static inline uint64_t sim_clock(const sim_warp *w) { return w->cta->steps + w->
 
 /* sim_traffic.c: add the access that is not yet counted to the statistics. */
 void sim_count_traffic(sim_warp *w);
+/* Count an access of `bytes` bytes in each lane, between the addresses low and high. */
+void sim_count_warp(sim_warp *w, int space, uint32_t mask, const uint64_t at[SIM_LANES], uint32_t bytes, uint64_t low, uint64_t high);
 
 /* A lane's access in the current instruction. */
 static inline void sim_note_traffic(sim_warp *w, int space, uint64_t address, uint32_t size)

@@ -26,9 +26,16 @@ static uint32_t sectors(const sim_traffic *t)
 /* Turns that the banks need for lanes [first, end): each gives one word in a turn, to all lanes that want that word. */
 static uint32_t turns(const sim_traffic *t, uint32_t first, uint32_t end)
 {
-    uint64_t words[BANKS][SIM_LANES];
+    uint64_t words[BANKS][SIM_LANES], low = UINT64_MAX, high = 0;
     uint8_t counts[BANKS] = {0};
     uint32_t most = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint64_t last = t->address[i] + t->size[i] - 1;
+        low = t->address[i] < low ? t->address[i] : low;
+        high = last > high ? last : high;
+    }
+    if (high / BANK_BYTES - low / BANK_BYTES < BANKS)
+        return 1; /* no bank has two words there */
     for (uint32_t i = first; i < end; i++) {
         uint64_t last = (t->address[i] + t->size[i] - 1) / BANK_BYTES;
         for (uint64_t word = t->address[i] / BANK_BYTES; word <= last; word++) {
@@ -52,13 +59,36 @@ static uint32_t bank_turns(const sim_traffic *t)
     return sum;
 }
 
+static int in_banks(int space) { return space == ORIC_MEM_SHARED || space == ORIC_MEM_CLUSTER; }
+
+void sim_count_warp(sim_warp *w, int space, uint32_t mask, const uint64_t at[SIM_LANES], uint32_t bytes, uint64_t low, uint64_t high)
+{
+    sim_traffic *t = &w->traffic;
+    oric_sim_stats *stats = &w->sim->stats;
+    if (t->count)
+        sim_count_traffic(w);
+    t->space = space;
+    /* One turn: the words of as many neighbouring banks; one sector. */
+    int one = in_banks(space) ? bytes <= BANK_BYTES && high / BANK_BYTES - low / BANK_BYTES < BANKS
+                              : low >> SECTOR_SHIFT == (high + bytes - 1) >> SECTOR_SHIFT;
+    if (one) {
+        stats->accesses[space]++;
+        stats->transactions[space]++;
+        stats->bytes[space] += bytes * (uint32_t)__builtin_popcount(mask);
+        return;
+    }
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            t->address[t->count] = at[l], t->size[t->count++] = bytes;
+    sim_count_traffic(w);
+}
+
 void sim_count_traffic(sim_warp *w)
 {
     sim_traffic *t = &w->traffic;
     oric_sim_stats *stats = &w->sim->stats;
-    int in_banks = t->space == ORIC_MEM_SHARED || t->space == ORIC_MEM_CLUSTER;
     stats->accesses[t->space]++;
-    stats->transactions[t->space] += in_banks ? bank_turns(t) : sectors(t);
+    stats->transactions[t->space] += in_banks(t->space) ? bank_turns(t) : sectors(t);
     for (uint32_t i = 0; i < t->count; i++)
         stats->bytes[t->space] += t->size[i];
     t->count = 0;

@@ -1,4 +1,5 @@
-// targets: sm_90
+// targets: sm_80 sm_100a sm_120a sm_90
+// levels: 0 1
 // Pairs of kernels for the clock: of each pair it is known which one is faster.
 #define KERNEL extern "C" __global__ void
 #define ID int i = blockIdx.x * blockDim.x + threadIdx.x
