@@ -10,11 +10,11 @@
 #define MOST_STRING 65536u
 #define HEAP_PATTERN 0xcd
 
-static uint32_t argument32(const sim_warp *w, uint32_t lane, uint8_t reg) { return reg < w->nregs ? w->R[reg][lane] : 0; }
+uint32_t sim_argument32(const sim_warp *w, uint32_t lane, uint8_t reg) { return reg < w->nregs ? w->R[reg][lane] : 0; }
 
-static uint64_t argument64(const sim_warp *w, uint32_t lane, uint8_t reg)
+uint64_t sim_argument64(const sim_warp *w, uint32_t lane, uint8_t reg)
 {
-    return argument32(w, lane, reg) | (uint64_t)argument32(w, lane, (uint8_t)(reg + 1)) << 32;
+    return sim_argument32(w, lane, reg) | (uint64_t)sim_argument32(w, lane, (uint8_t)(reg + 1)) << 32;
 }
 
 static void give64(sim_warp *w, uint32_t lane, uint64_t value)
@@ -33,7 +33,7 @@ int sim_call_external(sim_warp *w)
     if (number >= SIM_EXTERNALS || place % INSN_BYTES)
         return 0;
     for (uint32_t l = 0; l < SIM_LANES; l++)
-        targets[l] = mask >> l & 1 ? argument64(w, l, (uint8_t)sim_external_return) : 0;
+        targets[l] = mask >> l & 1 ? sim_argument64(w, l, (uint8_t)sim_external_return) : 0;
     w->pc = targets[sim_first_lane(mask)] - INSN_BYTES; /* what goes wrong goes wrong at the call */
     if (w->sim->shared != w->sim) /* what the driver keeps is for one host thread: the launch begins again with one */
         sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "external function");
@@ -82,11 +82,11 @@ void sim_call_assert_failed(sim_warp *w, uint32_t mask, const uint8_t *registers
     char *texts[3] = {NULL, NULL, NULL}, detail[1024];
     static const uint8_t which[] = {0, 1, 3};
     for (int i = 0; i < 3; i++) {
-        uint64_t address = argument64(w, lane, registers[which[i]]);
+        uint64_t address = sim_argument64(w, lane, registers[which[i]]);
         texts[i] = address ? sim_device_string(w, lane, address) : calloc(1, 1);
     }
     if (texts[0] && texts[1] && texts[2]) {
-        uint32_t line = argument32(w, lane, registers[2]);
+        uint32_t line = sim_argument32(w, lane, registers[2]);
         snprintf(detail, sizeof detail, "%.400s\n%.300s\n%u\n%.200s", texts[0], texts[1], line, texts[2]);
         sim_fault(w, ORIC_FAULT_ASSERT, lane, detail);
     }
@@ -114,7 +114,7 @@ void sim_call_allocate(sim_warp *w, uint32_t mask, const uint8_t *registers)
 {
     for (uint32_t l = 0; l < SIM_LANES; l++)
         if (mask >> l & 1)
-            give64(w, l, allocate(w->sim, argument64(w, l, registers[0])));
+            give64(w, l, allocate(w->sim, sim_argument64(w, l, registers[0])));
 }
 
 static void bad_free(sim_warp *w, uint32_t lane, uint64_t address)
@@ -134,7 +134,7 @@ static void bad_free(sim_warp *w, uint32_t lane, uint64_t address)
 void sim_call_release(sim_warp *w, uint32_t mask, const uint8_t *registers)
 {
     for (uint32_t l = 0; l < SIM_LANES && !w->sim->fault.code; l++) {
-        uint64_t address = mask >> l & 1 ? argument64(w, l, registers[0]) : 0;
+        uint64_t address = mask >> l & 1 ? sim_argument64(w, l, registers[0]) : 0;
         const sim_alloc *a = address ? sim_find_alloc(w->sim, address) : NULL;
         if (address && (!a || !a->heap || a->base != address)) {
             bad_free(w, l, address);

@@ -3,10 +3,12 @@
 #define ORIC_SIM_EXTERNAL_H
 #include "sim_state.h"
 
+enum { SIM_EXTERNAL_ARGUMENTS = 10, SIM_NO_ARGUMENT = 255 };
+
 typedef struct {
     const char *name;
     void (*call)(sim_warp *w, uint32_t mask, const uint8_t *registers); /* the first register of each argument */
-    uint8_t registers[8];
+    uint8_t registers[SIM_EXTERNAL_ARGUMENTS];
 } sim_external;
 
 /* Generated from spec/simulator.yaml. */
@@ -27,4 +29,11 @@ void sim_call_print(sim_warp *w, uint32_t mask, const uint8_t *registers);
 void sim_call_assert_failed(sim_warp *w, uint32_t mask, const uint8_t *registers);
 void sim_call_allocate(sim_warp *w, uint32_t mask, const uint8_t *registers);
 void sim_call_release(sim_warp *w, uint32_t mask, const uint8_t *registers);
+void sim_call_copy_block(sim_warp *w, uint32_t mask, const uint8_t *registers);
+void sim_call_copy_tile(sim_warp *w, uint32_t mask, const uint8_t *registers);
+void sim_call_copy_pixels(sim_warp *w, uint32_t mask, const uint8_t *registers);
+
+/* Arguments in registers: those of a lane. */
+uint32_t sim_argument32(const sim_warp *w, uint32_t lane, uint8_t reg);
+uint64_t sim_argument64(const sim_warp *w, uint32_t lane, uint8_t reg);
 #endif

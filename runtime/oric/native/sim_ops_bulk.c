@@ -52,15 +52,10 @@ static void to_cta(sim_warp *w, uint32_t lane, sim_transfer t, const request *r,
     sim_transfer_start(w, &t, sim_shared_owner(w, &mbarrier));
 }
 
-static void start(sim_warp *w, uint32_t mask, sim_transfer t, request r, sim_opd URb, unsigned multicast)
+/* To shared memory: of one CTA, or to the same place in several. */
+static void to_ctas(sim_warp *w, uint32_t lane, sim_transfer t, request r, uint64_t mbarrier, unsigned multicast)
 {
-    uint32_t lane = sim_first_lane(mask);
-    if (r.to_space == GLOBAL) {
-        add_block(w, lane, &t, &r);
-        sim_transfer_start(w, &t, NULL);
-        return;
-    }
-    uint64_t to = r.to, mbarrier = sim_uniform_word(w, URb, 1);
+    uint64_t to = r.to;
     for (uint32_t rank = 0; multicast && rank < SIM_MAX_CLUSTER; rank++) {
         if (!(r.high >> rank & 1))
             continue;
@@ -69,6 +64,27 @@ static void start(sim_warp *w, uint32_t mask, sim_transfer t, request r, sim_opd
     }
     if (!multicast)
         to_cta(w, lane, t, &r, mbarrier);
+}
+
+static void start(sim_warp *w, uint32_t mask, sim_transfer t, request r, sim_opd URb, unsigned multicast)
+{
+    uint32_t lane = sim_first_lane(mask);
+    if (r.to_space != GLOBAL) {
+        to_ctas(w, lane, t, r, sim_uniform_word(w, URb, 1), multicast);
+        return;
+    }
+    add_block(w, lane, &t, &r);
+    sim_transfer_start(w, &t, NULL);
+}
+
+void sim_bulk_load(sim_warp *w, uint32_t lane, sim_load l, uint64_t from, uint32_t bytes)
+{
+    sim_transfer t = {.operation = SIM_COPIES, .byte_mask = SIM_ALL_BYTES};
+    request r = {.to_space = CLUSTER, .from_space = GLOBAL, .to = l.to, .from = from, .bytes = bytes, .high = l.ctas};
+    if (bytes % UNIT)
+        sim_fault(w, ORIC_FAULT_ILLEGAL, lane, "bulk copy of bytes that are no multiple of 16");
+    else
+        to_ctas(w, lane, t, r, l.mbarrier, l.multicast);
 }
 
 SIM_OP(bulk_copy, unsigned to, unsigned from, sim_opd URb, sim_opd URa, sim_opd URc, unsigned multicast, int masked)

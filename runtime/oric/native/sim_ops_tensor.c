@@ -61,6 +61,26 @@ static void load_box(sim_warp *w, uint32_t lane, const sim_box *box, uint64_t mb
  * With multicast the box goes to the same place in several CTAs. Each of them, or with `pair` the one of its pair of CTAs whose
  * rank is as odd or even as that of the mbarrier's CTA, has an mbarrier at the place given.
  */
+static void load_boxes(sim_warp *w, uint32_t lane, sim_box *box, sim_load l, int pair)
+{
+    uint32_t odd = l.mbarrier >> SIM_RANK_SHIFT & 1;
+    box->shared = l.to;
+    if (!l.multicast)
+        load_box(w, lane, box, l.mbarrier);
+    for (uint32_t rank = 0; l.multicast && rank < SIM_MAX_CLUSTER; rank++) {
+        if (!(l.ctas >> rank & 1))
+            continue;
+        box->shared = sim_in_cta(l.to, rank);
+        load_box(w, lane, box, sim_in_cta(l.mbarrier, pair ? (rank & ~1u) | odd : rank));
+    }
+}
+
+void sim_tensor_load(sim_warp *w, uint32_t lane, sim_load l, uint64_t map, unsigned rank, int mode, sim_box *box)
+{
+    if (sim_tensor_read(w, lane, map, rank, mode, box))
+        load_boxes(w, lane, box, l, 0);
+}
+
 SIM_OP(tensor_load, sim_opd URb, sim_opd URa, sim_opd URc, unsigned dim, unsigned mode, int multicast, int pair)
 {
     uint32_t lane = sim_first_lane(mask), more = sim_uniform_word(w, URc, 0);
@@ -69,16 +89,7 @@ SIM_OP(tensor_load, sim_opd URb, sim_opd URa, sim_opd URc, unsigned dim, unsigne
         return;
     if (mode == V_IM2COL)
         take_offsets(more & 0xffff, rank_of(dim), &box);
-    uint64_t to = box.shared, mbarrier = sim_uniform_word(w, URb, 1);
-    if (!multicast)
-        load_box(w, lane, &box, mbarrier);
-    uint32_t odd = mbarrier >> SIM_RANK_SHIFT & 1;
-    for (uint32_t rank = 0; multicast && rank < SIM_MAX_CLUSTER; rank++) {
-        if (!(more >> (HALF + rank) & 1))
-            continue;
-        box.shared = sim_in_cta(to, rank);
-        load_box(w, lane, &box, sim_in_cta(mbarrier, pair ? (rank & ~1u) | odd : rank));
-    }
+    load_boxes(w, lane, &box, (sim_load){box.shared, sim_uniform_word(w, URb, 1), more >> HALF, (unsigned)multicast}, pair);
 }
 
 static void store_box(sim_warp *w, uint32_t mask, sim_transfer t, sim_opd URb, sim_opd URa, unsigned dim, unsigned mode)

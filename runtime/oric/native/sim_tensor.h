@@ -42,6 +42,9 @@ int sim_tensor_read(sim_warp *w, uint32_t lane, uint64_t address, unsigned rank,
 /* The kind of the tensor's elements for reductions. */
 sim_element sim_tensor_element(const sim_box *box);
 
+/* Loads a box, of which coordinates and offsets are given, with the description at a generic address. */
+void sim_tensor_load(sim_warp *w, uint32_t lane, sim_load l, uint64_t map, unsigned rank, int mode, sim_box *box);
+
 /* Adds the pieces of the box to a transfer; the bytes of it in shared memory. */
 uint64_t sim_tensor_walk(sim_warp *w, uint32_t lane, const sim_box *box, sim_transfer *t);
 #endif

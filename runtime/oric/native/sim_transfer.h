@@ -27,4 +27,14 @@ void sim_transfer_add(sim_warp *w, sim_transfer *t, uint8_t *to, const uint8_t *
 
 /* Starts it: `owner` is the CTA that has the mbarrier; NULL: the next UTMACMDFLUSH closes the group. Frees the pieces. */
 void sim_transfer_start(sim_warp *w, sim_transfer *t, sim_cta *owner);
+
+/* Where in the shared memory of a cluster something goes, and the mbarrier that hears of it; with multicast in which CTAs. */
+typedef struct {
+    uint64_t to, mbarrier;
+    uint32_t ctas;
+    unsigned multicast;
+} sim_load;
+
+/* A block of global memory. */
+void sim_bulk_load(sim_warp *w, uint32_t lane, sim_load l, uint64_t from, uint32_t bytes);
 #endif
