@@ -116,6 +116,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "param key": ({"params": params(shap=3)}, "params[3]: unknown key 'shap'"),
     "neither value nor shape": ({"params": params(shape=None)}, "params[3] (y) needs one of"),
     "dtype": ({"params": params(dtype="float31")}, "params[3]: 'float31' is no dtype"),
+    "dtype of a formula": ({"params": params(dtype="where(x, y)")}, "params[3]: 'where(x, y)' is no dtype"),
     "object dtype": ({"params": params(dtype="O")}, "params[3]: dtype 'O'"),
     "shape": ({"params": params(shape=[-1])}, "params[3] (y): 'shape'"),
     "huge shape": ({"params": params(shape=[1 << 40])}, "too many"),
@@ -123,6 +124,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "values": ({"params": params(init={"values": [1, 2]})}, "params[3] (y): values: cannot reshape"),
     "arange": ({"params": params(init={"arange": 1})}, "params[3] (y): arange:"),
     "no such file": ({"params": params(init={"file": "none.npy"})}, "params[3] (y): file: [Errno 2]"),
+    "empty file": ({"params": params(init={"file": "empty.npy"})}, "params[3] (y): file: No data left in file"),
+    "half a file": ({"params": params(init={"file": "half.npy"})}, "params[3] (y): file: "),
+    "formula that shifts": ({"params": params(init={"formula": "1 << 99999999999"})}, "formula: a shift by 99999999999"),
+    "long formula": ({"params": params(init={"formula": "+".join(["1"] * 3000)})}, "params[3] (y): formula"),
+    "formula of other shape": ({"params": params(init={"formula": "x @ 3"})}, "params[3] (y): formula:"),
+    "tolerance": ({"expected": {"y": {"init": {"fill": 1}, "rtol": 10**400}}}, "expected.y: 'rtol' is no number"),
+    "time": ({"max_seconds": float("nan")}, "'max_seconds' is no number of the right kind: nan"),
+    "threads": ({"workers": 1 << 40}, "workers is 1099511627776, too many"),
+    "shared memory": ({"shared_bytes": 1 << 40}, "1099511627776 bytes of shared memory: sm_90 has at most"),
     "formula": ({"params": params(init={"formula": "__import__('os')"})}, "is not known here"),
     "formula attribute": ({"params": params(init={"formula": "x.tofile"})}, "'x.tofile' is not known here"),
     "formula syntax": ({"params": params(init={"formula": "1 +"})}, "is no expression"),
@@ -141,6 +151,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("what", BAD)
 def test_bad_launch_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
     changes, message = BAD[what]
+    np.save(tmp_path / "half.npy", np.zeros(1000, np.float32))
+    (tmp_path / "half.npy").write_bytes((tmp_path / "half.npy").read_bytes()[:2000])
+    (tmp_path / "empty.npy").write_bytes(b"")
     assert main([str(write(tmp_path, **changes))]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -150,7 +163,11 @@ def test_bad_launch_file(tmp_path: Path, capsys: pytest.CaptureFixture[str], wha
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"kernel": ', "[" * 100000])
+DIGITS = f'{{"grid": {"9" * 5000}}}'
+HALF = '{"cubin": "\\ud800.cubin"}'
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"kernel": ', "[" * 100000, DIGITS, HALF])
 def test_no_json(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     assert main([str(tmp_path / "x.json")]) == 1

@@ -29,6 +29,8 @@ import ast
 import json
 import math
 import operator
+import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +43,8 @@ from .jsonplace import Path as JsonPath
 from .jsonplace import line_and_column
 from .module import MAX_STEPS
 
+_MAX_SHIFT: Final = 64
+_SHOWN: Final = 60  # characters of a formula in a message
 _TOP: Final = {"cubin", "buffers", "globals", "expected", "outputs"}
 _SETTINGS: Final = {"strict", "memcheck", "timing", "perturb", "workers", "max_steps", "max_seconds", "trace"}
 _STEP: Final = {"kernel", "grid", "block", "cluster", "shared_bytes", "stack_bytes", "params"}
@@ -67,6 +71,15 @@ _FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
         "where",
     ]
 }
+
+
+def _shift_left(left: Any, right: Any) -> Any:
+    """Python's own numbers would grow as far as the memory goes."""
+    if isinstance(right, int) and right >= _MAX_SHIFT:
+        raise OverflowError(f"a shift by {right}")
+    return left << right
+
+
 _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -74,7 +87,7 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.LShift: operator.lshift,
+    ast.LShift: _shift_left,
     ast.RShift: operator.rshift,
     ast.BitAnd: operator.and_,
     ast.BitOr: operator.or_,
@@ -82,6 +95,18 @@ _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.MatMult: operator.matmul,
 }
 _MAX_BYTES: Final = 1 << 31
+_MOST: Final = 1 << 63
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+_WRONG_CONTENTS: Final = (
+    ValueError,
+    TypeError,
+    ArithmeticError,
+    OSError,
+    EOFError,
+    MemoryError,
+    RecursionError,
+    zipfile.BadZipFile,
+)
 
 
 class LaunchFileError(Exception):
@@ -288,8 +313,9 @@ class LaunchFile:
             with np.errstate(all="ignore"):
                 values = np.asarray(made).astype(dtype)
             return np.array(np.broadcast_to(values, shape) if values.ndim == 0 else values.reshape(shape))
-        except (ValueError, TypeError, OverflowError, ZeroDivisionError, OSError) as error:
-            raise place.error(f"{kind}: {error}", "init", kind) from error
+        except _WRONG_CONTENTS as error:
+            what = str(error).partition("\n")[0] or type(error).__name__
+            raise place.error(f"{kind}: {what}", "init", kind) from error
 
     def _source(self, kind: str, value: Any, dtype: np.dtype[Any], count: int, place: Place) -> Any:
         if kind == "fill":
@@ -316,7 +342,8 @@ def _evaluate(text: Any, names: dict[str, Any], place: Place) -> Any:
     try:
         tree = ast.parse(str(text), mode="eval").body
     except (SyntaxError, RecursionError, MemoryError) as error:
-        raise place.error(f"formula '{text}' is no expression", "init", "formula") from error
+        shown = str(text)[:_SHOWN] + ("..." if len(str(text)) > _SHOWN else "")
+        raise place.error(f"formula '{shown}' is no expression", "init", "formula") from error
 
     def value(node: ast.expr) -> Any:
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
@@ -346,8 +373,13 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
         raise LaunchFileError("is not UTF-8 text") from error
     except json.JSONDecodeError as error:
         raise LaunchFileError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except ValueError as error:
+        raise LaunchFileError("a number has too many digits") from error
     except RecursionError as error:
         raise LaunchFileError("is nested too deeply") from error
+    half = _HALF_CHARACTER.search(json.dumps(data, ensure_ascii=False)) if "\\u" in text else None
+    if half:
+        raise LaunchFileError(f"half a surrogate pair, {half[0]!r}, is no character")
     if not isinstance(data, dict):
         raise LaunchFileError("holds no JSON object")
     return text, data
@@ -368,7 +400,7 @@ def _text(data: dict[str, Any], key: str, place: Place) -> str:
 
 def _number(data: dict[str, Any], key: str, default: float, place: Place) -> Any:
     value = data.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, type(default))) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, (int, type(default))) or not 0 <= value < _MOST:
         raise place.error(f"'{key}' is no number of the right kind: {value!r}", key)
     return value
 
@@ -399,7 +431,7 @@ def _dtype(data: dict[str, Any], place: Place) -> np.dtype[Any]:
     name = data.get("dtype")
     try:
         dtype = np.dtype(name if isinstance(name, str) else "")
-    except TypeError:
+    except (TypeError, ValueError, SyntaxError):
         raise place.error(f"'{name}' is no dtype", "dtype") from None
     if dtype.hasobject or dtype.kind not in "iufb" or dtype.itemsize > 8:
         raise place.error(f"dtype '{name}' is not possible here", "dtype")
