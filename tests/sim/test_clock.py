@@ -56,6 +56,23 @@ def test_what_an_sm_does(loaded: oric.sim.Module, memory: Any) -> None:
     assert len({(i.cycle, i.slot % 4) for i in found.issues}) == len(found.issues)  # one a cycle on each scheduler
 
 
+def test_cycles_of_warps_and_blocks(loaded: oric.sim.Module, memory: Any) -> None:
+    found = timing(loaded, memory, flat("sum_shared", 1320))
+    times = found.warp_times
+    assert [(w.block, w.warp) for w in times] == [(block, warp) for block in range(10) for warp in range(8)]
+    assert max(w.end for w in times) <= found.cycles
+    assert {w.start for w in times if w.block < found.resident} == {0}
+    for slot in (0, 7):
+        of_slot = [i.cycle for i in found.issues if i.slot == slot and i.block == 0]
+        assert times[slot].start <= of_slot[0]
+        assert times[slot].end == of_slot[-1] + 1
+    # The ninth block comes when the first one has gone.
+    ends = [max(w.end for w in times if w.block == block) for block in range(8)]
+    assert {w.start for w in times if w.block == 8} == {min(ends)}
+    assert found.warp_cycles == [w.end - w.start for w in times]
+    assert found.block_cycles[:8] == ends
+
+
 def test_barriers_and_conflicts_are_told(loaded: oric.sim.Module, memory: Any) -> None:
     waits = timing(loaded, memory, flat("synced")).stalls
     assert sum(s.barrier for s in waits) > 64 * 8 * 10

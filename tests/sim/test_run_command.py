@@ -71,6 +71,18 @@ def test_json_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert made["reports"] == []
 
 
+def test_cycles_of_warps_and_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([write(tmp_path, ONE), "--timing"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    spread = {line[0]: [int(n) for n in line[1:]] for line in lines if line[:1] in (["warp"], ["block"])}
+    assert sorted(spread["warp"]) == spread["warp"]
+    assert spread["warp"][2] <= spread["block"][2]
+    assert main([write(tmp_path, ONE), "--timing", "--json"]) == 0
+    entry = json.loads(capsys.readouterr().out)["launches"][0]
+    assert (entry["warp_cycles"], entry["block_cycles"]) == (spread["warp"], spread["block"])
+    assert 0 < entry["warp_cycles"][0] <= entry["cycles"]
+
+
 def test_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([write(tmp_path, ONE), "--stats"]) == 0
     counts = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if line.startswith("  "))

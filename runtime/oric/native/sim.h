@@ -128,6 +128,12 @@ typedef struct {
     uint32_t slot, block;
 } oric_sim_issue;
 
+/* A warp of that SM: the cycles at which its block came, and at which it ended. */
+typedef struct {
+    uint64_t start, end;
+    uint32_t block, warp; /* number among the SM's blocks; in the block */
+} oric_sim_span;
+
 /* Cycles that warps waited before an instruction, by reason, summed. */
 typedef struct {
     uint64_t pc, issued;
@@ -237,6 +243,7 @@ const char *oric_sim_printed(const oric_sim *sim, uint64_t *size);
 const oric_sim_timing *oric_sim_time(oric_sim *sim);
 /* Then: the first million instructions that the SM issued, and the stalls of each instruction of the code (pc 0: not executed). */
 const oric_sim_issue *oric_sim_issues(const oric_sim *sim, uint64_t *count);
+const oric_sim_span *oric_sim_spans(const oric_sim *sim, uint64_t *count); /* of all warps of the SM */
 const oric_sim_stalls *oric_sim_stall_table(const oric_sim *sim, uint64_t *count);
 
 /* What the last launch executed, which had ORIC_SIM_STEPS, in the order in which it did: threads of one warp that are apart have

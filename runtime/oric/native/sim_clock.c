@@ -43,6 +43,7 @@ void sim_clock_free(oric_sim *sim)
     free(c->touched);
     free(c->issues);
     free(c->stalls);
+    free(c->spans);
     free(c);
     sim->clock = NULL;
 }

@@ -38,6 +38,7 @@ typedef struct sim_clock_state {
     oric_sim_timing result;
     oric_sim_issue *issues;
     uint64_t nissues, room_issues;
+    oric_sim_span *spans; /* by record */
     oric_sim_stalls *stalls;
     uint64_t nstalls;
 } sim_clock_state;

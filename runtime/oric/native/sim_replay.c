@@ -21,7 +21,8 @@
 typedef struct {
     const sim_record *record;
     uint64_t at;
-    double start, next, barrier_since;
+    oric_sim_span *span;
+    double next, barrier_since;
     double done[BOARDS][DEPTH];
     uint32_t uses[BOARDS];
     double copies; /* when what has no scoreboard is over */
@@ -173,8 +174,10 @@ static void admit(replay *p, uint32_t slot, double now)
     for (uint32_t i = 0; i < p->per_block && p->next_record < c->nrecords; i++) {
         warp_state *w = &p->warps[slot + i];
         memset(w, 0, sizeof *w);
+        w->span = &c->spans[p->next_record];
         w->record = c->records[p->next_record++];
-        w->start = w->next = now;
+        *w->span = (oric_sim_span){.start = (uint64_t)now, .end = (uint64_t)now, .block = w->record->block, .warp = i};
+        w->next = now;
         w->barrier = SIM_NO_BARRIER;
         w->running = w->record->nevents > 0;
         p->left += w->running;
@@ -206,6 +209,7 @@ static void end_warp(replay *p, uint32_t slot, double now)
     warp_state *w = &p->warps[slot];
     uint32_t first = slot / p->per_block * p->per_block;
     w->running = 0;
+    w->span->end = (uint64_t)now;
     p->left--;
     p->end = now > p->end ? now : p->end;
     for (uint32_t i = first; i < first + p->per_block; i++)
@@ -319,13 +323,15 @@ const oric_sim_timing *oric_sim_time(oric_sim *sim)
     p.warps = calloc(p.slots + 1u, sizeof *p.warps);
     p.tags = calloc((uint64_t)p.sets * WAYS * 4, sizeof *p.tags);
     free(c->stalls);
+    free(c->spans);
     c->stalls = calloc(words + 1, sizeof *c->stalls);
+    c->spans = calloc(c->nrecords, sizeof *c->spans);
     c->nstalls = words;
     c->nissues = 0;
-    if (p.warps && p.tags && c->stalls)
+    int good = p.warps && p.tags && c->stalls && c->spans;
+    if (good)
         play(&p);
     c->result = (oric_sim_timing){.cycles = (uint64_t)p.end, .blocks = c->blocks, .resident = resident, .warps = p.slots};
-    int good = p.warps && p.tags && c->stalls;
     free(p.warps);
     free(p.tags);
     return good ? &c->result : NULL;
@@ -335,6 +341,12 @@ const oric_sim_issue *oric_sim_issues(const oric_sim *sim, uint64_t *count)
 {
     *count = sim->clock ? sim->clock->nissues : 0;
     return sim->clock ? sim->clock->issues : NULL;
+}
+
+const oric_sim_span *oric_sim_spans(const oric_sim *sim, uint64_t *count)
+{
+    *count = sim->clock && sim->clock->spans ? sim->clock->nrecords : 0;
+    return sim->clock ? sim->clock->spans : NULL;
 }
 
 const oric_sim_stalls *oric_sim_stall_table(const oric_sim *sim, uint64_t *count)

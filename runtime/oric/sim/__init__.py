@@ -30,7 +30,7 @@ from .module import Buffer, Module, load
 from .reports import Kind, Report
 from .tensor import tensor_map, tensor_map_im2col
 from .texture import Sampling, Texture
-from .timing import Stalls, Timing
+from .timing import Stalls, Timing, WarpTime
 
 __all__ = [
     "AssertionFailed",
@@ -60,6 +60,7 @@ __all__ = [
     "Traffic",
     "Trap",
     "Unsupported",
+    "WarpTime",
     "WildBranch",
     "load",
     "tensor_map",

@@ -263,11 +263,20 @@ def _show_timing(timing: Timing) -> None:
         f"  {timing.cycles} cycles, {timing.seconds * 1e6:.1f} us on {timing.machine}: {timing.blocks} blocks on an SM, "
         f"{timing.resident} at once, {timing.warps} warps"
     )
+    print(f"  {'cycles':8} {'least':>9} {'median':>9} {'most':>9}")
+    for what, cycles in (("warp", timing.warp_cycles), ("block", timing.block_cycles)):
+        print(f"  {what:8} " + " ".join(f"{n:9}" for n in _spread(cycles)))
     print(f"  {'function+offset':26} {'issued':>9} {'scoreboard':>10} {'barrier':>9} {'pipe':>9}  instruction")
     waits = sorted(timing.stalls, key=lambda s: s.scoreboard + s.barrier + s.pipe, reverse=True)
     for s in waits[:_SLOWEST]:
         place = f"{s.function}+{s.offset:#06x}"
         print(f"  {place:26} {s.issued:9} {s.scoreboard:10} {s.barrier:9} {s.pipe:9}  {s.text}")
+
+
+def _spread(cycles: list[int]) -> list[int]:
+    """The least, the median, the most."""
+    ordered = sorted(cycles)
+    return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
 
 
 def numbers(done: Statistics) -> dict[str, Any]:
@@ -284,6 +293,8 @@ def _document(path: str, result: Result) -> dict[str, Any]:
             if outcome.statistics.timing is not None:
                 entry["cycles"] = outcome.statistics.timing.cycles
                 entry["device_seconds"] = outcome.statistics.timing.seconds
+                entry["warp_cycles"] = _spread(outcome.statistics.timing.warp_cycles)
+                entry["block_cycles"] = _spread(outcome.statistics.timing.block_cycles)
             entry["printed"] = outcome.statistics.printed
         launches.append(entry)
     results = {}

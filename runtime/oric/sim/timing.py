@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
 from oric_tables.simulator import MACHINES
@@ -52,6 +52,15 @@ class Issue:
     text: str
 
 
+class WarpTime(NamedTuple):
+    """A warp of the SM: its block's number among those of the SM, its own in the block, the cycles between which it was there."""
+
+    block: int
+    warp: int
+    start: int
+    end: int
+
+
 @dataclass(frozen=True)
 class Timing:
     """The time of a launch.
@@ -62,6 +71,7 @@ class Timing:
         seconds: the same at the GPU's clock, without what a launch costs by itself.
         blocks, resident, warps: blocks of that SM; at once; warps of these.
         stalls: of each instruction that was executed.
+        warp_times: of every warp of that SM, by block.
         raw_issues, texts: what ``issues`` is made from.
     """
 
@@ -72,6 +82,7 @@ class Timing:
     resident: int
     warps: int
     stalls: tuple[Stalls, ...]
+    warp_times: tuple[WarpTime, ...]
     raw_issues: bytes
     texts: dict[int, str]
 
@@ -81,6 +92,19 @@ class Timing:
         return [
             Issue(cycle, slot, block, self.texts[pc]) for pc, cycle, slot, block in struct.iter_unpack("<QQII", self.raw_issues)
         ]
+
+    @property
+    def warp_cycles(self) -> list[int]:
+        """Cycles of each warp, from the beginning of its block to its own end."""
+        return [w.end - w.start for w in self.warp_times]
+
+    @property
+    def block_cycles(self) -> list[int]:
+        """Cycles of each block, to the end of its last warp."""
+        found: dict[int, int] = {}
+        for w in self.warp_times:
+            found[w.block] = max(found.get(w.block, 0), w.end - w.start)
+        return list(found.values())
 
     def write_trace(self, path: Path) -> None:
         """Write the issues as a Chrome trace: a row for each warp of the SM, a cycle as a microsecond."""
@@ -132,6 +156,7 @@ def timing_of(image: Image) -> Timing | None:
     stalls = tuple(Stalls(*place_of(image, r.pc), r.issued, r.scoreboard, r.barrier, r.pipe) for r in rows)
     events = lib.oric_sim_issues(image.sim, count)
     raw = bytes(ffi.buffer(events, count[0] * ffi.sizeof("oric_sim_issue"))) if count[0] else b""
+    spans = lib.oric_sim_spans(image.sim, count)
     seconds = found.cycles / (machine.mhz * _MICROSECOND)
     return Timing(
         machine.name,
@@ -141,6 +166,7 @@ def timing_of(image: Image) -> Timing | None:
         found.resident,
         found.warps,
         stalls,
+        tuple(WarpTime(s.block, s.warp, s.start, s.end) for s in spans[0 : count[0]]),
         raw,
         {r.pc: s.text for r, s in zip(rows, stalls, strict=True)},
     )
