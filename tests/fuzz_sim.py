@@ -58,6 +58,7 @@ MODES = (
     Modes(timing=True),
 )
 Ranges = dict[str, list[tuple[int, int]]]
+FORMAT = b"%%%%diuxXcsfeEgGaApn*.-+ #0123456789lhjzt\0"
 
 
 @cache
@@ -79,14 +80,14 @@ def read_seed(path: Path) -> bytes:
     return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
 
 
-def draw_files(rng: random.Random) -> list[tuple[str, bytes, Ranges]]:
-    """Some cubins: where each is from, its bytes, where the code of its kernels lies."""
+def draw_files(rng: random.Random) -> list[tuple[str, bytes, Ranges, list[tuple[int, int]]]]:
+    """Some cubins: where each is from, its bytes, where the code of its kernels lies, where its data."""
     out = []
     while len(out) < FILES:
         path = rng.choice(seeds())
         data = read_seed(path)
         if len(data) < LARGE or rng.random() < 0.4:
-            out.append((path.parts[-2], data, code_ranges(data)))
+            out.append((path.parts[-2], data, code_ranges(data), data_ranges(data)))
     return out
 
 
@@ -100,6 +101,29 @@ def code_ranges(data: bytes) -> Ranges:
         for name in cubin.kernels
         if name in places
     }
+
+
+def data_ranges(data: bytes) -> list[tuple[int, int]]:
+    """Where in a file the initial values of variables and constants lie, texts of printf among them."""
+    sections = [s for s in elf.read(data).sections if s.data and s.name.startswith((".nv.global.init", ".nv.constant"))]
+    return [(s.offset, len(s.data)) for s in sections]
+
+
+def damage_data(rng: random.Random, data: bytes, ranges: list[tuple[int, int]]) -> bytes:
+    """Other values of variables and constants: bytes that mean something in formats, words, anything."""
+    out = bytearray(data)
+    for _ in range(rng.choice((1, 2, 4, 16))):
+        offset, size = rng.choice(ranges)
+        at = offset + rng.randrange(size)
+        kind = rng.randrange(3)
+        if kind == 0:
+            out[at] = rng.choice(FORMAT)
+        elif kind == 1:
+            new = rng.choice(fuzz.INTERESTING).to_bytes(4, "little")[: offset + size - at]
+            out[at : at + len(new)] = new
+        else:
+            out[at] = rng.randrange(256)
+    return bytes(out)
 
 
 def damage_code(rng: random.Random, data: bytes, ranges: list[tuple[int, int]]) -> bytes:
@@ -224,9 +248,13 @@ def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
     for number in range(count):
         if until and time.monotonic() > until:
             break
-        folder, data, ranges = rng.choice(files)
+        folder, data, ranges, values = rng.choice(files)
         kernel = rng.choice(sorted(ranges))
-        damaged = damage_code(rng, data, ranges[kernel]) if rng.random() < 0.85 else fuzz.damage(rng, data)
+        what = rng.random()
+        if what < 0.08 and values:
+            damaged = damage_data(rng, data, values)
+        else:
+            damaged = damage_code(rng, data, ranges[kernel]) if what < 0.85 else fuzz.damage(rng, data)
         try:
             outcomes[run_input(rng, damaged, kernel, folder)] += 1
         except Exception:  # whatever else it is: that is what is looked for
