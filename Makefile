@@ -49,6 +49,7 @@ diff: build
 
 measure: build
 	$(PY) -m pytest -m measure
+	$(PY) -m pytest -m "not measure" --memcheck tests/lower
 
 bench: build
 	$(PY) -m bench.bench

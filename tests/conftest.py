@@ -16,13 +16,19 @@ settings.register_profile(
 settings.load_profile("oric")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--memcheck", action="store_true", help="launches that do not ask for modes have the memory checker as well")
+
+
 @pytest.fixture(autouse=True)
-def strict_launches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Launches that do not ask for modes are strict, and find no hazard."""
+def strict_launches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches that do not ask for modes are strict, in tests marked `memcheck` with the memory checker, and have no report."""
     launch = Module.launch
+    checked = request.node.get_closest_marker("memcheck") is not None or request.config.getoption("--memcheck")
+    default = Modes(strict=True, memcheck=bool(checked))
 
     def strict(self: Module, *args: Any, modes: Modes | None = None, **kwargs: Any) -> Statistics:
-        done = launch(self, *args, modes=modes or Modes(strict=True), **kwargs)
+        done = launch(self, *args, modes=modes or default, **kwargs)
         assert modes is not None or [str(r) for r in done.reports] == []
         return done
 

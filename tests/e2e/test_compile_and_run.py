@@ -6,8 +6,12 @@ from functools import cache
 
 import oric
 import pytest
+from oric.sim import Modes
 
 from tests.kernels import cases
+
+pytestmark = pytest.mark.memcheck
+MODES = {"fast": Modes(), "strict": Modes(strict=True), "memcheck": Modes(memcheck=True), "both": Modes(strict=True, memcheck=True)}
 
 
 @cache
@@ -33,6 +37,20 @@ def test_levels_between(file: str, level: int) -> None:
     last = {case.build()[0].kernel: case for case in cases.CASES if case.file == file}
     for case in last.values():
         test_compiled_kernel(case, "sm_90", level)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_90a"])
+@pytest.mark.parametrize("case", cases.CASES, ids=lambda c: c.id)
+def test_every_level_in_every_mode(case: cases.Case, target: str, level: int) -> None:
+    made = oric.compile(cases.ptx(case.file, target.rstrip("a")), arch=target, opt_level=level, verify=True).image
+    for modes in MODES.values():
+        module = oric.sim.load(made)
+        for step in case.build():
+            done = module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=modes)
+            assert [str(r) for r in done.reports] == []
+            step.check()
 
 
 @pytest.mark.parametrize("file", cases.files())

@@ -1,4 +1,4 @@
-"""Random PTX kernels: what Oric makes of them at -O0 and -O3, run in the simulator, equals the reference interpreter."""
+"""Random PTX kernels: what Oric makes of them at every level, run in the simulator, equals the reference interpreter."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import oric
 import pytest
 
 from tests.e2e import random_programs as programs
+
+pytestmark = pytest.mark.memcheck
 
 
 def run_image(image: bytes, data: programs.Buffer) -> tuple[programs.Buffer, programs.Buffer]:
@@ -38,22 +40,22 @@ def check(program: programs.Program, target: str, make: Callable[[str], bytes]) 
     assert (atoms == want_atoms).all(), f"seed {program.seed} on {target}: atomic words"
 
 
-def check_seed(seed: int) -> None:
+def check_seed(seed: int, levels: tuple[int, ...]) -> None:
     program = programs.Program(seed, size=20 + seed % 5 * 20)
     target = ("sm_80", "sm_90")[seed % 2]
-    for level in (0, 3):
+    for level in levels:
         check(program, target, lambda text, level=level: oric.compile(text, arch=target, opt_level=level).image)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_program(seed: int) -> None:
-    check_seed(seed)
+    check_seed(seed, (0, 3))
 
 
 @pytest.mark.measure
 @pytest.mark.parametrize("seed", range(1000, 2000))
 def test_many_random_programs(seed: int) -> None:
-    check_seed(seed)
+    check_seed(seed, (0, 1, 2, 3))
 
 
 # What ptxas 13.0 itself makes of these programs at -O3 is not what PTX says (its -O0 code is right).
