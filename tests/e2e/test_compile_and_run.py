@@ -11,7 +11,7 @@ from oric.sim import Modes
 from tests.kernels import cases
 
 pytestmark = pytest.mark.memcheck
-MODES = {"fast": Modes(), "strict": Modes(strict=True), "memcheck": Modes(memcheck=True), "both": Modes(strict=True, memcheck=True)}
+MODES = (Modes(), Modes(strict=True), Modes(memcheck=True), Modes(strict=True, memcheck=True))
 
 
 @cache
@@ -45,7 +45,7 @@ def test_levels_between(file: str, level: int) -> None:
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda c: c.id)
 def test_every_level_in_every_mode(case: cases.Case, target: str, level: int) -> None:
     made = oric.compile(cases.ptx(case.file, target.rstrip("a")), arch=target, opt_level=level, verify=True).image
-    for modes in MODES.values():
+    for modes in MODES:
         module = oric.sim.load(made)
         for step in case.build():
             done = module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=modes)

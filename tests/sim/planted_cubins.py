@@ -8,10 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import oric.sim
+import pytest
 from oric.sim import Kind, Modes, Report
 
 PLANTED = Path(__file__).resolve().parent / "planted"
-TARGETS = ("sm_80", "sm_90")
+LIBRARY = ("sm_80", "sm_90")  # of what the tests take from other places
+TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")
+_ALWAYS = {"sm_80", "sm_90a"}  # the others in `make measure`
+
+
+def on(*names: str) -> pytest.MarkDecorator:
+    """The test runs on these targets, on some of them in `make measure` only."""
+    return pytest.mark.parametrize("target", [n if n in _ALWAYS else pytest.param(n, marks=pytest.mark.measure) for n in names])
 
 
 @cache

@@ -11,9 +11,11 @@ import pytest
 from oric.sim import Kind, Modes
 
 from tests.sim import vendor_cubins
-from tests.sim.planted_cubins import TARGETS, check, lines, lines_with, module, of_kind
+from tests.sim.planted_cubins import LIBRARY, TARGETS, check, lines, lines_with, module, of_kind, on
 
-targets = pytest.mark.parametrize("target", TARGETS)
+targets = on(*TARGETS)
+with_copies = on(*TARGETS[1:])  # LDGSTS
+of_library = pytest.mark.parametrize("target", LIBRARY)
 
 
 class Race(NamedTuple):
@@ -114,7 +116,7 @@ def test_race_text(target: str) -> None:
     assert "races.cu:" in text
 
 
-@targets
+@with_copies
 @pytest.mark.parametrize("what,markers", [
     (1, {"copies_late", "copies_early"}), (2, {"copies_late"}), (3, {"copies_late", "copies_early"}),
     (4, {"copies_early", "copies_refill"}),
@@ -133,7 +135,7 @@ def test_asynchronous_copies(target: str, what: int, markers: set[str]) -> None:
     assert check(loaded, "copies", [numbers(), numbers(), 0]) == []
 
 
-@targets
+@with_copies
 def test_copies_of_the_own_thread(target: str) -> None:
     loaded = module("races", target)
     [report] = check(loaded, "own_copies", [numbers(), numbers(), 0])
@@ -193,7 +195,7 @@ def test_deadlock_has_reports(target: str) -> None:
     assert "barrier 1 is never complete" in str(caught.value.reports[0])
 
 
-@targets
+@of_library
 @pytest.mark.parametrize("warps", [1, 3])
 def test_clean_warp_synchronous_code(target: str, warps: int) -> None:
     """Atomics that are loops of compare and swap, named barriers, copies in groups: of the vendor's compiler, and in order."""

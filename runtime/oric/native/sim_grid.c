@@ -300,6 +300,12 @@ static uint64_t run_cluster(sim_cluster *cluster, uint64_t budget)
 static void step_limit(oric_sim *sim)
 {
     sim_warp *w = live_warp(sim->ring);
+    const sim_cluster *cluster = sim->ring;
+    do
+        for (uint32_t k = 0; k < cluster->nctas; k++)
+            if (cluster->ctas[k]->shadow)
+                sim_memcheck_endless(cluster->ctas[k]);
+    while ((cluster = cluster->next) != sim->ring);
     w->pc = w->groups[w->current].pc;
     sim_fault(w, ORIC_FAULT_STEP_LIMIT, sim_first_lane(w->groups[w->current].mask), "");
 }

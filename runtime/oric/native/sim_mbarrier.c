@@ -33,7 +33,9 @@ uint8_t *sim_mbarrier_place(sim_warp *w, uint32_t lane, uint64_t address)
 {
     int fault = ORIC_FAULT_MISALIGNED;
     uint8_t *found = address & 7 ? NULL : sim_locate(w, lane, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE, &fault);
-    if (!found)
+    if (!found && w->shadow)
+        sim_memcheck_access(w, lane, NULL, fault, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE);
+    else if (!found)
         sim_fault_access(w, fault, lane, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE);
     return found;
 }
@@ -182,6 +184,8 @@ SIM_OP(mbarrier_test, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd 
         over |= (uint32_t)(word >> PHASE != parity[l] >> 31) << l;
     }
     sim_putp(w, mask, Pd, over);
+    if (w->shadow && (mask & ~over))
+        sim_memcheck_polls(w, mask & ~over, words[sim_first_lane(mask & ~over)]);
     if (trywait && over != mask)
         sim_yield(w);
 }

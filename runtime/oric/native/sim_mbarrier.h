@@ -3,7 +3,8 @@
 #define ORIC_SIM_MBARRIER_H
 #include "sim_state.h"
 
-/* Where the mbarrier is that a copy engine will tell of its bytes: no access of the thread's own. NULL after a fault. */
+/* Where the mbarrier is that a copy engine will tell of its bytes: no access of the thread's own. NULL after a fault, which with the
+   memory checker does not stop the launch: nobody hears of the bytes. */
 uint8_t *sim_mbarrier_place(sim_warp *w, uint32_t lane, uint64_t address);
 
 /* What happens to an mbarrier in one step. */

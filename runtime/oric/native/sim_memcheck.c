@@ -183,6 +183,11 @@ static void report(sim_warp *w, uint32_t lane, int kind, int space, uint64_t add
         kind = ORIC_REPORT_USE_AFTER_FREE;
         r.first = gone->pc;
     }
+    uint64_t at = address;
+    const sim_cta *owner = space == ORIC_MEM_CLUSTER ? sim_shared_owner(w, &at) : w->cta;
+    if (space == ORIC_MEM_CLUSTER && owner && owner->live_warps == 0 && at < w->sim->launch.shared_bytes)
+        kind = ORIC_REPORT_USE_AFTER_FREE;
+    r.needed = (int32_t)(space == ORIC_MEM_LOCAL ? w->sim->launch.local_bytes : owner ? w->sim->launch.shared_bytes : 0);
     r.kind = kind;
     r.second = w->pc;
     r.space = space;

@@ -35,6 +35,9 @@ void sim_memcheck_strong(sim_warp *w, int store);
 /* Whoever passes here knows what everybody knew who passed before: atomics and mbarriers at that address. */
 void sim_memcheck_sync(sim_warp *w, const void *at);
 
+/* The lanes have found a phase of the mbarrier not over, and will ask again. */
+void sim_memcheck_polls(sim_warp *w, uint32_t lanes, const void *at);
+
 /* Barriers of the CTA (sim_syncheck.c). */
 void sim_memcheck_barrier(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing);
 void sim_memcheck_barrier_left(sim_warp *w, uint32_t index);
@@ -43,4 +46,5 @@ void sim_memcheck_cluster_arrive(sim_warp *w);
 void sim_memcheck_cluster_passed(sim_warp *w);
 void sim_memcheck_exit(sim_warp *w, uint32_t mask);
 void sim_memcheck_deadlock(sim_cta *cta);
+void sim_memcheck_endless(sim_cta *cta); /* the launch has been stopped: who polls an mbarrier waits for it */
 #endif

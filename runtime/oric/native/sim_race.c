@@ -406,6 +406,8 @@ static void after_reads(sim_warp *w, const sim_cell *c, const sim_touch *now, ui
 static void touch_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
 {
     if (c->mbarrier && now->access != ORIC_ACCESS_WRITE) {
+        if (now->access == ORIC_ACCESS_READ)
+            sim_memcheck_polls(w, 1u << now->lane, w->cta->shared + address);
         sync_at(w, w->cta->shared + address, 1);
         return;
     }

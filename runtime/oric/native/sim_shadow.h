@@ -9,6 +9,7 @@ enum {
     SHADOW_DOUBTS = 4,       /* reads of a lane that the next atomics may explain */
     SHADOW_EXPLAINED = 64,   /* instructions known to be such reads */
     SHADOW_CANDIDATES = 128, /* overlapping writes of one instruction that are looked at when it is done */
+    SHADOW_POLLS = 64,       /* instructions within which a thread that waits asks again */
     SHADOW_SCRATCH = 1024    /* bytes that stand in for memory that is not there */
 };
 
@@ -77,6 +78,9 @@ typedef struct {
     sim_doubt (*doubts)[SHADOW_DOUBTS]; /* of each lane as the reader; made on first use */
     uint32_t ndoubts;       /* in use, of all lanes */
     sim_last_read last[SIM_LANES];
+    uint64_t poll_at, poll_pc; /* the last question to an mbarrier: its shared address, */
+    uint32_t poll_step;        /* the step of the warp, 0: none; */
+    uint32_t poll_lane;
 } sim_warp_shadow;
 
 /* A write over another one that nothing orders: a race when it changes what is there. */

@@ -87,6 +87,30 @@ void sim_memcheck_exit(sim_warp *w, uint32_t mask)
     sim_race_release(w->shadow, w->id, w->shadow->exit_clock);
 }
 
+void sim_memcheck_polls(sim_warp *w, uint32_t lanes, const void *at)
+{
+    sim_warp_shadow *own = sim_shadow_of(w);
+    own->poll_at = (uint64_t)((uintptr_t)at - (uintptr_t)w->cta->shared) & ~7ull;
+    own->poll_pc = w->pc;
+    own->poll_step = own->step;
+    own->poll_lane = sim_first_lane(lanes);
+}
+
+void sim_memcheck_endless(sim_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->nwarps; i++) {
+        sim_warp *w = &cta->warps[i];
+        const sim_warp_shadow *own = sim_shadow_of(w);
+        if (!w->ngroups || !own->poll_step || own->step - own->poll_step > SHADOW_POLLS)
+            continue;
+        uint64_t pc = w->pc;
+        w->pc = own->poll_pc;
+        sim_report(w, own->poll_lane, (oric_sim_report){.kind = ORIC_REPORT_BARRIER_MISMATCH, .second = w->pc, .space = ORIC_MEM_SHARED,
+                                                        .address = own->poll_at, .number = SIM_CTA_BARRIERS});
+        w->pc = pc;
+    }
+}
+
 /* Who waits for ever: with lanes of its own warp elsewhere it is divergent, otherwise the warps do not agree. */
 void sim_memcheck_deadlock(sim_cta *cta)
 {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "sim_lanes.h"
+#include "sim_memcheck.h"
 
 enum { MAX_BOX = 256, MAX_PIXELS = 1024, MAX_STEP = 8, ALIGNMENT = 64, SHARED_ALIGNMENT = 128 };
 enum { U8 = 0, U16, U32, S32, U64, S64, F16, F32, F64, BF16, TYPES };
@@ -187,7 +188,10 @@ static uint32_t walk_rows(sim_warp *w, uint32_t lane, const sim_box *b, sim_tran
 uint64_t sim_tensor_walk(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *t)
 {
     if (b->shared % SHARED_ALIGNMENT) {
-        sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
+        if (w->shadow)
+            sim_memcheck_access(w, lane, NULL, ORIC_FAULT_MISALIGNED, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
+        else
+            sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
         return 0;
     }
     uint32_t rows = b->gathers ? walk_rows(w, lane, b, t) : b->tensor.mode == SIM_IM2COL ? walk_pixels(w, lane, b, t) : walk_tile(w, lane, b, t);

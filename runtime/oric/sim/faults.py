@@ -55,6 +55,8 @@ def error_of(image: Image, kernel: str, fault: Any, neighbours: list[tuple[int, 
     thread = (fault.tid[0], fault.tid[1], fault.tid[2])
     what, address = _what(image, kind.kind, fault, neighbours)
     where = f"{function}+{offset:#06x} '{text}'" if function else "outside of the code"
+    sources = image.sources.at(function, offset) if function else ()
+    where += f" [{', from '.join(map(str, sources))}]" if sources else ""
     message = f"{what}; thread {_triple(thread)} of block {_triple(block)} at {where} (kernel {kernel})"
     error = kind(
         message, kernel=kernel, block=block, thread=thread, function=function, offset=offset, instruction=text, address=address

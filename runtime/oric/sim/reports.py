@@ -66,6 +66,9 @@ _OF_MEMORY: Final = frozenset({
     Kind.OUT_OF_BOUNDS, Kind.MISALIGNED, Kind.READ_ONLY, Kind.USE_AFTER_FREE, Kind.UNINITIALISED, Kind.RACE, Kind.ASYNC,
 })  # fmt: skip
 _BARRIERS: Final = 16
+_OWNERS: Final = {"shared": "block's", _SPACES[-1]: "block's", "local": "thread's"}
+_OFFSET: Final = (1 << 24) - 1  # of a shared address in the block's memory; above it is the rank
+_FAR: Final = 1 << 23
 Code = tuple[str, int, str]
 
 
@@ -141,6 +144,8 @@ class Report:
         return f"{self.address:#x}{self.near}" if self.kind == Kind.BAD_FREE else f"scoreboard {self.number}"
 
     def _barrier(self) -> str:
+        if self.number >= _BARRIERS and self.space:
+            return f"the phase of the mbarrier at {self.address:#x} is never over"
         if self.number >= _BARRIERS:
             return "waits for threads that never come"
         if self.kind == Kind.DIVERGENT_BARRIER:
@@ -196,8 +201,9 @@ def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, i
     kind = Kind(found.kind)
     function, offset, text = place_of(image, found.second)
     first = place_of(image, found.first)
-    space = _SPACES[found.space] if kind in _OF_MEMORY else ""
+    space = _SPACES[found.space] if kind in _OF_MEMORY or kind == Kind.BARRIER_MISMATCH else ""
     is_global = space == "global" or kind == Kind.BAD_FREE
+    place = near(found.address, neighbours) if is_global else _near_end(kind, space, found)
     access = found.second_access if found.second_access else int(found.write != 0)
     return Report(
         kind, kernel, _vector(found.ctaid), _vector(found.tid), function, offset, text, first,
@@ -205,9 +211,24 @@ def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, i
         sources=image.sources.at(function, offset), first_sources=image.sources.at(*first[:2]),
         first_thread=_vector(found.other_tid),
         space=space, access=_ACCESSES[access] if space else "", first_access=_ACCESSES[found.first_access] if space else "",
-        size=found.size, address=found.address, near=near(found.address, neighbours) if is_global else "",
+        size=found.size, address=found.address, near=place,
         register=f"{_FILES.get(found.file, '')}{found.number}" if kind in _HAZARDS else "", number=found.number,
     )  # fmt: skip
+
+
+def _near_end(kind: Kind, space: str, found: Any) -> str:
+    """Where an address lies, seen from the shared memory of a block or the local memory of a thread."""
+    if kind == Kind.USE_AFTER_FREE:
+        return ", of a block that has ended"
+    if kind != Kind.OUT_OF_BOUNDS or space not in _OWNERS:
+        return ""
+    if not found.needed:
+        return ", of no block of the cluster"
+    address = found.address if space == "local" else found.address & _OFFSET
+    end = f"the end of the {_OWNERS[space]} {found.needed} bytes"
+    if address < found.needed:
+        return f", over {end}"
+    return f", {address - found.needed} bytes past {end}" if address - found.needed < _FAR else ""
 
 
 def _vector(values: Any) -> Triple:

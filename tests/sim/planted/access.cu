@@ -195,6 +195,7 @@ K uninitialised_local(int *o, int from)
     o[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+#if __CUDA_ARCH__ >= 800
 K copy_astray(const int *a, int *o, int at)
 {
     __shared__ int s[64];
@@ -214,6 +215,7 @@ K copy_from_astray(const int *a, int *o, long long at)
     __syncthreads();
     o[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];
 }
+#endif
 
 // The word behind the last thread's is read by it, and counts only when n is 65.
 K behind(int *o, int n)

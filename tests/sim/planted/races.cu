@@ -226,6 +226,7 @@ K race_lock(int *o, int right)
     o[threadIdx.x] = n;
 }
 
+#if __CUDA_ARCH__ >= 800
 __device__ __forceinline__ void copy4(int *to, const int *from)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from));
@@ -263,3 +264,4 @@ K own_copies(const int *a, int *o, int right)
         asm volatile("cp.async.wait_all;" ::: "memory");
     o[threadIdx.x] = s[threadIdx.x]; // FAULT own_copies
 }
+#endif
