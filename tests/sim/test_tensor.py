@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import oric.sim
 import pytest
+from oric.sim import Modes
 
 from tests.sim.vendor_cubins import module
 
@@ -360,3 +361,14 @@ def test_faults() -> None:
             broken[place] = random.integers(256)
         with suppress(oric.sim.ExecutionError):
             load(bytes(broken))
+
+
+@pytest.mark.parametrize("modes", [Modes(), Modes(memcheck=True), Modes(strict=True)])
+def test_boxes_that_no_shared_memory_holds(modes: Modes) -> None:
+    """The copy ends at once, also where faults are reported and passed over."""
+    mod = module("tma", "sm_90a")
+    described = oric.sim.tensor_map(np.uint8, mod.buffer(1 << 18), [16] * 5, [16, 256, 4096, 65536], [256] * 5)
+    buffer = mod.buffer(4096)
+    for kernel, more in (("load5", [bytes(20)]), ("store5", [])):
+        with pytest.raises(oric.sim.OutOfBounds, match=r"4294967295-byte .* shared memory .* at \w+\+0x\w+ 'UTMA\w+\.5D"):
+            mod.launch(kernel, 1, 64, [described, coordinates([0] * 5), buffer, 4096, *more], shared_bytes=16384, modes=modes)

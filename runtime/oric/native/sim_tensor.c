@@ -11,6 +11,7 @@ enum { U8 = 0, U16, U32, S32, U64, S64, F16, F32, F64, BF16, TYPES };
 enum { SWIZZLES = 5 };
 
 #define MAGIC 0x50414d544349524full /* "ORICTMAP" */
+#define MOST_BYTES (1u << 18)   /* more than the shared memory of a block */
 
 _Static_assert(sizeof(sim_tensor_bytes) == SIM_TENSOR_BYTES, "as runtime/oric/sim/tensor.py packs it");
 
@@ -135,6 +136,15 @@ static uint32_t extent(const sim_tensor_bytes *d, int dimension)
     return dimension == 0 ? d->box[0] : (uint32_t)(d->box[dimension] + d->steps[dimension] - 1) / d->steps[dimension];
 }
 
+/* Of the whole box of a tile: a map may describe one that no shared memory holds, and that to walk through takes years. */
+static uint64_t tile_bytes(const sim_box *b)
+{
+    uint64_t bytes = b->element;
+    for (int i = 0; i < b->tensor.rank && b->tensor.mode == SIM_TILED && !b->gathers; i++)
+        bytes *= extent(&b->tensor, i);
+    return bytes;
+}
+
 static uint32_t walk_tile(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *t)
 {
     const sim_tensor_bytes *d = &b->tensor;
@@ -192,6 +202,12 @@ uint64_t sim_tensor_walk(sim_warp *w, uint32_t lane, const sim_box *b, sim_trans
             sim_memcheck_access(w, lane, NULL, ORIC_FAULT_MISALIGNED, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
         else
             sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
+        return 0;
+    }
+    uint64_t bytes = tile_bytes(b);
+    if (bytes > MOST_BYTES) {
+        uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, ORIC_MEM_SHARED, b->shared, size, !b->stores);
         return 0;
     }
     uint32_t rows = b->gathers ? walk_rows(w, lane, b, t) : b->tensor.mode == SIM_IM2COL ? walk_pixels(w, lane, b, t) : walk_tile(w, lane, b, t);
