@@ -5,7 +5,7 @@
 
 #include "sim_memcheck.h"
 
-enum { NO_BOARD = 255, WORD = 4, MBARRIER = 8 };
+enum { NO_BOARD = 255, NO_BARRIER = 7, WORD = 4, MBARRIER = 8 };
 
 typedef struct {
     const uint8_t *from, *to;
@@ -256,7 +256,10 @@ void sim_async_commit(sim_warp *w, int by)
         sim_memcheck_commit(w);
     if (!w->cta->async)
         return;
-    uint32_t board = w->code->insns[(w->pc - w->code->base) >> 4].control >> 5 & 7;
+    /* LDGDEPBAR tells the end by its write barrier, UTMACMDFLUSH by its read barrier. */
+    uint32_t control = (uint32_t)w->code->insns[(w->pc - w->code->base) >> 4].control, board = control >> 5 & 7;
+    if (board == NO_BARRIER)
+        board = control >> 8 & 7;
     for (sim_async *copy = w->cta->async->first; copy; copy = copy->next) {
         if (copy->warp != w || copy->by != by || copy->board != NO_BOARD)
             continue;

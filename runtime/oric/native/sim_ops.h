@@ -57,7 +57,7 @@ SIM_OP(match, sim_opd Rd, sim_opd Ra, sim_opd Pd, unsigned mode, unsigned size);
 SIM_OP(reduce, sim_opd URd, sim_opd Ra, unsigned op, unsigned sign);
 SIM_OP(reduce_extreme, sim_opd URd, sim_opd Ra, unsigned op, unsigned type, unsigned nan);
 SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd);
-SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also);
+SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also, unsigned fill);
 SIM_OP(special, sim_opd Rd, sim_opd SR, unsigned words);
 SIM_OP(predicates_to_register, sim_opd Rd, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);
 SIM_OP(register_to_predicates, sim_opd Ra, sim_opd Rb, unsigned byte, unsigned uniform);

@@ -128,8 +128,13 @@ SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd)
 }
 
 /* R2UR: the value of the first lane; Pu says which lanes have another one (with `also`: or had before). */
-SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also)
+/* What FILL does, and BROADCAST with several lanes, is not known; ptxas's code elects the lane that broadcasts. */
+SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also, unsigned fill)
 {
+    if (fill == V_FILL || (fill == V_BROADCAST && (mask & (mask - 1)))) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), fill == V_FILL ? "R2UR.FILL" : "R2UR.BROADCAST of several lanes");
+        return;
+    }
     uint32_t room[SIM_LANES], first = sim_first_lane(mask), differs = also ? sim_getp(w, Pu, 0) : 0;
     const uint32_t *values = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
     for (uint32_t l = 0; l < SIM_LANES; l++) {
