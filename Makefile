@@ -39,8 +39,10 @@ lint: build
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
 
+# As many processes as there are processors; JOBS=0 runs everything in one.
+JOBS ?= auto
 test: lint
-	$(PY) -m pytest -m "not measure"
+	$(PY) -m pytest -m "not measure" -n $(JOBS) --dist worksteal
 
 # What a change of spec/ means (docs/review.md): REV against the files as they are.
 REV ?= HEAD
@@ -48,8 +50,8 @@ diff: build
 	@$(PY) -m oricgen diff $(REV) || test $$? -eq 1
 
 measure: build
-	$(PY) -m pytest -m measure
-	$(PY) -m pytest -m "not measure" --memcheck tests/lower
+	$(PY) -m pytest -m measure -n $(JOBS) --dist worksteal
+	$(PY) -m pytest -m "not measure" --memcheck tests/lower -n $(JOBS) --dist worksteal
 
 bench: build
 	$(PY) -m bench.bench
