@@ -74,6 +74,10 @@ class Compiler:
     ) -> None:
         self.columns = columns
         self.operations = operations
+        self.by_mnemonic: dict[str, list[tuple[Operation, list[str]]]] = {}
+        for operation in operations.values():
+            parts = operation.name.split(".")
+            self.by_mnemonic.setdefault(parts[0], []).append((operation, parts))
         self.sets = sets
         self.macros = macros
         self.special = special
@@ -187,15 +191,12 @@ class Compiler:
     def operation_of(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:
         """The operation with the most structural suffixes that the line has, and the suffixes left over."""
         best: tuple[Operation, list[str]] | None = None
-        for operation in self.operations.values():
-            parts = operation.name.split(".")
-            if parts[0] != line.mnemonic:
-                continue
+        for operation, parts in self.by_mnemonic.get(line.mnemonic, ()):
             rest = list(line.suffixes)
             if all(p in rest for p in parts[1:]):
                 for part in parts[1:]:
                     rest.remove(part)
-                if best is None or len(parts) > len(best[0].name.split(".")):
+                if best is None or len(rest) < len(best[1]):
                     best = operation, rest
         if best is None:
             raise SpecError(self.path, at, f"'{line.text}': there is no operation {'.'.join([line.mnemonic, *line.suffixes])}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..isa import ranges
@@ -45,13 +46,31 @@ class _Strings:
         return self.texts[text]
 
 
+class _Pool:
+    """Rows of a table; a sequence of rows that stands in it somewhere is kept once."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self.places: dict[str, list[int]] = {}
+
+    def add(self, rows: list[str]) -> int:
+        """Where ``rows`` stand; appended when they are new."""
+        for at in self.places.get(rows[0], ()) if rows else (0,):
+            if self.rows[at : at + len(rows)] == rows:
+                return at
+        first = len(self.rows)
+        for at, row in enumerate(rows, first):
+            self.places.setdefault(row, []).append(at)
+        self.rows += rows
+        return first
+
+
 class _Tables:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.strings = _Strings()
-        self.fields: dict[str, int] = {}
-        self.field_rows: list[str] = []
-        self.modfields: list[str] = []
+        self.field_rows = _Pool()
+        self.modfields = _Pool()
         self.mod_map: list[int] = []
         self.maps: dict[tuple[int, ...], int] = {}
         self.mods: list[str] = []
@@ -75,9 +94,9 @@ class _Tables:
 
     def _form(self, form: Form, operation: Operation) -> str:
         rows = [_field(o) for o in form.operands]
-        first_field = self._sequence(self.field_rows, rows)
+        first_field = self.field_rows.add(rows)
         rows = [self._modfield(m, operation) for m in form.mods]
-        first_mod = self._sequence(self.modfields, rows)
+        first_mod = self.modfields.add(rows)
         if form.code not in self.text_at:
             self.text_at[form.code] = len(self.text)
             self.text += form.code
@@ -89,15 +108,6 @@ class _Tables:
             f"{{{words}, {kinds:#x}, {optional:#x}, {form.op}, "
             f"{first_field}, {first_mod}, {len(form.operands)}, {len(form.mods)}, {self.text_at[form.code]}}}"
         )
-
-    @staticmethod
-    def _sequence(pool: list[str], rows: list[str]) -> int:
-        """Where ``rows`` stand in the pool; appended when they are new."""
-        for at in range(len(pool) - len(rows) + 1):
-            if pool[at : at + len(rows)] == rows:
-                return at
-        pool += rows
-        return len(pool) - len(rows)
 
     def _modfield(self, mod: FormMod, operation: Operation) -> str:
         m = operation.mods[mod.mod]
@@ -141,6 +151,12 @@ def _numbers(values: Iterable[int]) -> str:
     return "\n".join("    " + ", ".join(words[i : i + 24]) + "," for i in range(0, len(words), 24)) or "    0,"
 
 
+def _below(values: Iterable[int], count: int) -> Iterator[int]:
+    """How many of the values are below 0, 1, ... ``count`` - 1."""
+    ordered = sorted(values)
+    return (bisect_left(ordered, n) for n in range(count))
+
+
 def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
     """The two C files; ``names`` is the ``names`` part of formats.yaml."""
     tables = _Tables(machine)
@@ -153,8 +169,8 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
         number = {at: n for n, at in enumerate(numbered)}
         values["forms"][isa] = [tables.form(*ordered[i]) for i in numbered]
         opcodes = [ordered[i][0].value & 0xFFF for i in numbered]
-        values["by_opcode"][isa] = _numbers(sum(op < v for op in opcodes) for v in range(4097))
-        values["op_first"][isa] = _numbers(sum(f.op < n for f, _ in ordered) for n in range(len(machine.operations) + 2))
+        values["by_opcode"][isa] = _numbers(_below(opcodes, 4097))
+        values["op_first"][isa] = _numbers(_below([f.op for f, _ in ordered], len(machine.operations) + 2))
         values["op_forms"][isa] = _numbers(number[i] for i in range(len(ordered)))
         for kind in ("sreg", "breg"):
             parts = [part for key, part in names[kind].items() if key == "all" or isa in ranges.expand(key, machine.isas)]
@@ -173,9 +189,10 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
             tests=TESTS,
         ),
         "c/oric_forms.c": template(
-            "forms.c.j2", header=head, isas=machine.isas, **values, fields=tables.field_rows, modfields=tables.modfields,
-            mod_map=_numbers(tables.mod_map), operations=operations, mods=tables.mods, mod_text=_numbers(tables.mod_text),
-            aliases=aliases, strings=[f'"{text}\\0"' for text in tables.strings.texts], text=_numbers(tables.text),
+            "forms.c.j2", header=head, isas=machine.isas, **values, fields=tables.field_rows.rows,
+            modfields=tables.modfields.rows, mod_map=_numbers(tables.mod_map), operations=operations, mods=tables.mods,
+            mod_text=_numbers(tables.mod_text), aliases=aliases, strings=[f'"{text}\\0"' for text in tables.strings.texts],
+            text=_numbers(tables.text),
         ),
     }  # fmt: skip
 
