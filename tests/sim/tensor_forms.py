@@ -26,6 +26,12 @@ MOVES = [
 ]
 COPIES = ["128x256b", "128x128b", "4x256b", "64x128b.warpx2::02_13", "64x128b.warpx2::01_23", "32x128b.warpx4"]
 
+# Loads that find the least or greatest of a thread's registers too (sm_103a): shape, registers, operation.
+EXTREMES = [
+    ("32x32b", 2, "min.f32"), ("32x32b", 16, "max.f32"), ("32x32b", 64, "max.abs.f32"), ("32x32b", 4, "min.abs.NaN.f32"),
+    ("32x32b", 8, "max.NaN.f32"), ("32x32b", 128, "min.u32"), ("32x32b", 8, "max.s32"), ("16x32bx2", 4, "max.u32"),
+    ("16x32bx2", 8, "min.s32"), ("16x32bx2", 32, "min.NaN.f32"), ("16x32bx2", 2, "max.abs.NaN.f32"),
+]  # fmt: skip
 PAIRS = ("f16", "i8", "f8f6f4")  # kinds of products by two CTAs
 
 
@@ -121,6 +127,25 @@ def move_kernel(store: bool, shape: str, count: int, half: bool) -> str:
         lines += [f"st.global.b32 [p1+{4 * j}], r{j};" for j in range(words)]
     name = move_name(store, shape, count, half)
     return f".visible .entry {name}(.param .u64 p_cells, .param .u64 p_words) {{\n" + "\n".join([*lines, *_end()]) + "\n"
+
+
+def extreme_name(shape: str, count: int, operation: str) -> str:
+    """Name of a kernel of a load that finds an extreme."""
+    return f"red_{shape}_x{count}_{operation.replace('.', '_')}"
+
+
+def extreme_kernel(shape: str, count: int, operation: str) -> str:
+    """`words` are the registers, and behind them the extreme."""
+    names = "{" + ", ".join(f"r{j}" for j in range(count)) + "}"
+    extreme = "f" if operation.endswith("f32") else "y"
+    lines = [*_begin(), ".reg .f32 f;", "ld.param.u64 p0, [p_cells];", f"mad.wide.u32 p0, t, {4 * COLUMNS}, p0;"]
+    lines += ["ld.param.u64 p1, [p_words];", f"mad.wide.u32 p1, t, {4 * (count + 1)}, p1;", *_cells(True, "p0")]
+    middle = f", {count}" if shape == "16x32bx2" else ""
+    lines += [f"tcgen05.ld.red.sync.aligned.{shape}.x{count}.{operation} {names}, {extreme}, [mine]{middle};"]
+    lines += ["tcgen05.wait::ld.sync.aligned;", *(f"st.global.b32 [p1+{4 * j}], r{j};" for j in range(count))]
+    lines += [f"st.global.b32 [p1+{4 * count}], {extreme};", *_end()]
+    name = extreme_name(shape, count, operation)
+    return f".visible .entry {name}(.param .u64 p_cells, .param .u64 p_words) {{\n" + "\n".join(lines) + "\n"
 
 
 def _image() -> list[str]:
@@ -242,3 +267,8 @@ def module_text() -> str:
     text += "".join(move_kernel(store, *move) for store in (False, True) for move in MOVES)
     text += "".join(copy_kernel(s) for s in COPIES) + "".join(product_kernel(p) for p in PRODUCTS)
     return text + "".join(pair_kernel(kind) for kind in PAIRS) + allocation_kernel()
+
+
+def extremes_text() -> str:
+    """The PTX module of what only sm_103a and sm_110a have."""
+    return ".version 9.0\n.target sm_103a\n.address_size 64\n" + "".join(extreme_kernel(*e) for e in EXTREMES)

@@ -14,7 +14,19 @@ import pytest
 from tests.sim.group_forms import Placing, place
 from tests.sim.matrix_forms import Form, pack_metadata
 from tests.sim.matrix_numbers import CODE_BITS, DTYPE, codes_of, integers_of, sparse_places, value
-from tests.sim.tensor_forms import COLUMNS, COPIES, MOVES, PRODUCTS, ROOM, SHAPES, Product, copy_name, move_name
+from tests.sim.tensor_forms import (
+    COLUMNS,
+    COPIES,
+    EXTREMES,
+    MOVES,
+    PRODUCTS,
+    ROOM,
+    SHAPES,
+    Product,
+    copy_name,
+    extreme_name,
+    move_name,
+)
 from tests.sim.vendor_cubins import cubin
 
 Array = np.ndarray[Any, Any]
@@ -68,6 +80,40 @@ def test_loads_and_stores(move: tuple[str, int, bool]) -> None:
                 want_words[thread, r], want_cells[row, column] = cells[row, column], stored[thread, r]
     np.testing.assert_array_equal(words, want_words)
     np.testing.assert_array_equal(after, want_cells)
+
+
+def extreme(values: Array, operation: str) -> Array:
+    """tcgen05.ld.red, min and max of PTX 9.0: without `.NaN` numbers are preferred to NaN; with it a NaN is the canonical one."""
+    words = operation.split(".")
+    if words[-1] != "f32":
+        found: Array = getattr(values.view(np.int32 if words[-1] == "s32" else np.uint32), words[0])(axis=1)
+        return found.view(np.uint32)
+    floats = np.abs(values.view(np.float32)) if "abs" in words else values.view(np.float32)
+    ufunc = {"min": (np.fmin, np.minimum), "max": (np.fmax, np.maximum)}[words[0]]["NaN" in words]
+    found = ufunc.reduce(floats, axis=1)
+    return np.where(np.isnan(found), np.uint32(0x7FFFFFFF), found.view(np.uint32))
+
+
+@pytest.mark.parametrize("case", EXTREMES, ids=lambda c: extreme_name(*c))
+def test_loads_with_an_extreme(case: tuple[str, int, str]) -> None:
+    """The least or greatest of a thread's registers, of magnitudes with `.abs`; NaN are among the operands."""
+    shape, count, operation = case
+    rng = np.random.default_rng(count)
+    cells = rng.integers(0, 1 << 32, (128, COLUMNS), dtype=np.uint32)
+    if operation.endswith("f32"):
+        cells = rng.normal(0, 100, (128, COLUMNS)).astype(np.float32).view(np.uint32)
+        cells[rng.random(cells.shape) < 0.1] = 0x7FC00001
+        cells[5] = 0x7FC00000
+    words = np.zeros((128, count + 1), np.uint32)
+    red = oric.sim.load(cubin("tensor", "sm_103a"))
+    red.launch(extreme_name(shape, count, operation), 1, 128, [cells, words])
+    want = np.zeros((128, count), np.uint32)
+    for thread in range(128):
+        for r in range(count):
+            row, column = cell(shape, thread % 32, r, count)
+            want[thread, r] = cells[row + thread // 32 * 32, column]
+    np.testing.assert_array_equal(words[:, :count], want)
+    np.testing.assert_array_equal(words[:, count], extreme(want, operation))
 
 
 def descriptor(placing: Placing) -> int:

@@ -7,8 +7,8 @@
 #include "sim_memcheck.h"
 
 enum { MAX_BOX = 256, MAX_PIXELS = 1024, MAX_STEP = 8, ALIGNMENT = 64, SHARED_ALIGNMENT = 128 };
-enum { U8 = 0, U16, U32, S32, U64, S64, F16, F32, F64, BF16, TYPES };
-enum { SWIZZLES = 5 };
+enum { U8 = 0, U16, U32, S32, U64, S64, F16, F32, F32_FTZ, F64, BF16, TYPES };
+enum { SWIZZLE_128 = 3, SWIZZLE_128_UNITS_32, SWIZZLES };
 
 #define MAGIC 0x50414d544349524full /* "ORICTMAP" */
 #define MOST_BYTES (1u << 18)   /* more than the shared memory of a block */
@@ -17,7 +17,7 @@ _Static_assert(sizeof(sim_tensor_bytes) == SIM_TENSOR_BYTES, "as runtime/oric/si
 
 static const sim_element elements[TYPES] = {
     {1, 1, SIM_UNSIGNED}, {2, 1, SIM_UNSIGNED}, {4, 1, SIM_UNSIGNED}, {4, 1, SIM_SIGNED}, {8, 1, SIM_UNSIGNED},
-    {8, 1, SIM_SIGNED},   {2, 1, SIM_F16},      {4, 1, SIM_F32},      {8, 1, SIM_F64},    {2, 1, SIM_BF16},
+    {8, 1, SIM_SIGNED},   {2, 1, SIM_F16},      {4, 1, SIM_F32},      {0, 0, 0},          {8, 1, SIM_F64},      {2, 1, SIM_BF16},
 };
 
 static const uint8_t zeros[SIM_PIECE];
@@ -34,10 +34,13 @@ static int bad(sim_warp *w, uint32_t lane, const char *what)
     return 0;
 }
 
+/* Bytes of a swizzle. */
+static uint32_t span_of(unsigned swizzle) { return swizzle > SWIZZLE_128 ? 128 : 16u << swizzle; }
+
 /* Everything that the walk relies on: the bytes may be anything. */
-static int possible(const sim_tensor_bytes *t)
+static int possible(const sim_tensor *t)
 {
-    if (t->rank < 1 || t->rank > SIM_TENSOR_RANKS || t->type >= TYPES || t->swizzle >= SWIZZLES || t->fill > 1 || t->mode > SIM_IM2COL)
+    if (t->rank < 1 || t->rank > SIM_TENSOR_RANKS || t->mode > SIM_IM2COL)
         return 0;
     uint32_t bytes = elements[t->type].bytes, most = t->mode == SIM_IM2COL ? MAX_PIXELS : MAX_BOX;
     if (t->fill && elements[t->type].kind < SIM_F32)
@@ -48,18 +51,68 @@ static int possible(const sim_tensor_bytes *t)
     return t->box[0] * bytes % SIM_PIECE == 0 && t->address % bytes == 0 && (t->mode == SIM_TILED || t->rank >= 3);
 }
 
+/* What a map can say and the simulator does not know; NULL: nothing. */
+static const char *unknown(const sim_tensor_bytes *raw, const sim_tensor *t)
+{
+    if (t->type >= TYPES || !elements[t->type].bytes || raw->flags >> 16 & 1)
+        return "tensor map of elements of this type";
+    if (raw->flags >> 11 & 3)
+        return "interleaved tensor map";
+    if (t->swizzle >= SWIZZLES || (t->swizzle && t->box[0] * elements[t->type].bytes != span_of(t->swizzle)))
+        return "swizzle of a tensor map";
+    return NULL;
+}
+
+static void unpack(const sim_tensor_bytes *raw, sim_tensor *t)
+{
+    uint32_t f = raw->flags, swizzle = f >> 13 & 3, units = f >> 19 & 7;
+    *t = (sim_tensor){.address = raw->address, .rank = (uint8_t)((f >> 4 & 7) + 1), .type = f >> 7 & 15, .fill = f >> 15 & 1, .mode = raw->mode};
+    t->swizzle = (uint8_t)swizzle;
+    if (units || f >> 22 & 1)
+        t->swizzle = swizzle == SWIZZLE_128 && units == 1 && !(f >> 22 & 1) ? SWIZZLE_128_UNITS_32 : SWIZZLES;
+    for (int i = 0; i < SIM_TENSOR_RANKS; i++) {
+        t->last[i] = raw->last[i];
+        t->box[i] = (uint16_t)((i ? raw->box >> (8 * (i - 1)) & 255 : raw->steps >> 24) + 1);
+        t->steps[i] = (uint8_t)((raw->steps >> 3 * i & 7) + 1);
+        if (i < SIM_TENSOR_RANKS - 1)
+            t->strides[i] = (uint64_t)raw->strides[i] << 4 | (uint64_t)(raw->strides_high >> 4 * i & 15) << 36;
+    }
+    if (t->mode != SIM_IM2COL)
+        return;
+    memcpy(t->box, raw->columns, sizeof raw->columns);
+    memcpy(t->lower, raw->lower, sizeof t->lower);
+    memcpy(t->upper, raw->upper, sizeof t->upper);
+}
+
+/* A map of the host's, or one that device code has made of zeros. */
+static int is_map(const sim_tensor_bytes *raw)
+{
+    static const sim_tensor_bytes none;
+    const uint8_t *ours = (const uint8_t *)&raw->unknown;
+    if (raw->magic == MAGIC && raw->version == SIM_TENSOR_VERSION)
+        return 1;
+    return memcmp(raw, &none, sizeof none) != 0 && memcmp(ours, &none, sizeof none - offsetof(sim_tensor_bytes, unknown)) == 0;
+}
+
 int sim_tensor_read(sim_warp *w, uint32_t lane, uint64_t address, unsigned rank, int mode, sim_box *box)
 {
-    uint8_t *to = (uint8_t *)&box->tensor;
+    sim_tensor_bytes raw;
+    uint8_t *to = (uint8_t *)&raw;
     for (uint32_t i = 0; i < SIM_TENSOR_BYTES; i += SIM_PIECE) {
         const uint8_t *from = place(w, lane, GENERIC, address + i, SIM_PIECE, 0);
         if (!from)
             return 0;
         memcpy(to + i, from, SIM_PIECE);
     }
-    const sim_tensor_bytes *t = &box->tensor;
-    if (address % ALIGNMENT || t->magic != MAGIC || t->version != SIM_TENSOR_VERSION)
+    sim_tensor *t = &box->tensor;
+    if (address % ALIGNMENT || !is_map(&raw))
         return bad(w, lane, "no tensor map of oric.sim at this address");
+    unpack(&raw, t);
+    const char *what = unknown(&raw, t);
+    if (what) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, lane, what);
+        return 0;
+    }
     if (!possible(t))
         return bad(w, lane, "damaged tensor map");
     if (t->rank != rank || t->mode != mode)
@@ -69,7 +122,7 @@ int sim_tensor_read(sim_warp *w, uint32_t lane, uint64_t address, unsigned rank,
 }
 
 /* Swizzles move 16-byte (the last one: 32-byte) units within a span of 32, 64 or 128 bytes, by the address of the span's line. */
-static uint64_t swizzled(const sim_tensor_bytes *t, uint64_t address)
+static uint64_t swizzled(const sim_tensor *t, uint64_t address)
 {
     static const uint8_t masks[SWIZZLES] = {0, 1, 3, 7, 3}, units[SWIZZLES] = {4, 4, 4, 4, 5};
     return address ^ (address >> 7 & masks[t->swizzle]) << units[t->swizzle];
@@ -109,7 +162,7 @@ static void add_piece(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer
 /* Row `number` of the box in shared memory: elements at `at` and behind it along dimension 0. */
 static void add_row(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *t, const int64_t *at, uint32_t number)
 {
-    const sim_tensor_bytes *d = &b->tensor;
+    const sim_tensor *d = &b->tensor;
     uint64_t global = d->address;
     uint32_t row_bytes = d->box[0] * b->element, each = SIM_PIECE / b->element;
     int inside = 1;
@@ -131,7 +184,7 @@ static void add_row(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *
 }
 
 /* Elements along a dimension of a tile. */
-static uint32_t extent(const sim_tensor_bytes *d, int dimension)
+static uint32_t extent(const sim_tensor *d, int dimension)
 {
     return dimension == 0 ? d->box[0] : (uint32_t)(d->box[dimension] + d->steps[dimension] - 1) / d->steps[dimension];
 }
@@ -147,7 +200,7 @@ static uint64_t tile_bytes(const sim_box *b)
 
 static uint32_t walk_tile(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *t)
 {
-    const sim_tensor_bytes *d = &b->tensor;
+    const sim_tensor *d = &b->tensor;
     uint32_t index[SIM_TENSOR_RANKS] = {0}, row = 0;
     for (;;) {
         int64_t at[SIM_TENSOR_RANKS];
@@ -165,7 +218,7 @@ static uint32_t walk_tile(sim_warp *w, uint32_t lane, const sim_box *b, sim_tran
 /* Pixel after pixel through the box of W, H and D, then the next image. */
 static uint32_t walk_pixels(sim_warp *w, uint32_t lane, const sim_box *b, sim_transfer *t)
 {
-    const sim_tensor_bytes *d = &b->tensor;
+    const sim_tensor *d = &b->tensor;
     int64_t pixel[SIM_TENSOR_RANKS] = {b->at[0], b->at[1], b->at[2], b->at[3], b->at[4]};
     for (uint32_t row = 0; row < d->box[1] && !w->sim->fault.code; row++) {
         int64_t at[SIM_TENSOR_RANKS];

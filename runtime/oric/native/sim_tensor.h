@@ -6,27 +6,44 @@
 enum { SIM_TENSOR_RANKS = 5, SIM_TENSOR_BYTES = 128 };
 
 /*
- * The 128 bytes. The hardware's layout is not public; this one is ours (runtime/oric/sim/tensor.py packs it). Numbers are
+ * The 128 bytes. The first 64 are the hardware's, as far as the code shows that ptxas makes of tensormap.replace; with zeros behind
+ * them they are a map of tiles that device code has made. The rest is ours (runtime/oric/sim/tensor.py packs it). Numbers are
  * little-endian, arrays begin with the innermost dimension.
  */
 typedef struct {
-    uint64_t magic;
     uint64_t address;
-    uint64_t strides[4];   /* bytes, of dimensions 1 to 4 */
+    uint32_t flags;        /* 4-6 rank minus one, 7-10 type, 11-12 interleaving, 13-14 swizzle, 15 fill, 16 TF32, 19-21 the swizzle's units,
+                              22 swizzle of 96 bytes */
+    uint32_t strides[4];   /* bits 4 to 35 of those of dimensions 1 to 4, in bytes */
+    uint32_t strides_high; /* bits 36 to 39, four for each */
     uint32_t last[5];      /* size of each dimension minus one */
-    uint16_t box[5];       /* elements in space; in im2col mode box[0] channels and box[1] pixels */
-    uint8_t steps[5];
-    uint8_t rank, type, swizzle, fill, mode;
-    int16_t lower[3], upper[3]; /* im2col: corners of the pixels' box */
+    uint32_t steps;        /* 0-14 element strides minus one, three bits each; 24-31 box[0] minus one */
+    uint32_t box;          /* box[1] to box[4] minus one, a byte each */
+    uint32_t unknown;
+    uint64_t magic;
     uint16_t version;
-    uint8_t unused[26];
+    uint8_t mode, unused;
+    uint16_t columns[2]; /* im2col: channels and pixels */
+    int16_t lower[3], upper[3]; /* corners of the pixels' box */
+    uint8_t rest[36];
 } sim_tensor_bytes;
 
-enum { SIM_TENSOR_VERSION = 1, SIM_TILED = 0, SIM_IM2COL = 1 };
+enum { SIM_TENSOR_VERSION = 2, SIM_TILED = 0, SIM_IM2COL = 1 };
+
+/* What they say. */
+typedef struct {
+    uint64_t address;
+    uint64_t strides[4];
+    uint32_t last[5];
+    uint16_t box[5]; /* elements in space; in im2col mode box[0] channels and box[1] pixels */
+    uint8_t steps[5];
+    uint8_t rank, type, swizzle, fill, mode;
+    int16_t lower[3], upper[3];
+} sim_tensor;
 
 /* Where a box of a tensor meets shared memory. */
 typedef struct {
-    sim_tensor_bytes tensor;
+    sim_tensor tensor;
     uint32_t element;  /* bytes */
     uint64_t shared;   /* address of the box there (ORIC_MEM_CLUSTER) */
     int32_t at[5];     /* coordinates of the first element */

@@ -1,7 +1,8 @@
 """Tensor maps: descriptions of tensors in global memory for the tensor memory accelerator.
 
-What ``cuTensorMapEncodeTiled`` and ``cuTensorMapEncodeIm2col`` do on a GPU. The hardware's layout of the 128 bytes is not public;
-these have one of their own (``sim_tensor.h``), so code that takes a tensor map apart or changes it does not run here.
+What ``cuTensorMapEncodeTiled`` and ``cuTensorMapEncodeIm2col`` do on a GPU. The hardware's layout of the 128 bytes is not public,
+but the code that ptxas makes of ``tensormap.replace`` shows where the fields of tiles are: those have their places, so that code
+can change them; the rest (im2col) has places of our own (``sim_tensor.h``).
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from .arguments import Address
 
 _MAGIC: Final = b"ORICTMAP"
-_VERSION: Final = 1
-_LAYOUT: Final = struct.Struct("<8sQ4Q5I5H5B5B3h3hH26s")
+_VERSION: Final = 2
+_LAYOUT: Final = struct.Struct("<QI4II5IIII8sHBB2H3h3h36s")
 _RANKS: Final = 5
 _TYPES: Final = {
     "uint8": (0, 1), "uint16": (1, 2), "uint32": (2, 4), "int32": (3, 4), "uint64": (4, 8), "int64": (5, 8),
-    "float16": (6, 2), "float32": (7, 4), "float64": (8, 8), "bfloat16": (9, 2),
+    "float16": (6, 2), "float32": (7, 4), "float64": (9, 8), "bfloat16": (10, 2),
 }  # fmt: skip
 _FLOATS: Final = {"float16", "float32", "float64", "bfloat16"}
-_SWIZZLES: Final = {"none": (0, 0), "32B": (1, 32), "64B": (2, 64), "128B": (3, 128), "128B_ATOM_32B": (4, 128)}
+_SWIZZLES: Final = {"none": (0, 0), "32B": (1, 32), "64B": (2, 64), "128B": (3, 128), "128B_ATOM_32B": (3 | 1 << 6, 128)}
 _TILED: Final = 0
 _IM2COL: Final = 1
 _ALIGN: Final = 16
@@ -42,7 +43,7 @@ class _Tensor(NamedTuple):
     dims: tuple[int, ...]
     strides: tuple[int, ...]
     steps: tuple[int, ...]
-    swizzle: int
+    swizzle: int  # mode, and from bit 6 on what its units are
     span: int  # bytes of a swizzle; 0 without
     fill: int
 
@@ -168,9 +169,12 @@ def _pack(tensor: _Tensor, mode: int, box: tuple[int, ...], lower: tuple[int, ..
     def filled(values: tuple[int, ...], count: int, rest: int) -> tuple[int, ...]:
         return (*values, *(rest,) * (count - len(values)))
 
-    rank = len(tensor.dims)
+    flags = (len(tensor.dims) - 1) << 4 | tensor.kind << 7 | tensor.swizzle << 13 | tensor.fill << 15
+    steps, tile = filled(tensor.steps, _RANKS, 1), filled(box if mode == _TILED else (), _RANKS, 1)
     return _LAYOUT.pack(
-        _MAGIC, tensor.address, *filled(tensor.strides, _RANKS - 1, 0), *filled(tuple(d - 1 for d in tensor.dims), _RANKS, 0),
-        *filled(box, _RANKS, 1), *filled(tensor.steps, _RANKS, 1), rank, tensor.kind, tensor.swizzle, tensor.fill, mode,
-        *filled(lower, _RANKS - 2, 0), *filled(upper, _RANKS - 2, 0), _VERSION, b"",
+        tensor.address, flags, *((s >> 4) & 0xFFFFFFFF for s in filled(tensor.strides, _RANKS - 1, 0)),
+        sum((s >> 36) << 4 * i for i, s in enumerate(tensor.strides)), *filled(tuple(d - 1 for d in tensor.dims), _RANKS, 0),
+        sum((s - 1) << 3 * i for i, s in enumerate(steps)) | (tile[0] - 1) << 24,
+        sum((b - 1) << 8 * i for i, b in enumerate(tile[1:])), 0, _MAGIC, _VERSION, mode, 0, *(box if mode == _IM2COL else (0, 0)),
+        *filled(lower, _RANKS - 2, 0), *filled(upper, _RANKS - 2, 0), b"",
     )  # fmt: skip

@@ -35,6 +35,7 @@ def main() -> int:
         make("matrix", target, matrix_forms.module_text(target))
     make("group", "sm_90a", group_forms.module_text())
     make("tensor", "sm_100a", tensor_forms.module_text())
+    make("tensor", "sm_103a", tensor_forms.extremes_text())
     for target in ("sm_80", "sm_90a", "sm_100a", "sm_120a"):
         make("gemm", target)
     return 0
