@@ -175,6 +175,7 @@ def _pack(tensor: _Tensor, mode: int, box: tuple[int, ...], lower: tuple[int, ..
         tensor.address, flags, *((s >> 4) & 0xFFFFFFFF for s in filled(tensor.strides, _RANKS - 1, 0)),
         sum((s >> 36) << 4 * i for i, s in enumerate(tensor.strides)), *filled(tuple(d - 1 for d in tensor.dims), _RANKS, 0),
         sum((s - 1) << 3 * i for i, s in enumerate(steps)) | (tile[0] - 1) << 24,
-        sum((b - 1) << 8 * i for i, b in enumerate(tile[1:])), 0, _MAGIC, _VERSION, mode, 0, *(box if mode == _IM2COL else (0, 0)),
+        sum((b - 1) << 8 * i for i, b in enumerate(tile[1:])),
+        0, _MAGIC, _VERSION, mode, 0, *(box if mode == _IM2COL else (0, 0)),
         *filled(lower, _RANKS - 2, 0), *filled(upper, _RANKS - 2, 0), b"",
     )  # fmt: skip

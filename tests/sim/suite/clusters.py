@@ -51,6 +51,11 @@ def cluster_ring(rng: Any) -> Case:
     v = x.astype(object)
     for turn in range(1, ranks):
         before = np.roll(x, turn, axis=1)
-        parts = [v[..., 0] + before[..., 0], v[..., 1] * 3 + before[..., 1], np.maximum(v[..., 2], before[..., 2]), v[..., 3] ^ before[..., 3]]
+        parts = [
+            v[..., 0] + before[..., 0],
+            v[..., 1] * 3 + before[..., 1],
+            np.maximum(v[..., 2], before[..., 2]),
+            v[..., 3] ^ before[..., 3],
+        ]
         v = np.stack(parts, axis=-1)
     return Case(2 * ranks, 32, [x, out(x.shape, np.int32)], {1: s32(v)}, cluster=ranks)

@@ -42,7 +42,15 @@ def tensor_stencil(rng: Any) -> Case:
     nz, ny, nx = 7, 9, 12
     x = whole(rng, (nz, ny, nx), np.int32)
     p = np.pad(x, 1)
-    want = -6 * x + p[1:-1, 1:-1, :-2] + p[1:-1, 1:-1, 2:] + p[1:-1, :-2, 1:-1] + p[1:-1, 2:, 1:-1] + p[:-2, 1:-1, 1:-1] + p[2:, 1:-1, 1:-1]
+    want = (
+        -6 * x
+        + p[1:-1, 1:-1, :-2]
+        + p[1:-1, 1:-1, 2:]
+        + p[1:-1, :-2, 1:-1]
+        + p[1:-1, 2:, 1:-1]
+        + p[:-2, 1:-1, 1:-1]
+        + p[2:, 1:-1, 1:-1]
+    )
     args = [Tensor(x, {"box": [12, 6, 6]}), out(x.shape, np.int32), nx, ny, nz]
     return Case((2, 3, 2), 128, args, {1: want})
 
@@ -71,7 +79,9 @@ def tensor_dimensions(rng: Any) -> Case:
         b = np.zeros((2, 2, 2, 16), np.int64)
         b[: 1 + k] = four[1 - k : 3 - k, 0:2, k : k + 2, 4:20]
         c = np.pad(one, 32)[64 * k : 64 * k + 128]
-        want.append(a[t & 1, t >> 1 & 1, t >> 2 & 1, t >> 3 & 1, t >> 4] + 1000 * b.ravel()[127 - t] + 1000000 * c.astype(np.int64))
+        want.append(
+            a[t & 1, t >> 1 & 1, t >> 2 & 1, t >> 3 & 1, t >> 4] + 1000 * b.ravel()[127 - t] + 1000000 * c.astype(np.int64)
+        )
     maps = [Tensor(five, {"box": [8, 2, 2, 2, 2]}), Tensor(four, {"box": [16, 2, 2, 2]}), Tensor(one, {"box": [128]})]
     return Case(2, 128, [*maps, out((2, 128), np.int32)], {3: s32(want)})
 

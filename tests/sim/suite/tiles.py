@@ -10,7 +10,6 @@ import numpy as np
 from .case import Array, Case, Close, kernel, out
 
 
-
 def whole(rng: Any, shape: Any, low: int = -4, high: int = 4) -> Array:
     return rng.integers(low, high + 1, shape)
 
