@@ -9,13 +9,18 @@ import numpy as np
 import oric.sim
 import pytest
 from oric.sim import Modes
+from oric.sim.faults import instruction_text
+from oric.support import elf
+from oric_tables import ops
 
-from tests.sim.vendor_cubins import module
+from tests.sim.program import word
+from tests.sim.vendor_cubins import cubin, module
 
 TARGETS = ("sm_90a", "sm_120a")
 SHAPE = (3, 4, 5, 6, 8)  # of the tensor of five dimensions, the innermost last; fewer dimensions are its last ones
 BOX = (2, 2, 3, 2, 4)
 AT = (1, 1, 4, 2, 4)  # the third dimension ends within the box
+SM_120 = ops.ISAS.index("sm_120")
 targets = pytest.mark.parametrize("target", TARGETS)
 
 
@@ -88,3 +93,18 @@ def test_wrong_sizes_are_faults() -> None:
         mod.launch("block", 4, 64, arguments, shared_bytes=2048, cluster=4)
     with pytest.raises(oric.sim.OutOfBounds, match="the cluster's shared memory"):
         mod.launch("block", 4, 64, [*arguments[:1], where([], [], 5, 0), *arguments[2:4], 32], shared_bytes=2048, cluster=4)
+
+
+@pytest.mark.parametrize("modes", [Modes(), Modes(memcheck=True)])
+def test_blocks_larger_than_shared_memory(modes: Modes) -> None:
+    """The driver's function takes 32 bits of size: nothing is copied, and the memory checker does not look at each place."""
+    data = bytearray(cubin("peers", "sm_120a"))
+    image = elf.read(bytes(data))
+    code, start = image.functions["block"].text, image.sections[image.functions["block"].section].offset
+    for at in range(0, len(code), 16):  # without the arrival that expects the bytes: an mbarrier cannot expect so many
+        if "SYNCS.ARRIVE" in instruction_text(SM_120, code, at):
+            data[start + at : start + at + 16] = word(SM_120, "NOP")
+    mod = oric.sim.load(bytes(data))
+    arguments = [bytes(128), where([], [], 1, 0), mod.buffer(4096), mod.buffer(4096), 1 << 30]
+    with pytest.raises(oric.sim.OutOfBounds, match=r"1073741824-byte write to the cluster's shared memory"):
+        mod.launch("block", 4, 64, arguments, shared_bytes=2048, cluster=4, modes=modes)

@@ -83,6 +83,8 @@ void sim_bulk_load(sim_warp *w, uint32_t lane, sim_load l, uint64_t from, uint32
     request r = {.to_space = CLUSTER, .from_space = GLOBAL, .to = l.to, .from = from, .bytes = bytes, .high = l.ctas};
     if (bytes % UNIT)
         sim_fault(w, ORIC_FAULT_ILLEGAL, lane, "bulk copy of bytes that are no multiple of 16");
+    else if (bytes > UNITS * UNIT) /* more than any shared memory, and for the memory checker too many places to look at */
+        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, ORIC_MEM_CLUSTER, l.to, bytes, 1);
     else
         to_ctas(w, lane, t, r, l.mbarrier, l.multicast);
 }
