@@ -1,4 +1,5 @@
 // only: sm_90a
+// nvcc: -diag-suppress 1556
 // Products of warp groups (wgmma): a warp fetches tiles by tensor copies, a group multiplies; three stages, one product always under way.
 #include "asynchronous.cuh"
 #include <cuda_fp16.h>

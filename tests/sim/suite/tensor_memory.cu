@@ -1,4 +1,5 @@
 // only: sm_100a
+// nvcc: -diag-suppress 1556
 // Products in tensor memory (tcgen05): one warp fetches tiles by tensor copies, one issues the products, all four bring out the result.
 #include "asynchronous.cuh"
 #include <cuda_fp16.h>
