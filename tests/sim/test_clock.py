@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import oric.sim
 import pytest
 from oric.sim import Modes, Timing
 
-from tests.sim.clock_pairs import PAIRS, Launch, N, flat, size, squares
+from tests.sim.clock_pairs import EVERYWHERE, LEVELS, PAIRS, TARGETS, Launch, N, flat, size, squares
 from tests.sim.vendor_cubins import module
 
 
@@ -20,10 +22,13 @@ def loaded() -> oric.sim.Module:
     return module("clock", "sm_90")
 
 
+def buffers(loaded: oric.sim.Module) -> tuple[oric.sim.Buffer, oric.sim.Buffer]:
+    return loaded.buffer(np.random.default_rng(1).random(N * 16, np.float32)), loaded.buffer(N * 64)
+
+
 @pytest.fixture(scope="module")
 def memory(loaded: oric.sim.Module) -> tuple[oric.sim.Buffer, oric.sim.Buffer]:
-    x = loaded.buffer(np.random.default_rng(1).random(N * 16, np.float32))
-    return x, loaded.buffer(N * 64)
+    return buffers(loaded)
 
 
 def timing(loaded: oric.sim.Module, memory: Any, launch: Launch) -> Timing:
@@ -39,6 +44,34 @@ def test_ranking(loaded: oric.sim.Module, memory: Any, pair: str) -> None:
     assert fast.cycles < slow.cycles
 
 
+def rankings(target: str, pairs: Iterable[str]) -> dict[str, bool]:
+    """Whether the clock ranks pairs as it should, on another GPU."""
+    other = module("clock", target)
+    arrays = buffers(other)
+    cycles = {pair: [timing(other, arrays, launch).cycles for launch in PAIRS[pair]] for pair in pairs}
+    return {pair: fast < slow for pair, (fast, slow) in cycles.items()}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_ranking_on_other_gpus(target: str) -> None:
+    assert rankings(target, EVERYWHERE) == dict.fromkeys(EVERYWHERE, True)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", TARGETS)
+def test_ranking_of_every_pair_on_other_gpus(target: str) -> None:
+    assert rankings(target, PAIRS) == dict.fromkeys(PAIRS, True)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_ranking_of_levels(loaded: oric.sim.Module, memory: Any, name: str) -> None:
+    lower = module(name, "sm_90")
+    arrays = buffers(lower)
+    slow = {launch[0]: timing(lower, arrays, launch).cycles for launch in LEVELS[name]}
+    fast = {launch[0]: timing(loaded, memory, launch).cycles for launch in LEVELS[name]}
+    assert {kernel: fast[kernel] < slow[kernel] for kernel in slow} == dict.fromkeys(slow, True)
+
+
 def test_same_cycles_every_time(loaded: oric.sim.Module, memory: Any) -> None:
     launch = squares("gemm_tiled")
     assert timing(loaded, memory, launch) == timing(loaded, memory, launch)
@@ -47,7 +80,7 @@ def test_same_cycles_every_time(loaded: oric.sim.Module, memory: Any) -> None:
 def test_what_an_sm_does(loaded: oric.sim.Module, memory: Any) -> None:
     found = timing(loaded, memory, flat("copy", 1320))
     assert (found.machine, found.blocks, found.resident, found.warps) == ("H100 SXM", 10, 8, 64)
-    assert found.seconds == pytest.approx(found.cycles / 1.755e9)
+    assert found.seconds == pytest.approx(found.cycles / 1.98e9)
     assert {s.issued for s in found.stalls if "EXIT" in s.text} == {80}
     store = next(s for s in found.stalls if s.text.startswith("STG"))
     assert store.scoreboard > 80 * 200  # each warp waits for its load there
@@ -81,15 +114,29 @@ def test_barriers_and_conflicts_are_told(loaded: oric.sim.Module, memory: Any) -
 
 
 def test_trace(loaded: oric.sim.Module, memory: Any, tmp_path: Path) -> None:
+    """What the Trace Event Format asks of complete events ("X") and metadata ("M"); a warp has one instruction at a time."""
     found = timing(loaded, memory, flat("sum_shared", 132))
     path = tmp_path / "trace.json"
     found.write_trace(path)
-    events = json.loads(path.read_text())["traceEvents"]
+    document = json.loads(path.read_text())
+    assert document["displayTimeUnit"] in {"ms", "ns"}
+    events = document["traceEvents"]
     issues = [e for e in events if e["ph"] == "X"]
+    names = [e for e in events if e["ph"] == "M"]
+    assert len(issues) + len(names) == len(events)
     assert len(issues) == len(found.issues)
-    assert {e["tid"] for e in issues} == set(range(8))
-    assert all(e["dur"] >= 1 for e in issues)
+    assert {e["tid"] for e in issues} == {e["tid"] for e in names} == set(range(8))
+    assert {(e["name"], e["args"]["name"]) for e in names} == {("thread_name", f"warp {slot}") for slot in range(8)}
+    for e in issues:
+        assert {type(e[key]) for key in ("ts", "dur", "pid", "tid")} == {int}
+        assert e["dur"] >= 1
+        assert isinstance(e["name"], str)
+        assert e["name"]
+        assert isinstance(e["args"], dict)
     assert [e["ts"] for e in issues] == sorted(e["ts"] for e in issues)
+    for slot in range(8):
+        row = [e for e in issues if e["tid"] == slot]
+        assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in pairwise(row))
 
 
 def test_results_and_reports_are_as_without_a_clock(loaded: oric.sim.Module) -> None:
