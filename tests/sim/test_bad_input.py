@@ -6,6 +6,7 @@ import json
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,24 @@ def test_endless_loops_end(modes: Modes) -> None:
                     raise
     with pytest.raises(oric.sim.TimeLimit, match=r"time limit: 0.02 seconds are over \(kernel forever\)"):
         module.launch("forever", 2, 64, modes=modes, max_seconds=0.02)
+
+
+def test_the_time_limit_counts_for_the_second_run_of_the_memory_checker() -> None:
+    """Code that ends or not, as a byte of shared memory happens to be: the checker runs it again with other bytes there."""
+    data = cases.golden_cubin("saxpy", "sm_90")
+    start, _ = text_of(data, "saxpy")
+    rows = [
+        word(SM_90, "LDS", "R2", "RZ", 0x400),
+        word(SM_90, "ISETP", "P0", "R2", 0x5A5A5A5A, cmp="EQ"),
+        word(SM_90, "BRA", -16, guard="P0"),
+        word(SM_90, "EXIT"),
+    ]
+    text = b"".join(rows)
+    module = oric.sim.load(data[:start] + text + data[start + len(text) :])
+    begin = time.monotonic()
+    done = module.launch("saxpy", 1, 32, arguments(), shared_bytes=16, modes=Modes(memcheck=True), max_seconds=0.1)
+    assert [report.kind.name for report in done.reports] == ["UNINITIALISED"]
+    assert time.monotonic() - begin < 5
 
 
 WILD = {

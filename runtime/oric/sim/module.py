@@ -267,7 +267,7 @@ class Module:
             timing = timing_of(self.image) if record.modes & TIMING else None
             steps = steps_of(self.image.sim) if record.modes & STEPS else None
             done = statistics_of(self.image.sim, reports, printed, timing, steps)
-            if any(r.is_unwritten for r in reports) and not self._matters(name, record, before, printed):
+            if any(r.is_unwritten for r in reports) and not self._matters(name, record, max_seconds, before, printed):
                 done = done._replace(reports=tuple(r for r in reports if not r.is_unwritten))
             for number, address in enumerate(blocks[:-1]):
                 host.take(number, self.image.read(address, host.sizes()[number]))
@@ -293,7 +293,7 @@ class Module:
         places = [(a, size) for a, (size, _) in self._buffers.items()] + list(self.image.data.values())
         return {address: self.image.read(address, size) for address, size in places}
 
-    def _matters(self, name: str, record: Any, before: dict[int, bytes], printed: str) -> bool:
+    def _matters(self, name: str, record: Any, max_seconds: float | None, before: dict[int, bytes], printed: str) -> bool:
         """Whether what the last launch left depends on bytes of shared or local memory that nobody had written.
 
         Code may read such bytes and not use them, as merges do behind the end of their input. So the launch is done once
@@ -306,7 +306,7 @@ class Module:
             self.image.write(address, data)
         record.fill = _OTHER_FILL
         try:
-            return self._run(name, record, None, None, None) != printed or self._contents() != after
+            return self._run(name, record, max_seconds, None, None) != printed or self._contents() != after
         except ExecutionError:
             return True
         finally:
