@@ -19,6 +19,7 @@ static void free_cta(sim_cta *cta)
     if (cta->warps)
         for (uint32_t i = 0; i < cta->nwarps; i++) {
             sim_strict_end(&cta->warps[i]);
+            free(cta->warps[i].registers);
             free(cta->warps[i].local);
         }
     sim_memcheck_end(cta);

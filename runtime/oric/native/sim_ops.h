@@ -127,6 +127,8 @@ SIM_OP(set_scratch, sim_opd Rb, int high);
 SIM_OP(get_scratch, sim_opd Rd, int high);
 SIM_OP(trap, unsigned code);
 SIM_OP(nothing, int unused);
+SIM_OP(registers_take, sim_opd UPu, sim_opd URb);
+SIM_OP(registers_give, sim_opd URb);
 
 /* Conversions (sim_ops_convert.c). */
 SIM_OP(float_to_float, sim_opd Rd, sim_opd Rb, unsigned dtype, unsigned stype, unsigned rnd, unsigned ftz, unsigned part);

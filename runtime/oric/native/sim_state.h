@@ -78,6 +78,7 @@ typedef struct sim_warp {
     uint64_t pc;          /* address of the current instruction */
     uint32_t (*R)[SIM_LANES];
     uint32_t nregs;
+    uint32_t *registers; /* its own, when it has got more than a warp starts with; NULL: a part of the CTA's */
     uint32_t active;  /* lanes of the current group, before the guard */
     uint32_t dead;    /* lanes that have exited or never existed */
     uint32_t id;      /* warp of the CTA */
@@ -131,6 +132,7 @@ typedef struct sim_cta {
     uint32_t tensor_used; /* its granules in use */
     sim_warp *warps;
     uint32_t *registers;
+    uint32_t spare_registers; /* of a thread, that warps have given back */
     struct sim_async_queue *async; /* copies under way (sim_async.c); NULL while there are none and in other modes than strict */
     struct sim_shadow *shadow; /* memory checker; NULL in other modes */
 } sim_cta;
