@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,49 @@ def test_messages_name_line_and_column(tmp_path: Path, capsys: pytest.CaptureFix
     error = capsys.readouterr().err
     assert error.startswith(start)
     assert message in error
+
+
+ODD: list[Any] = [
+    None, True, 0, -1, 3, 1 << 31, 1 << 70, 10**400, 0.5, 1e999, float("nan"), "", "x", "saxpy", "\ud800", "\0", "..",
+    "x if x else y", "sum(x)", "x / 0", "1 // 0", [], [1], [1, 2, 3], [[1], [2, 3]], {}, {"fill": "a"}, {"fill": 10**400},
+    {"values": [[1], [2, 3]]}, {"arange": ["a", "b"]}, {"random": -1}, {"random": "x"}, {"file": 3}, {"file": "."},
+    {"file": "k.cubin"}, {"formula": 5}, {"formula": "x @ y"}, "complex64", "U4", "i4,f4", "zz",
+]  # fmt: skip
+
+
+def damaged(rng: random.Random, value: Any) -> Any:
+    """The same with odd values here and there; keys are lost or have another's value."""
+    if rng.random() < 0.04:
+        return rng.choice(ODD)
+    if isinstance(value, list):
+        return [damaged(rng, v) for v in value if rng.random() < 0.98]
+    if isinstance(value, dict):
+        return {
+            k: damaged(rng, value[k if rng.random() < 0.99 else rng.choice(list(value))]) for k in value if rng.random() < 0.98
+        }
+    return value
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_damaged_launch_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    """Whatever stands there: the launches run, or one line says where it is wrong."""
+    rng = random.Random(seed)
+    good = 0
+    for _ in range(80):
+        path = Path(write(tmp_path, {k: damaged(rng, v) for k, v in rng.choice((ONE, TWO)).items()}))
+        text = path.read_text()
+        if rng.random() < 0.2:
+            at = rng.randrange(len(text))
+            path.write_text(
+                text[:at] + rng.choice(["", "{", "]", '"', "9" * 5000, "\\ud800", ",", ":"]) + text[at + rng.randrange(3) :]
+            )
+        status = main([str(path), "--max-seconds", "5"])
+        told = capsys.readouterr().err.splitlines()
+        assert status == bool(told), told
+        good += status == 0
+        assert len(told) <= 2
+        assert all(line.startswith((f"oric run: error: {path}: ", f"{path}: wrong result: ")) for line in told), told
+    assert 0 < good < 80
 
 
 def test_places_of_values() -> None:
