@@ -10,7 +10,7 @@ import oric.sim
 import pytest
 from oric.sim import Kind, Modes
 
-from tests.sim.planted_cubins import TARGETS, check, lines, lines_with, module, of_kind, on
+from tests.sim.planted_cubins import PLANTED, TARGETS, check, lines, lines_with, module, of_kind, on
 
 OOB, ODD, UNWRITTEN, FREED, RACE = Kind.OUT_OF_BOUNDS, Kind.MISALIGNED, Kind.UNINITIALISED, Kind.USE_AFTER_FREE, Kind.RACE
 GLOBAL, SHARED, CLUSTER = "global", "shared", "the cluster's shared"
@@ -143,12 +143,17 @@ def reports_of(target: str, source: str, kernel: str, args: tuple[Argument, ...]
     """What a launch reports, however it ends."""
     loaded = module(source, target)
     values = [numbers() if a == "o" else a(loaded) if callable(a) else a for a in args]
-    cluster = {"cluster": 2} if kernel in {"remote", "gone"} else {}
+    cluster = {"cluster": 2} if kernel in {"remote", "gone", "cluster_race"} else {}
     try:
         done = loaded.launch(kernel, grid, 64, values, modes=Modes(memcheck=True), max_steps=20_000, **cluster)
     except oric.sim.ExecutionError as error:
         return list(error.reports)
     return list(done.reports)
+
+
+def racing(line: int) -> list[str]:
+    """The kinds of race that a line of transfers.cu is part of."""
+    return (PLANTED / "transfers.cu").read_text(encoding="utf-8").splitlines()[line - 1].partition("// RACE ")[2].split()
 
 
 def judge(target: str, source: str, fault: Fault, grid: int = 1) -> None:
@@ -204,6 +209,21 @@ def test_phase_that_is_never_over(target: str, what: int) -> None:
     assert "the phase of the mbarrier at 0x400 is never over" in str(found[0])
 
 
+@on(*WIDE)
+@pytest.mark.parametrize("what", [1, 2, 3, 4, 5])
+def test_race_between_blocks_of_a_cluster(target: str, what: int) -> None:
+    found = reports_of(target, "transfers", "cluster_race", ("o", what), grid=2)
+    assert found
+    places = frozenset(n for n in lines_with("transfers", "// RACE") if str(what) in racing(n))
+    for report in found:
+        assert report.kind == RACE
+        assert {report.block, report.first_block} == {(0, 0, 0), (1, 0, 0)}
+        assert report.thread == report.first_thread
+        assert lines(report) & places
+        assert lines(report, first=True) & places
+    assert " of block (" in str(found[0]).split("not ordered with")[1]
+
+
 @on(*LATE)
 def test_right_launches_have_no_report(target: str) -> None:
     for kernel, args in [
@@ -216,6 +236,7 @@ def test_right_launches_have_no_report(target: str) -> None:
     if target in WIDE:
         assert reports_of(target, "transfers", "remote", ("o", 0, 0, 0), grid=2) == []
         assert reports_of(target, "transfers", "gone", ("o", 0), grid=2) == []
+        assert reports_of(target, "transfers", "cluster_race", ("o", 0), grid=2) == []
 
 
 @on(*TARGETS)

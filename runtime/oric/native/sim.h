@@ -67,6 +67,7 @@ typedef struct {
     uint32_t ctaid[3];
     uint32_t tid[3];
     uint32_t other_tid[3]; /* thread of `first` */
+    uint32_t other_ctaid[3]; /* its CTA, for races */
     uint64_t first;        /* code addresses */
     uint64_t second;
     int32_t file;          /* ORIC_FILE_*, strict */

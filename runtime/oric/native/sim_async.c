@@ -108,7 +108,7 @@ sim_async *sim_async_add_mbarrier(sim_warp *w, sim_cta *owner, const void *mbarr
                                   size_t bytes)
 {
     if (w->shadow)
-        sim_memcheck_copies_arrive(w, owner, mbarrier);
+        sim_memcheck_copies_arrive(w, mbarrier);
     sim_async *fresh = enter(w, owner, SIM_BY_MBARRIER, mask, land, what, bytes);
     if (fresh) {
         fresh->mbarrier = mbarrier;

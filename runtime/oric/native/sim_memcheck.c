@@ -266,11 +266,12 @@ uint8_t *sim_memcheck_access(sim_warp *w, uint32_t lane, uint8_t *found, int fau
         report(w, lane, ORIC_REPORT_UNINITIALISED, space, address, size, write);
     if (map && write)
         set_bits(map, at, size);
-    uintptr_t own = (uintptr_t)found - (uintptr_t)w->cta->shared;
+    uint64_t offset = address;
+    sim_cta *owner = space == ORIC_MEM_SHARED ? w->cta : space == ORIC_MEM_CLUSTER ? sim_shared_owner(w, &offset) : NULL;
     if (s->mbarrier)
         sim_memcheck_sync(w, found);
-    else if (space == ORIC_MEM_SHARED && own < w->sim->launch.shared_bytes)
-        sim_race_access(w, lane, own, size,
+    else if (owner && (at = (uint64_t)((uintptr_t)found - (uintptr_t)owner->shared)) < w->sim->launch.shared_bytes)
+        sim_race_access(w, lane, owner, at, size,
                         s->atomic ? ORIC_ACCESS_ATOMIC : write ? ORIC_ACCESS_WRITE : ORIC_ACCESS_READ);
     return w->sim->fault.code ? NULL : found;
 }

@@ -25,7 +25,7 @@ uint8_t *sim_memcheck_access(sim_warp *w, uint32_t lane, uint8_t *found, int fau
 void sim_memcheck_commit(sim_warp *w); /* the asynchronous copies of the warp so far are a group */
 void sim_memcheck_copied(sim_warp *w, const uint8_t *to, uint64_t size); /* the current instruction starts a copy to these bytes */
 /* The copies so far, with that of the current instruction, will be seen by whoever waits at the mbarrier. */
-void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *mbarrier);
+void sim_memcheck_copies_arrive(sim_warp *w, const void *mbarrier);
 /* The accesses of the current instruction are of mbarriers: they order threads, and tests with plain loads do too. */
 void sim_memcheck_mbarrier(sim_warp *w);
 /* The current instruction does not need what it overwrites, unless it has a result: an atomic exchange. */

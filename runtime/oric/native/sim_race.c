@@ -19,7 +19,10 @@ enum { WORD = 4, MBARRIER_BYTES = 8, KEY_BYTES = 8, CAS_BYTES = 16, NO_BOARD = 7
 int sim_race_begin(sim_cta *cta)
 {
     sim_shadow *s = cta->shadow;
-    size_t n = s->nclocks = 2 * cta->nwarps;
+    const uint32_t *shape = cta->sim->launch.cluster;
+    s->nall = cta->nwarps * shape[0] * shape[1] * shape[2];
+    s->base = cta->nwarps * cta->rank;
+    size_t n = s->nclocks = 2 * s->nall;
     s->clocks = calloc(n * cta->nwarps, sizeof *s->clocks);
     s->barrier_clocks = calloc(n * SIM_CTA_BARRIERS, sizeof *s->barrier_clocks);
     s->key_clocks = calloc(n * SHADOW_KEYS, sizeof *s->key_clocks);
@@ -29,7 +32,7 @@ int sim_race_begin(sim_cta *cta)
     if (!s->clocks || !s->barrier_clocks || !s->key_clocks || !s->exit_clock || !s->cluster_clock || !s->cells)
         return 0;
     for (uint32_t i = 0; i < cta->nwarps; i++) {
-        s->clocks[i * n + i] = 1;
+        s->clocks[i * n + s->base + i] = 1;
         s->warps[i].stamp = 1;
         s->warps[i].board = NO_BOARD;
     }
@@ -49,8 +52,9 @@ void sim_race_end(sim_shadow *s)
 
 static uint32_t *clock_of(const sim_shadow *s, uint32_t warp) { return s->clocks + (size_t)warp * s->nclocks; }
 
-static uint32_t *key_of(const sim_shadow *s, const void *at)
+static uint32_t *key_of(const sim_warp *w, const void *at)
 {
+    const sim_shadow *s = sim_cluster_shadow(w);
     return s->key_clocks + (uintptr_t)at / KEY_BYTES % SHADOW_KEYS * s->nclocks;
 }
 
@@ -74,7 +78,7 @@ void sim_race_acquire(sim_shadow *s, uint32_t warp, const uint32_t *from)
 /* The copies of a warp up to a clock are over. */
 static void copies_done(sim_warp *w, uint32_t clock)
 {
-    uint32_t *known = &clock_of(w->shadow, w->id)[w->shadow->nwarps + w->id];
+    uint32_t *known = &clock_of(w->shadow, w->id)[w->shadow->nall + sim_warp_name(w)];
     *known = *known < clock ? clock : *known;
 }
 
@@ -193,10 +197,23 @@ void sim_memcheck_commit(sim_warp *w)
 /* An atomic without a result tells the others, but learns nothing. */
 static void sync_at(sim_warp *w, const void *at, int learns)
 {
-    uint32_t *key = key_of(w->shadow, at);
+    uint32_t *key = key_of(w, at);
     if (learns)
         sim_race_acquire(w->shadow, w->id, key);
     sim_race_release(w->shadow, w->id, key);
+}
+
+/* What an atomic and a read of the same memory have in common; never 0. */
+static uint64_t place_of(const sim_cta *owner, uint64_t address) { return ((uint64_t)owner->rank << 32 | address) / CAS_BYTES + 1; }
+
+/* The CTA of the cluster that has the byte in its shared memory; NULL: it is elsewhere. */
+static sim_cta *owner_of(const sim_warp *w, const uint8_t *at)
+{
+    const sim_cluster *cluster = w->cta->cluster;
+    for (uint32_t i = 0; i < cluster->nctas; i++)
+        if ((uintptr_t)at - (uintptr_t)cluster->ctas[i]->shared < w->sim->launch.shared_bytes)
+            return cluster->ctas[i];
+    return NULL;
 }
 
 /* Forget the reads there that waited for an explanation. */
@@ -216,21 +233,25 @@ static void forget_doubts(const sim_shadow *s, uint64_t place)
 /* The words of an mbarrier are marked: some models test it with a plain load, even before they first arrive there. */
 void sim_memcheck_sync(sim_warp *w, const void *at)
 {
-    uintptr_t place = (uintptr_t)at - (uintptr_t)w->cta->shared;
-    for (uint32_t i = 0; place < w->sim->launch.shared_bytes && i < MBARRIER_BYTES; i += WORD) {
-        sim_cell *cell = &w->shadow->cells[(place + i) / WORD];
-        if (!cell->mbarrier)
-            forget_doubts(w->shadow, (place + i) / CAS_BYTES + 1);
+    const sim_cluster *cluster = w->cta->cluster;
+    const sim_cta *owner = owner_of(w, at);
+    uint64_t place = owner ? (uint64_t)((const uint8_t *)at - owner->shared) : 0;
+    for (uint32_t i = 0; owner && i < MBARRIER_BYTES; i += WORD) {
+        sim_cell *cell = &owner->shadow->cells[(place + i) / WORD];
+        for (uint32_t k = 0; !cell->mbarrier && k < cluster->nctas; k++)
+            forget_doubts(cluster->ctas[k]->shadow, place_of(owner, place + i));
         cell->mbarrier = 1;
     }
     sync_at(w, at, 1);
 }
 
-void sim_memcheck_copies_arrive(sim_warp *w, const sim_cta *owner, const void *mbarrier)
+void sim_memcheck_copies_arrive(sim_warp *w, const void *mbarrier)
 {
     sim_shadow *s = w->shadow;
-    s->arrives = owner == w->cta ? SHADOW_ARRIVES : SHADOW_ARRIVES_ELSEWHERE;
-    key_of(s, mbarrier)[s->nwarps + w->id] = sim_shadow_of(w)->stamp++;
+    s->arrives = 1;
+    key_of(w, mbarrier)[s->nall + sim_warp_name(w)] = sim_shadow_of(w)->stamp++;
+    if (s->atomic) /* a reduction touches memory as the thread, not as a copy */
+        sim_race_release(s, w->id, key_of(w, mbarrier));
 }
 
 static int ordered(const sim_warp *w, uint32_t lane, const sim_touch *before)
@@ -238,30 +259,36 @@ static int ordered(const sim_warp *w, uint32_t lane, const sim_touch *before)
     const sim_shadow *s = w->shadow;
     const uint32_t *known = clock_of(s, w->id);
     if (before->access == ORIC_ACCESS_COPY)
-        return before->clock <= known[s->nwarps + before->warp];
-    if (before->warp != w->id)
+        return before->clock <= known[s->nall + before->warp];
+    if (before->warp != sim_warp_name(w))
         return before->clock <= known[before->warp];
     const sim_warp_shadow *own = &s->warps[w->id];
     return before->lane == lane || before->step <= own->synced || lanes_ordered(own, before->lane, before->step, lane);
 }
 
-static void report(sim_warp *w, uint32_t lane, const sim_touch *first, int access, uint64_t address, uint32_t size, uint64_t pc)
+/* The warp of the cluster with that number. */
+static sim_warp *named(const sim_warp *w, uint32_t name)
+{
+    uint32_t nwarps = w->shadow->nwarps;
+    return &w->cta->cluster->ctas[name / nwarps]->warps[name % nwarps];
+}
+
+static void report(sim_warp *w, uint32_t lane, const sim_cta *owner, const sim_touch *first, int access, uint64_t address, uint32_t size,
+                   uint64_t pc)
 {
     oric_sim_report r = {0};
-    const uint32_t *block = w->sim->launch.block;
-    uint32_t flat = first->warp * SIM_LANES + first->lane;
+    const sim_warp *other = named(w, first->warp);
     r.kind = ORIC_REPORT_RACE;
     r.first = pc >> 36 << 36 | (uint64_t)first->pc << 4;
     r.second = pc;
-    r.space = ORIC_MEM_SHARED;
-    r.address = address;
+    r.space = owner == w->cta ? ORIC_MEM_SHARED : ORIC_MEM_CLUSTER;
+    r.address = owner == w->cta ? address : (uint64_t)owner->rank << SIM_RANK_SHIFT | address;
     r.size = size;
     r.write = access != ORIC_ACCESS_READ;
     r.first_access = first->access;
     r.second_access = access;
-    r.other_tid[0] = flat % block[0];
-    r.other_tid[1] = flat / block[0] % block[1];
-    r.other_tid[2] = flat / block[0] / block[1];
+    sim_thread_id(other, first->lane, r.other_tid);
+    memcpy(r.other_ctaid, other->cta->ctaid, sizeof r.other_ctaid);
     sim_report(w, lane, r);
 }
 
@@ -282,7 +309,7 @@ static void settle(sim_warp *w, uint32_t lane, uint64_t place)
         if (!d->place || (place && d->place != place))
             continue;
         if (!place && !is_explained(w->shadow, d->reader))
-            report(&w->cta->warps[d->warp], d->lane, &d->first, d->access, d->address, d->size, d->pc);
+            report(named(w, d->warp), d->lane, d->owner, &d->first, d->access, d->address, d->size, d->pc);
         d->place = 0;
         own->ndoubts--;
     }
@@ -306,11 +333,11 @@ void sim_race_settle(sim_warp *w, uint32_t lanes)
 }
 
 /* A plain read of `reader` and an atomic: keep it until it is known what the reader does next. */
-static void doubt(sim_warp *w, const sim_touch *now, const sim_touch *first, const sim_touch *reader, uint64_t address, uint32_t size)
+static void doubt(sim_warp *w, sim_cta *owner, const sim_touch *now, const sim_touch *first, const sim_touch *reader, uint64_t address, uint32_t size)
 {
-    sim_warp *by = &w->cta->warps[reader->warp];
+    sim_warp *by = named(w, reader->warp);
     sim_warp_shadow *own = sim_shadow_of(by);
-    uint64_t place = address / CAS_BYTES + 1;
+    uint64_t place = place_of(owner, address);
     if (!own->doubts)
         own->doubts = calloc(SIM_LANES, sizeof *own->doubts);
     if (!own->doubts) {
@@ -329,25 +356,26 @@ static void doubt(sim_warp *w, const sim_touch *now, const sim_touch *first, con
     }
     if (by->dead >> reader->lane & 1) { /* it does nothing more */
         if (!is_explained(w->shadow, reader->pc))
-            report(w, now->lane, first, now->access, address, size, w->pc);
+            report(w, now->lane, owner, first, now->access, address, size, w->pc);
         return;
     }
-    *room = (sim_doubt){place, *first, w->pc, address, size, reader->pc, now->warp, now->lane, now->access};
+    *room = (sim_doubt){place, owner, *first, w->pc, address, size, reader->pc, now->warp, now->lane, now->access};
     own->ndoubts++;
 }
 
 /* Two writes that nothing orders; what is there is compared when the instruction is done. */
-static void add_candidate(sim_warp *w, const sim_touch *first, const sim_touch *now, uint64_t address, uint32_t size)
+static void add_candidate(sim_warp *w, const sim_cta *owner, const sim_touch *first, const sim_touch *now, uint64_t address, uint32_t size)
 {
     sim_shadow *s = w->shadow;
     if (s->ncandidates == SHADOW_CANDIDATES)
         return;
     sim_candidate *c = &s->candidates[s->ncandidates++];
     c->first = *first;
+    c->owner = owner;
     c->lane = now->lane;
     c->address = address;
     c->size = size;
-    c->bytes = w->cta->shared + address;
+    c->bytes = owner->shared + address;
     memcpy(c->before, c->bytes, size);
 }
 
@@ -358,10 +386,10 @@ void sim_race_after(sim_warp *w)
     for (uint32_t i = 0; i < s->ncandidates; i++) {
         const sim_candidate *c = &s->candidates[i];
         if (memcmp(c->before, c->bytes, c->size) != 0)
-            report(w, c->lane, &c->first, ORIC_ACCESS_WRITE, c->address, c->size, w->pc);
+            report(w, c->lane, c->owner, &c->first, ORIC_ACCESS_WRITE, c->address, c->size, w->pc);
     }
     if (s->synced || s->atomic) {
-        clock_of(s, w->id)[w->id]++;
+        clock_of(s, w->id)[sim_warp_name(w)]++;
         own->synced = own->step;
     }
 }
@@ -376,7 +404,7 @@ static void note_reader(sim_cell *c, const sim_touch *now)
 }
 
 /* An earlier write, plain or atomic, and the current access. */
-static void after_write(sim_warp *w, const sim_touch *last, const sim_touch *now, uint64_t address, uint32_t size)
+static void after_write(sim_warp *w, sim_cta *owner, const sim_touch *last, const sim_touch *now, uint64_t address, uint32_t size)
 {
     int together = last->warp == now->warp && last->step == now->step && last->lane != now->lane;
     int atomics = (last->access == ORIC_ACCESS_ATOMIC) + (now->access == ORIC_ACCESS_ATOMIC);
@@ -384,44 +412,44 @@ static void after_write(sim_warp *w, const sim_touch *last, const sim_touch *now
     if (!last->clock || (!(together && !read) && ordered(w, now->lane, last)))
         return;
     if (read && atomics)
-        doubt(w, now, last, now, address, size);
+        doubt(w, owner, now, last, now, address, size);
     else if (read || atomics)
-        report(w, now->lane, last, now->access, address, size, w->pc);
+        report(w, now->lane, owner, last, now->access, address, size, w->pc);
     else
-        add_candidate(w, last, now, address, size);
+        add_candidate(w, owner, last, now, address, size);
 }
 
-static void after_reads(sim_warp *w, const sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
+static void after_reads(sim_warp *w, sim_cta *owner, const sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
 {
     for (int i = 0; i < 2; i++) {
         if (!c->read[i].clock || ordered(w, now->lane, &c->read[i]))
             continue;
         if (now->access == ORIC_ACCESS_ATOMIC)
-            doubt(w, now, &c->read[i], &c->read[i], address, size);
+            doubt(w, owner, now, &c->read[i], &c->read[i], address, size);
         else
-            report(w, now->lane, &c->read[i], now->access, address, size, w->pc);
+            report(w, now->lane, owner, &c->read[i], now->access, address, size, w->pc);
     }
 }
 
-static void touch_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
+static void touch_cell(sim_warp *w, sim_cta *owner, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
 {
     if (c->mbarrier && now->access != ORIC_ACCESS_WRITE) {
         if (now->access == ORIC_ACCESS_READ)
-            sim_memcheck_polls(w, 1u << now->lane, w->cta->shared + address);
-        sync_at(w, w->cta->shared + address, 1);
+            sim_memcheck_polls(w, 1u << now->lane, owner->shared + address);
+        sync_at(w, owner->shared + address, 1);
         return;
     }
     c->mbarrier = 0;
-    after_write(w, &c->write, now, address, size);
+    after_write(w, owner, &c->write, now, address, size);
     if (w->shadow->strong_read)
         return;
     if (now->access != ORIC_ACCESS_ATOMIC)
-        after_write(w, &c->atomic, now, address, size);
+        after_write(w, owner, &c->atomic, now, address, size);
     if (now->access == ORIC_ACCESS_READ) {
         note_reader(c, now);
         return;
     }
-    after_reads(w, c, now, address, size);
+    after_reads(w, owner, c, now, address, size);
     c->read[0].clock = c->read[1].clock = 0;
     if (now->access == ORIC_ACCESS_ATOMIC) {
         c->atomic = *now;
@@ -432,9 +460,9 @@ static void touch_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t 
 }
 
 /* The cells of the four bytes of a word, made on first use; NULL without memory. */
-static sim_cell *split(sim_warp *w, uint32_t lane, sim_cell *word)
+static sim_cell *split(sim_warp *w, sim_cta *owner, uint32_t lane, sim_cell *word)
 {
-    sim_shadow *s = w->shadow;
+    sim_shadow *s = owner->shadow;
     if (!word->split) {
         if (s->nbytes + WORD > s->room_bytes) {
             uint32_t room = s->room_bytes ? 2 * s->room_bytes : 256;
@@ -455,23 +483,23 @@ static sim_cell *split(sim_warp *w, uint32_t lane, sim_cell *word)
 }
 
 /* Calls `each` for the cells of bytes [address, address + size). */
-typedef void (*cell_fn)(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size);
+typedef void (*cell_fn)(sim_warp *w, sim_cta *owner, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size);
 
-static void for_cells(sim_warp *w, cell_fn each, const sim_touch *now, uint64_t address, uint64_t size)
+static void for_cells(sim_warp *w, sim_cta *owner, cell_fn each, const sim_touch *now, uint64_t address, uint64_t size)
 {
-    sim_shadow *s = w->shadow;
+    sim_shadow *s = owner->shadow;
     for (uint64_t at = address; at < address + size;) {
         sim_cell *word = &s->cells[at / WORD];
         if (at % WORD == 0 && address + size - at >= WORD && !word->split) {
-            each(w, word, now, at, WORD);
+            each(w, owner, word, now, at, WORD);
             at += WORD;
             continue;
         }
-        sim_cell *bytes = split(w, now->lane, word);
+        sim_cell *bytes = split(w, owner, now->lane, word);
         if (!bytes)
             return;
         do
-            each(w, &bytes[at % WORD], now, at, 1);
+            each(w, owner, &bytes[at % WORD], now, at, 1);
         while (++at < address + size && at % WORD);
     }
 }
@@ -480,41 +508,40 @@ static sim_touch touch_of(const sim_warp *w, uint32_t lane, int access)
 {
     const sim_shadow *s = w->shadow;
     uint32_t pc = (uint32_t)(w->pc >> 4);
-    return (sim_touch){clock_of(s, w->id)[w->id], sim_shadow_of(w)->step, pc, (uint8_t)w->id, (uint8_t)lane, (uint8_t)access};
+    uint32_t name = sim_warp_name(w);
+    return (sim_touch){clock_of(s, w->id)[name], sim_shadow_of(w)->step, pc, (uint16_t)name, (uint8_t)lane, (uint8_t)access};
 }
 
-void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size, int access)
+void sim_race_access(sim_warp *w, uint32_t lane, sim_cta *owner, uint64_t address, uint32_t size, int access)
 {
     if (access == ORIC_ACCESS_ATOMIC) {
-        sync_at(w, w->cta->shared + address, w->shadow->learns);
-        explain(w, lane, address / CAS_BYTES + 1);
+        sync_at(w, owner->shared + address, w->shadow->learns);
+        explain(w, lane, place_of(owner, address));
     } else if (w->shadow->strong_read) {
-        sim_race_acquire(w->shadow, w->id, key_of(w->shadow, w->cta->shared + address));
+        sim_race_acquire(w->shadow, w->id, key_of(w, owner->shared + address));
     } else if (access == ORIC_ACCESS_READ) {
-        sim_shadow_of(w)->last[lane] = (sim_last_read){address / CAS_BYTES + 1, (uint32_t)(w->pc >> 4)};
+        sim_shadow_of(w)->last[lane] = (sim_last_read){place_of(owner, address), (uint32_t)(w->pc >> 4)};
     }
     sim_touch now = touch_of(w, lane, access);
-    for_cells(w, touch_cell, &now, address, size);
+    for_cells(w, owner, touch_cell, &now, address, size);
 }
 
 /* A cell that the copy of the current instruction writes: from now on the copy is its writer, not the thread. */
-static void copy_cell(sim_warp *w, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
+static void copy_cell(sim_warp *w, sim_cta *owner, sim_cell *c, const sim_touch *now, uint64_t address, uint32_t size)
 {
     if (c->write.warp != now->warp || c->write.step != now->step)
-        touch_cell(w, c, now, address, size);
+        touch_cell(w, owner, c, now, address, size);
     c->write.access = ORIC_ACCESS_COPY;
     c->write.clock = now->clock;
 }
 
 void sim_memcheck_copied(sim_warp *w, const uint8_t *to, uint64_t size)
 {
-    sim_shadow *s = w->shadow;
-    uint64_t address = (uint64_t)((uintptr_t)to - (uintptr_t)w->cta->shared), end = w->sim->launch.shared_bytes;
-    if (address >= end || end - address < size)
+    sim_cta *owner = owner_of(w, to);
+    uint64_t address = owner ? (uint64_t)(to - owner->shared) : 0, end = w->sim->launch.shared_bytes;
+    if (!owner || end - address < size)
         return;
     sim_touch now = touch_of(w, sim_first_lane(w->active), ORIC_ACCESS_WRITE);
-    now.clock = sim_shadow_of(w)->stamp - (s->arrives == SHADOW_ARRIVES);
-    if (s->arrives == SHADOW_ARRIVES_ELSEWHERE)
-        now.clock = 0; /* somebody else is told: nothing is known about the order */
-    for_cells(w, copy_cell, &now, address, size);
+    now.clock = sim_shadow_of(w)->stamp - (w->shadow->arrives != 0);
+    for_cells(w, owner, copy_cell, &now, address, size);
 }

@@ -13,9 +13,6 @@ enum {
     SHADOW_SCRATCH = 1024    /* bytes that stand in for memory that is not there */
 };
 
-/* Whether the copy of the current instruction is told to an mbarrier of its CTA, or of another one. */
-enum { SHADOW_ARRIVES = 1, SHADOW_ARRIVES_ELSEWHERE = 2 };
-
 /* Bytes that stand in for memory that is not there. Copies under way may still point to them: they last as long as the CTA. */
 typedef struct sim_stand_in {
     struct sim_stand_in *next;
@@ -28,7 +25,8 @@ typedef struct {
     uint32_t clock; /* of the warp, or of its copies */
     uint32_t step;  /* instruction of the warp */
     uint32_t pc;    /* code address / 16, lower bits */
-    uint8_t warp, lane, access; /* ORIC_ACCESS_* */
+    uint16_t warp;  /* of the cluster: sim_warp_name */
+    uint8_t lane, access; /* ORIC_ACCESS_* */
 } sim_touch;
 
 /* Four bytes of shared memory, or one. Of the readers since the last write two of different warps are kept. */
@@ -46,11 +44,13 @@ typedef struct {
  */
 typedef struct {
     uint64_t place; /* what the atomic must touch, 0: nothing kept */
+    sim_cta *owner; /* of the memory */
     sim_touch first;
     uint64_t pc, address;
     uint32_t size;
     uint32_t reader; /* pc as in sim_touch */
-    uint8_t warp, lane, access; /* who found it */
+    uint16_t warp;
+    uint8_t lane, access; /* who found it */
 } sim_doubt;
 
 typedef struct {
@@ -86,6 +86,7 @@ typedef struct {
 /* A write over another one that nothing orders: a race when it changes what is there. */
 typedef struct {
     sim_touch first;
+    const sim_cta *owner;
     uint8_t *bytes;
     uint8_t before[4];
     uint32_t size, lane;
@@ -94,12 +95,14 @@ typedef struct {
 
 typedef struct sim_shadow {
     uint32_t nwarps;
-    uint32_t nclocks;         /* of a vector clock: warps, their copies */
+    uint32_t nall;            /* warps of the cluster, */
+    uint32_t base;            /* and the first one of this CTA among them */
+    uint32_t nclocks;         /* of a vector clock: warps of the cluster, their copies */
     uint32_t *clocks;         /* vector clock of each warp, */
     uint32_t *barrier_clocks; /* each CTA barrier, */
-    uint32_t *key_clocks;     /* each set of addresses, */
+    uint32_t *key_clocks;     /* each set of addresses (the cluster's: of the first CTA), */
     uint32_t *exit_clock;     /* the threads that have exited, */
-    uint32_t *cluster_clock;  /* arrivals at the cluster's barrier */
+    uint32_t *cluster_clock;  /* arrivals at the cluster's barrier (of the first CTA) */
     uint8_t *shared_written;  /* bits */
     sim_cell *cells;          /* of each word of shared memory */
     sim_cell *bytes;          /* of the bytes of split words */
@@ -122,11 +125,17 @@ int sim_race_begin(sim_cta *cta);
 void sim_race_end(sim_shadow *s);
 void sim_race_before(sim_warp *w, const oric_insn *in);
 void sim_race_after(sim_warp *w);
-/* The lane touches bytes of shared memory of its own CTA. */
-void sim_race_access(sim_warp *w, uint32_t lane, uint64_t address, uint32_t size, int access);
+/* The lane touches bytes of shared memory of a CTA of its cluster. */
+void sim_race_access(sim_warp *w, uint32_t lane, sim_cta *owner, uint64_t address, uint32_t size, int access);
 void sim_race_release(sim_shadow *s, uint32_t warp, uint32_t *into);
 void sim_race_settle(sim_warp *w, uint32_t lanes); /* the lanes' reads have no explanation by now */
 void sim_race_acquire(sim_shadow *s, uint32_t warp, const uint32_t *from);
+
+/* Number of a warp among those of its cluster. */
+static inline uint32_t sim_warp_name(const sim_warp *w) { return w->shadow->base + w->id; }
+
+/* Shadow state that the CTAs of a cluster share. */
+static inline sim_shadow *sim_cluster_shadow(const sim_warp *w) { return w->cta->cluster->ctas[0]->shadow; }
 
 static inline sim_warp_shadow *sim_shadow_of(const sim_warp *w) { return &w->shadow->warps[w->id]; }
 #endif

@@ -71,13 +71,15 @@ void sim_memcheck_barrier_over(sim_cta *cta, uint32_t index)
 void sim_memcheck_cluster_arrive(sim_warp *w)
 {
     sim_race_settle(w, w->active);
-    sim_race_release(w->shadow, w->id, w->shadow->cluster_clock);
+    sim_race_release(w->shadow, w->id, sim_cluster_shadow(w)->cluster_clock);
 }
 
 void sim_memcheck_cluster_passed(sim_warp *w)
 {
-    sim_race_acquire(w->shadow, w->id, w->shadow->cluster_clock);
-    sim_race_acquire(w->shadow, w->id, w->shadow->exit_clock);
+    const sim_cluster *cluster = w->cta->cluster;
+    sim_race_acquire(w->shadow, w->id, sim_cluster_shadow(w)->cluster_clock);
+    for (uint32_t i = 0; i < cluster->nctas; i++)
+        sim_race_acquire(w->shadow, w->id, cluster->ctas[i]->shadow->exit_clock);
     sim_shadow_of(w)->synced = sim_shadow_of(w)->step;
 }
 

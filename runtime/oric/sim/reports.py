@@ -85,7 +85,7 @@ class Report:
         repeats: further findings of the same kind between the same instructions.
         sources: source line of the instruction, then of the calls that it was inlined through; empty without line information.
         first_sources: the same for the earlier instruction.
-        first_thread: thread of the earlier instruction, for races and barriers.
+        first_thread, first_block: thread of the earlier instruction, for races and barriers, and its block, for races.
         space: "global", "shared", "local", "constant" or "".
         access, first_access: "read", "write", "atomic access" or "asynchronous write".
         size, address: of the access.
@@ -109,6 +109,7 @@ class Report:
     sources: tuple[SourceLine, ...] = ()
     first_sources: tuple[SourceLine, ...] = ()
     first_thread: Triple = (0, 0, 0)
+    first_block: Triple = (0, 0, 0)
     space: str = ""
     access: str = ""
     first_access: str = ""
@@ -161,7 +162,8 @@ class Report:
             return ""
         place = _code(self.first, self.first_sources)
         if self.kind == Kind.RACE:
-            return f", not ordered with the {self.first_access} by thread {_triple(self.first_thread)} at {place}"
+            who = _triple(self.first_thread) + ("" if self.first_block == self.block else f" of block {_triple(self.first_block)}")
+            return f", not ordered with the {self.first_access} by thread {who} at {place}"
         if self.kind == Kind.BARRIER_MISMATCH:
             return f", others at {place}"
         return f", freed at {place}" if self.kind in {Kind.USE_AFTER_FREE, Kind.BAD_FREE} else f", after {place}"
@@ -209,7 +211,7 @@ def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, i
         kind, kernel, _vector(found.ctaid), _vector(found.tid), function, offset, text, first,
         found.had, found.needed, found.repeats,
         sources=image.sources.at(function, offset), first_sources=image.sources.at(*first[:2]),
-        first_thread=_vector(found.other_tid),
+        first_thread=_vector(found.other_tid), first_block=_vector(found.other_ctaid),
         space=space, access=_ACCESSES[access] if space else "", first_access=_ACCESSES[found.first_access] if space else "",
         size=found.size, address=found.address, near=place,
         register=f"{_FILES.get(found.file, '')}{found.number}" if kind in _HAZARDS else "", number=found.number,

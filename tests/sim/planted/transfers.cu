@@ -242,3 +242,36 @@ K gone(int *o, int what)
     if (!what)
         meet();
 }
+
+// Each block of the cluster writes into the next one. what 1: read without the barrier, 2: a write after the read without it, 3: two blocks
+// write the same, 4: an asynchronous store that nobody waits for, 5: the barrier is arrived at before the write
+K cluster_race(int *o, int what)
+{
+    __shared__ int s[64];
+    __shared__ __align__(8) u64 bar;
+    u32 b = sh(&bar), me = rank_of(), far = there(sh(&s[threadIdx.x]), what == 3 ? 0 : me ^ 1), v = o[threadIdx.x] + me;
+    if (threadIdx.x == 0) {
+        init(b, 1);
+        if (what == 0 || what == 4)
+            expect(b, 256);
+    }
+    s[threadIdx.x] = 0;
+    meet();
+    if (what == 5)
+        asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+    if (what == 0 || what == 4)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(far), "r"(v), "r"(there(b, me ^ 1)) : "memory"); // RACE 4
+    else
+        asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(far), "r"(v) : "memory"); // RACE 1 3 5
+    if (what == 0)
+        WAIT(b, 0);
+    if (what == 2 || what == 3)
+        meet();
+    if (what == 5)
+        asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    v = ((volatile int *)s)[threadIdx.x]; // RACE 1 2 4 5
+    if (what == 2)
+        asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(far), "r"(v) : "memory"); // RACE 2
+    meet();
+    o[64 + blockIdx.x * 64 + threadIdx.x] = v;
+}
