@@ -1,9 +1,10 @@
 /*
  * Races in shared memory: who has touched each word since it was written, and what orders the threads.
  *
- * Between warps, vector clocks: each warp has one, with an entry for every warp and one for the asynchronous copies of every warp.
- * CTA barriers, atomics on shared memory and mbarriers hand them on. All threads of a warp share a clock; that can hide a race
- * between warps of which only some lanes have synchronised, and never makes one up.
+ * Between warps, vector clocks: each warp has one, with an entry for every warp of the cluster and one for the
+ * asynchronous copies of every warp. CTA barriers, the cluster's barrier, atomics on shared memory and mbarriers hand them on. All
+ * threads of a warp share a clock; that can hide a race between warps of which only some lanes have synchronised, and never
+ * makes one up.
  *
  * Within a warp, lanes are ordered that were together in one group at the earlier of two instructions (the compiler leaves a warp
  * barrier out where it knows that they are) or have met since. An atomic, an mbarrier or a CTA barrier orders all lanes of its warp.

@@ -162,7 +162,8 @@ class Report:
             return ""
         place = _code(self.first, self.first_sources)
         if self.kind == Kind.RACE:
-            who = _triple(self.first_thread) + ("" if self.first_block == self.block else f" of block {_triple(self.first_block)}")
+            elsewhere = "" if self.first_block == self.block else f" of block {_triple(self.first_block)}"
+            who = _triple(self.first_thread) + elsewhere
             return f", not ordered with the {self.first_access} by thread {who} at {place}"
         if self.kind == Kind.BARRIER_MISMATCH:
             return f", others at {place}"
