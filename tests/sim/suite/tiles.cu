@@ -102,6 +102,20 @@ MMA(E4m3, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32") PRODUCT(tile_e4m3, E
 MMA(E5m2, float, "f", "m16n8k32.row.col.f32.e5m2.e4m3.f32") PRODUCT(tile_e5m2, E5m2)
 #endif
 
+#ifdef __CUDA_ARCH_FEAT_SM120_ALL
+#define SCALED(NAME, TEXT)  /* all scales of A are 2, those of B 1/4 */                                                         \
+    struct NAME {                                                                                                               \
+        typedef float result;                                                                                                   \
+        static __device__ void multiply(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {                        \
+            asm volatile("mma.sync.aligned." TEXT " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3}, %10, {0, 0}, %11, {0, 0};" \
+                         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                       \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(0x80808080), "r"(0x7d7d7d7d)); \
+        }                                                                                                                       \
+    };
+SCALED(Mx8, "m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e5m2.f32.ue8m0") PRODUCT(tile_mx8, Mx8)
+SCALED(Mx4, "m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0") PRODUCT(tile_mx4, Mx4)
+#endif
+
 #if __CUDA_ARCH__ >= 800
 KERNEL tile_f64(const double *a, const double *b, double *c, int n, int k) {  // a warp makes 8 x 8; A by rows, B by columns
     int lane = threadIdx.x, row = blockIdx.y * 8, column = blockIdx.x * 8;

@@ -77,6 +77,21 @@ def tile_e5m2(rng: Any) -> Case:
     return tiles(rng, ml_dtypes.float8_e5m2, 128, other=ml_dtypes.float8_e4m3fn)
 
 
+@kernel(only=("sm_120a",))
+def tile_mx8(rng: Any) -> Case:
+    a, b = whole(rng, (64, 128)), whole(rng, (32, 128))
+    packed = a.astype(ml_dtypes.float8_e4m3fn).view(np.uint8), b.astype(ml_dtypes.float8_e5m2).view(np.uint8)
+    return product(a, b * 0.5, packed, np.float32)
+
+
+@kernel(only=("sm_120a",))
+def tile_mx4(rng: Any) -> Case:
+    a, b = (rng.choice([-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6], (rows, 256)) for rows in (64, 32))
+    codes = (m.astype(ml_dtypes.float4_e2m1fn).view(np.uint8) for m in (a, b))
+    x, y = (c[:, ::2] & 15 | (c[:, 1::2] & 15) << 4 for c in codes)
+    return product(a, b * 0.5, (x, y), np.float32)
+
+
 @kernel(since=80)
 def tile_f64(rng: Any) -> Case:
     a, b = whole(rng, (16, 20), -(1 << 20), 1 << 20), whole(rng, (24, 20), -(1 << 20), 1 << 20)
