@@ -33,7 +33,7 @@ from oric.sim import Modes
 from oric.support import elf
 
 from tests import fuzz
-from tests.sim.suite.case import ENTRIES, Entry
+from tests.sim.suite.case import ENTRIES, Entry, Tensor
 from tests.sim.suite.case import HERE as SUITE
 
 HERE = Path(__file__).parent
@@ -202,12 +202,19 @@ def frame(rng: random.Random, module: oric.sim.Module, kernel: elf.Function, fol
     """Grid, block and arguments: those of the suite for its kernels, else drawn."""
     if folder == "cubins" and kernel.name in launches() and rng.random() < 0.8:
         case = launches()[kernel.name].case()
-        shared = case.shared if rng.random() < 0.9 else 0
-        return {"grid": case.grid, "block": case.block, "args": case.args, "shared_bytes": shared, "stack_bytes": case.stack}
-    cluster = rng.choice((None, None, None, 2, 3, 4)) if module.image.target.clusters else None
+        return {
+            "grid": case.grid,
+            "block": case.block,
+            "cluster": case.cluster,
+            "args": [a.described(module.buffer(a.array)) if isinstance(a, Tensor) else a for a in case.args],
+            "shared_bytes": case.shared if rng.random() < 0.9 else 0,
+            "stack_bytes": case.stack,
+        }
+    shapes = (None, None, None, 2, 3, 4) if kernel.cluster is None else (kernel.cluster,)
+    cluster = rng.choice(shapes) if module.image.target.clusters else None
     block: Any = rng.choice(BLOCKS) if kernel.required_threads is None else kernel.required_threads
     return {
-        "grid": rng.choice(GRIDS) if cluster is None else 2 * cluster,
+        "grid": rng.choice(GRIDS) if cluster is None else 2 * cluster if isinstance(cluster, int) else cluster,
         "block": block,
         "cluster": cluster,
         "args": arguments(rng, module, kernel),
