@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 from oric.sim import Modes
 
-from .suite.case import ENTRIES, HERE, TARGETS, module
+from .suite.case import ENTRIES, HERE, TARGETS, cubin_path, module
 
 for source in sorted(HERE.glob("*.cu")):
     import_module(f"{__package__}.suite.{source.stem}")
@@ -15,12 +15,18 @@ for source in sorted(HERE.glob("*.cu")):
 FAST, STRICT, MEMCHECK = Modes(), Modes(strict=True), Modes(memcheck=True)
 WORDS = {"fast": FAST, "strict": STRICT, "memcheck": MEMCHECK}
 EVERYWHERE = [(name, target) for name, entry in ENTRIES.items() for target in entry.targets]
-LATE = {name: entry.targets[-1] for name, entry in ENTRIES.items()}
+LEVELS = [
+    (name, target, level)
+    for name, target in EVERYWHERE
+    for level in ("O0", "O1", "G")
+    if cubin_path(ENTRIES[name].source, target, level).exists()
+]
+FEW = ("quicksort", "virtual_functions", "module_variables", "group_tiles", "linked_lists", "block_radix_sort")
 
 
-def judge(name: str, target: str, modes: Modes) -> None:
+def judge(name: str, target: str, modes: Modes, level: str = "") -> None:
     entry = ENTRIES[name]
-    case, loaded = entry.case(), module(entry.source, target)
+    case, loaded = entry.case(), module(entry.source, target, level)
     done = case.launch(loaded, name, modes)
     found = [str(r) for r in done.reports]
     assert not found, "\n".join(found[:8])
@@ -49,6 +55,19 @@ def test_without_memory_fault(name: str) -> None:
 @pytest.mark.parametrize(("name", "target"), EVERYWHERE)
 def test_every_mode_on_every_target(name: str, target: str, mode: str) -> None:
     judge(name, target, WORDS[mode])
+
+
+@pytest.mark.parametrize(("name", "target", "level"), [row for row in LEVELS if row[0] in FEW])
+def test_low_levels_and_code_for_the_debugger(name: str, target: str, level: str) -> None:
+    """Other code for the same sources: every variable in local memory, calls between sections, no scheduling."""
+    judge(name, target, STRICT, level)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("mode", WORDS)
+@pytest.mark.parametrize(("name", "target", "level"), LEVELS)
+def test_every_mode_on_every_level(name: str, target: str, level: str, mode: str) -> None:
+    judge(name, target, WORDS[mode], level)
 
 
 def test_the_suite_is_large() -> None:

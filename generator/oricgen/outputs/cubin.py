@@ -36,11 +36,25 @@ def render(spec: Spec) -> dict[str, str]:
     _check_targets(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {
-        "oric_tables/cubin.py": template("cubin.py.j2", data=data),
+        "oric_tables/cubin.py": template("cubin.py.j2", data=data, fields=_fields(data["relocations"], path)),
         "oric_tables/cubin_layout.py": template(
             "cubin_layout.py.j2", layouts=_layouts(data, path), sections=_sections(data, path), **values
         ),
     }
+
+
+def _fields(relocations: Seq, path: PurePath) -> dict[str, tuple[tuple[int, int], ...]]:
+    """The runs of bits (first, count) that each relocation fills; they lie in the place that it patches."""
+    out = {}
+    for index, row in enumerate(relocations):
+        runs = []
+        for run in str(row["bits"]).split(",") if "bits" in row else ():
+            first, _, last = run.partition("-")
+            runs.append((int(first), int(last or first) - int(first) + 1))
+        if any(count < 1 or first + count > 8 * row["size"] for first, count in runs):
+            raise SpecError(path, relocations.line_of(index), f"{row['name']}: bits {row['bits']} are not in {row['size']} bytes")
+        out[str(row["name"])] = tuple(runs)
+    return out
 
 
 def _check_targets(spec: Spec, data: Map) -> None:

@@ -20,7 +20,6 @@ CODE_BASE: Final = 0x7F0000000000
 _CODE_GAP: Final = 4096
 _DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
 _MAX_DATA: Final = 1 << 33
-_ADDRESS_RELOCATIONS: Final = frozenset({"R_CUDA_64", "R_CUDA_G64"})
 USER_BANK: Final = 3
 ADDRESS_BANK: Final = 4
 
@@ -55,13 +54,12 @@ class Image:
         self._externals = list(EXTERNALS)  # functions of the driver by number, then those that it does not have
         self._place_code()
         self._place_data()
+        self._write()
         self.banks: dict[int, bytes] = {b: self.patched(s) for b, s in self.cubin.constant_sections.items()}
 
     def _place_code(self) -> None:
         address = CODE_BASE
         for name, function in self.cubin.functions.items():
-            if lib.oric_sim_add_code(self.sim, address, function.text, len(function.text)) != 0:
-                raise LoadError(f"no memory for the code of {name}")
             self.code[name] = address
             self._section_address[function.section] = address
             address += (len(function.text) + 2 * _CODE_GAP) & -_CODE_GAP
@@ -78,6 +76,13 @@ class Image:
                 raise LoadError(f"no memory for {section.size} bytes of {name}")
             self.data[name] = (address, section.size)
             self._section_address[section.index] = address
+
+    def _write(self) -> None:
+        """Code and data, whose relocations need the addresses of all of both."""
+        for name, address in self.code.items():
+            text = self.patched(self.cubin.functions[name].section)
+            if lib.oric_sim_add_code(self.sim, address, text, len(text)) != 0:
+                raise LoadError(f"no memory for the code of {name}")
         for name, (address, _) in self.data.items():
             section = self.cubin.section(name)
             if section is not None and section.data:
@@ -89,10 +94,16 @@ class Image:
         for relocation in self.cubin.relocations_of(section):
             place = f"relocation at {self.cubin.sections[section].name}+{relocation.offset:#x}"
             known = tables.RELOCATIONS.get(relocation.type)
-            if known is None or known.name not in _ADDRESS_RELOCATIONS:
+            if known is None or not known.bits:
                 raise LoadError(f"{place}: type {known.name if known else relocation.type} is not supported")
-            value = self.symbol_address(relocation.symbol) + relocation.addend
-            out[relocation.offset : relocation.offset + 8] = (value & (1 << 64) - 1).to_bytes(8, "little")
+            value = (self.symbol_address(relocation.symbol) + relocation.addend & (1 << 64) - 1) >> known.shift
+            end = relocation.offset + known.size
+            word = int.from_bytes(out[relocation.offset : end], "little")
+            for first, count in known.bits:
+                word &= ~((1 << count) - 1 << first)
+                word |= (value & (1 << count) - 1) << first
+                value >>= count
+            out[relocation.offset : end] = word.to_bytes(known.size, "little")
         return bytes(out)
 
     def symbol_address(self, number: int) -> int:

@@ -1,4 +1,5 @@
 // Atomics, and what is built on them: histograms, hash tables, locks, tickets, barriers of a whole grid.
+// levels: O0 O1 G
 #include <cuda_fp16.h>
 #include <stdint.h>
 #define KERNEL extern "C" __global__ void

@@ -189,9 +189,15 @@ def out(shape: Any, dtype: Any) -> Array:
 
 
 @cache
-def module(source: str, target: str) -> oric.sim.Module:
-    """A cubin of the suite; loaded once, so kernels that change module variables set them first."""
-    return oric.sim.load(lzma.decompress((HERE / "cubins" / f"{source}.{target}.cubin.xz").read_bytes()))
+def module(source: str, target: str, level: str = "") -> oric.sim.Module:
+    """A cubin of the suite (of a level of ptxas other than the highest); loaded once, so kernels that change module variables
+    set them first."""
+    return oric.sim.load(lzma.decompress(cubin_path(source, target, level).read_bytes()))
+
+
+def cubin_path(source: str, target: str, level: str = "") -> Path:
+    """Where the cubin of a source lies."""
+    return HERE / "cubins" / f"{source}.{target}{'.' * bool(level)}{level}.cubin.xz"
 
 
 def s32(value: Any) -> Array:

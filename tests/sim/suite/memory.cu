@@ -1,4 +1,5 @@
 // Memory: widths, spaces, generic addresses, caches, constants and variables of the module.
+// levels: O0 O1 G
 #include <stdint.h>
 #define KERNEL extern "C" __global__ void
 #define THREAD (blockIdx.x * blockDim.x + threadIdx.x)

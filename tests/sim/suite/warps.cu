@@ -1,4 +1,5 @@
 // Threads of a warp together, cooperative groups, CUB's primitives for warps and blocks.
+// levels: O0 O1 G
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
