@@ -165,6 +165,7 @@ typedef struct {
     uint32_t system_end;
     uint32_t system_first[2][ORIC_SIM_SYSTEM_WORDS]; /* what shared memory starts with in CTAs of even and odd rank */
     uint64_t heap_bytes;    /* what malloc() of the device can give away */
+    uint32_t cooperative;   /* CTAs wait for each other: all are resident, and take short turns */
     uint32_t fill;          /* byte that shared and local memory start with; 0: 0xcd */
 } oric_sim_launch;
 

@@ -9,6 +9,7 @@
 
 #define WARP_SLICE 256u           /* instructions of a warp before the next one's turn */
 #define CLUSTER_SLICE (1u << 20)  /* instructions of a cluster before one more becomes resident */
+#define SHORT_SLICE (1u << 10)    /* ... in a cooperative launch */
 #define RESIDENT_BYTES (1ull << 30)
 #define POISON 0x7fbadbadu        /* registers start as a NaN that is no plausible index */
 
@@ -324,7 +325,7 @@ static int may_admit(const oric_sim *sim)
 /* Run clusters for about `steps` instructions. */
 int sim_run_slice(oric_sim *sim, uint64_t steps)
 {
-    uint64_t taken = 0;
+    uint64_t taken = 0, slice = sim->launch.cooperative ? SHORT_SLICE : CLUSTER_SLICE;
     if (sim->fault.code)
         return ORIC_SIM_FAULT;
     while (sim->ring || more_clusters(sim)) {
@@ -336,7 +337,7 @@ int sim_run_slice(oric_sim *sim, uint64_t steps)
             step_limit(sim);
         uint64_t left = sim->launch.max_steps - sim->stats.warp_instructions;
         if (!sim->fault.code)
-            taken += run_cluster(sim->ring, left < CLUSTER_SLICE ? left : CLUSTER_SLICE);
+            taken += run_cluster(sim->ring, left < slice ? left : slice);
         if (sim->fault.code)
             return ORIC_SIM_FAULT;
         if (sim->ring->live_ctas == 0) {

@@ -46,7 +46,8 @@ int sim_wants_team(const oric_sim *sim)
     if (sim->team)
         return 1;
     int plain = (sim->launch.modes & ~(uint32_t)ORIC_SIM_PERTURB) == 0;
-    return plain && sim->launch.workers > 1 && sim->num_clusters > 1 && sim->next_cluster == 0 && !sim->fault.code && !runs_in_order(sim);
+    return plain && sim->launch.workers > 1 && sim->num_clusters > 1 && sim->next_cluster == 0 && !sim->launch.cooperative && !sim->fault.code &&
+           !runs_in_order(sim);
 }
 
 static void drop_saved(sim_team *team)

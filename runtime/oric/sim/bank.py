@@ -16,7 +16,7 @@ _SMS: Final = 1  # the simulated device has one SM
 
 
 def launch_values(
-    device: Device, record: Any, number: int, explicit_cluster: bool, parameters: int, constants: int
+    device: Device, record: Any, number: int, explicit_cluster: bool, parameters: int, constants: int, workspace: int
 ) -> dict[str, bytes]:
     """Bytes of each value by name.
 
@@ -27,6 +27,7 @@ def launch_values(
         explicit_cluster: whether kernel or caller gave a cluster's shape.
         parameters: address of a copy of the parameters in global memory.
         constants: address of the module's constants there.
+        workspace: address of the barrier of a cooperative launch there, 0 for others.
     """
     grid, cluster = list(record.grid), list(record.cluster)
     size = cluster[0] * cluster[1] * cluster[2]
@@ -49,6 +50,7 @@ def launch_values(
         "clusters": _words(*(g // c for g, c in zip(grid, cluster, strict=True))),
         "cluster_ctas": _words(size),
         "constants": struct.pack("<Q", constants),
+        "grid_workspace": _words(workspace >> 32, workspace & 0xFFFFFFFF),
         "parameters": struct.pack("<Q", parameters),
     }
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 HEAP_BYTES: Final = 8 << 20
 MAX_STEPS: Final = 1 << 28
+_Heap = list[tuple[int, int, bool]]  # address, size, whether it has been freed
 _SLICE: Final = 1 << 20  # warp instructions between two looks at signals
 _MAX_GRID: Final = (2**31 - 1, 65535, 65535)
 _MAX_BLOCK: Final = (1024, 1024, 64)
@@ -39,6 +40,7 @@ _PAUSED: Final = 1
 _FAULT: Final = 2
 _CALL_STACK: Final = 1024
 _UNKNOWN: Final = 0xFFFFFFFF
+_WORKSPACE_BYTES: Final = 8
 _MAX_CLUSTER: Final = 16
 _MAX_WORKERS: Final = (1 << 32) - 1
 _MAX_SHARED: Final = 232448  # of any target
@@ -206,6 +208,7 @@ class Module:
         modes: Modes | None = None,
         cluster: Dim | None = None,
         heap_bytes: int = HEAP_BYTES,
+        cooperative: bool = False,
         max_seconds: float | None = None,
         output: Callable[[str], object] | None = None,
         progress: Callable[[int, int, int], None] | None = None,
@@ -225,6 +228,7 @@ class Module:
             modes: strict mode, memory checker, clock and so on; none of them when left out.
             cluster: CTAs of a cluster in x, y, z; when left out what the kernel says, or no clusters.
             heap_bytes: what malloc() of the device can give away.
+            cooperative: the CTAs may wait for each other (``grid.sync()`` of cooperative groups).
             max_seconds: time after which the launch is given up.
             output: called with the text that printf() of the device has written, as the launch goes on.
             progress: called now and then with the CTAs that have ended, those of the grid, and the warp instructions so far.
@@ -243,6 +247,7 @@ class Module:
         explicit = self._clusters(kernel, record, shape)
         record.max_steps = _whole("max_steps", max_steps, least=1)
         record.heap_bytes = _whole("heap_bytes", heap_bytes)
+        record.cooperative = bool(cooperative)
         _check_seconds(max_seconds)
         modes = modes or Modes()
         _whole("workers", modes.workers, most=_MAX_WORKERS)
@@ -260,17 +265,20 @@ class Module:
                 self.image.write(blocks[-1], host.fill(number))
             area = self._parameters(kernel, values, host, blocks)
             blocks.append(self._parameter_copy(kernel, area))
-            self._set_banks(kernel, record, area, explicit, blocks[-1] + self._parameter_base(kernel) % _PARAMETER_ALIGN)
+            if cooperative:
+                blocks.append(self._workspace())
+            self._set_banks(kernel, record, area, explicit, blocks[len(host.sizes()) :])
             before = self._contents() if modes.memcheck else {}
+            heap = self._heap()
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
             timing = timing_of(self.image) if record.modes & TIMING else None
             steps = steps_of(self.image.sim) if record.modes & STEPS else None
             done = statistics_of(self.image.sim, reports, printed, timing, steps)
-            if any(r.is_unwritten for r in reports) and not self._matters(name, record, max_seconds, before, printed):
+            if any(r.is_unwritten for r in reports) and not self._matters(name, record, max_seconds, (before, heap), printed):
                 done = done._replace(reports=tuple(r for r in reports if not r.is_unwritten))
-            for number, address in enumerate(blocks[:-1]):
-                host.take(number, self.image.read(address, host.sizes()[number]))
+            for number, size in enumerate(host.sizes()):
+                host.take(number, self.image.read(blocks[number], size))
         finally:
             lib.oric_sim_stop(self.image.sim)
             for address in blocks:
@@ -291,18 +299,22 @@ class Module:
     def _contents(self) -> dict[int, bytes]:
         """What lies in the memory that the module and its callers have allocated, by address."""
         places = [(a, size) for a, (size, _) in self._buffers.items()] + list(self.image.data.values())
+        places += [(a, size) for a, size, freed in self._heap() if not freed]
         return {address: self.image.read(address, size) for address, size in places}
 
-    def _matters(self, name: str, record: Any, max_seconds: float | None, before: dict[int, bytes], printed: str) -> bool:
+    def _matters(
+        self, name: str, record: Any, max_seconds: float | None, before: tuple[dict[int, bytes], _Heap], printed: str
+    ) -> bool:
         """Whether what the last launch left depends on bytes of shared or local memory that nobody had written.
 
         Code may read such bytes and not use them, as merges do behind the end of their input. So the launch is done once
         more with other bytes there. Memory is afterwards as the last launch left it.
         """
-        if self._heap():
+        contents, heap = before
+        if self._heap() != heap:
             return True  # allocations of the first launch cannot be undone
         after = self._contents()
-        for address, data in before.items():
+        for address, data in contents.items():
             self.image.write(address, data)
         record.fill = _OTHER_FILL
         try:
@@ -409,14 +421,22 @@ class Module:
         self._buffers[address] = (len(data), "parameters")
         return address
 
-    def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool, parameters: int) -> None:
+    def _workspace(self) -> int:
+        """What the driver gives a cooperative launch: a size, and the barrier of its CTAs, 0 at the start."""
+        address = self.allocate(_WORKSPACE_BYTES, "workspace of the grid")
+        self.image.write(address, _WORKSPACE_BYTES.to_bytes(_WORKSPACE_BYTES, "little"))
+        return address
+
+    def _set_banks(self, kernel: Function, record: Any, area: bytes, explicit_cluster: bool, system: list[int]) -> None:
+        """Fill the constant banks; `system` has the copy of the parameters and the workspace, if there is one."""
+        parameters, workspace = system[0] + self._parameter_base(kernel) % _PARAMETER_ALIGN, sum(system[1:])
         target = self.image.target
         base = self._parameter_base(kernel)
         bank = bytearray(max(len(kernel.constants.get(0, b"")), base + len(area)))
         bank[base : base + len(area)] = area
         self._launches += 1
         constants = self.image.data.get(".nv.constant3", (0, 0))[0]
-        values = launch_values(target, record, self._launches, explicit_cluster, parameters, constants)
+        values = launch_values(target, record, self._launches, explicit_cluster, parameters, constants, workspace)
         for name, offset, words in target.values:
             if offset + 4 * words <= base:
                 bank[offset : offset + 4 * words] = values[name]
@@ -474,7 +494,7 @@ class Module:
         blocks = [(address, size) for address, size, freed in self._heap() if not freed]
         return tuple(leak(address, size) for address, size in blocks)
 
-    def _heap(self) -> list[tuple[int, int, bool]]:
+    def _heap(self) -> _Heap:
         """Address, size and whether it has been freed, of memory from malloc() of device code."""
         count = lib.oric_sim_heap(self.image.sim, ffi.NULL, 0)
         out = ffi.new("oric_sim_heap_block[]", max(count, 1))

@@ -1,4 +1,5 @@
 // CUB's primitives for blocks.
+// levels: O0 O1 G
 #include <cub/cub.cuh>
 #include <stdint.h>
 #define KERNEL extern "C" __global__ void

@@ -71,7 +71,8 @@ class Tensor:
 
 @dataclass
 class Case:
-    """One launch. `setup` and `check` see the module before and after it (module variables, for example)."""
+    """One launch. `setup` and `check` see the module before and after it (module variables, for example); `printed` is what the
+    device prints, `fault` the error that ends the launch and a pattern in its text."""
 
     grid: Shape
     block: Shape
@@ -80,6 +81,9 @@ class Case:
     shared: int = 0
     stack: int = 0
     cluster: Shape | None = None
+    cooperative: bool = False
+    printed: str = ""
+    fault: tuple[type[oric.sim.ExecutionError], str] | None = None
     setup: Callable[[oric.sim.Module], None] | None = None
     check: Callable[[oric.sim.Module], None] | None = None
     before: dict[int, Array] = field(init=False)
@@ -105,7 +109,13 @@ class Case:
         behind = {i: module.buffer(a.array, name=f"tensor {i}") for i, a in enumerate(self.args) if isinstance(a, Tensor)}
         args = [self.args[i].described(behind[i]) if i in behind else a for i, a in enumerate(self.args)]
         shape = {} if self.cluster is None else {"cluster": self.cluster}
-        keywords = {"modes": modes, "shared_bytes": self.shared, "stack_bytes": self.stack, **shape}
+        keywords = {
+            "modes": modes,
+            "shared_bytes": self.shared,
+            "stack_bytes": self.stack,
+            "cooperative": self.cooperative,
+            **shape,
+        }
         done = module.launch(kernel, self.grid, self.block, args, **keywords)
         for i, buffer in behind.items():
             array = self.args[i].array

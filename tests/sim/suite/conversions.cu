@@ -1,4 +1,5 @@
 // Conversions between all types, with roundings, saturation, and the narrow floating-point types.
+// levels: O0 O1 G
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

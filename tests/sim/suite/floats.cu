@@ -1,4 +1,5 @@
 // Floating-point arithmetic: rounding modes, the mathematical functions of libdevice, halves and pairs of them.
+// levels: O0 O1 G
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <stdint.h>
@@ -92,11 +93,13 @@ KERNEL fast_functions(const float *a, float *o) {
 
 KERNEL mandelbrot(int *o, int width, float left, float top, float step, int limit) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    float cr = left + x * step, ci = top + y * step, zr = 0, zi = 0;
+    float cr = fmaf(x, step, left), ci = fmaf(y, step, top), zr = 0, zi = 0;  // no contraction is left to the compiler
     int n = 0;
-    while (n < limit && zr * zr + zi * zi <= 4.0f) {
-        float t = zr * zr - zi * zi + cr;
-        zi = 2 * zr * zi + ci;
+    while (n < limit) {
+        float square = __fmul_rn(zi, zi);
+        if (!(fmaf(zr, zr, square) <= 4.0f)) break;
+        float t = __fadd_rn(fmaf(zr, zr, -square), cr);
+        zi = fmaf(2 * zr, zi, ci);
         zr = t;
         n++;
     }

@@ -336,7 +336,7 @@ def mandelbrot(rng: Any) -> Case:
 
 
 def _escape(x: Array, y: Array, left: Any, top: Any, step: Any, limit: int, fma: Any) -> Array:
-    """Iterations until a point leaves the circle, with the contractions that nvcc makes."""
+    """Iterations until a point leaves the circle, with the fused operations of the source."""
     shape = x.shape
     cr = fma(x.ravel(), np.full(x.size, step), np.full(x.size, left))
     ci = fma(y.ravel(), np.full(x.size, step), np.full(x.size, top))

@@ -1,4 +1,5 @@
 // Sorting, transforms, stencils.
+// levels: O0 O1 G
 #include <stdint.h>
 #define KERNEL extern "C" __global__ void
 #define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
