@@ -108,14 +108,8 @@ class Case:
             self.setup(module)
         behind = {i: module.buffer(a.array, name=f"tensor {i}") for i, a in enumerate(self.args) if isinstance(a, Tensor)}
         args = [self.args[i].described(behind[i]) if i in behind else a for i, a in enumerate(self.args)]
-        shape = {} if self.cluster is None else {"cluster": self.cluster}
-        keywords = {
-            "modes": modes,
-            "shared_bytes": self.shared,
-            "stack_bytes": self.stack,
-            "cooperative": self.cooperative,
-            **shape,
-        }
+        more = {"cooperative": self.cooperative} | ({} if self.cluster is None else {"cluster": self.cluster})
+        keywords = {"modes": modes, "shared_bytes": self.shared, "stack_bytes": self.stack, **more}
         done = module.launch(kernel, self.grid, self.block, args, **keywords)
         for i, buffer in behind.items():
             array = self.args[i].array
