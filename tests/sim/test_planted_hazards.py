@@ -26,7 +26,7 @@ def kernels(target: str) -> list[hazards.Kernel]:
 
 @pytest.mark.parametrize("target", cases.TARGETS)
 def test_planted_hazards_are_reported(target: str) -> None:
-    result = hazards.measure(kernels(target), every=17)
+    result = hazards.measure(kernels(target), every=20)
     assert (result.missed, result.unexplained) == ([], [])
     assert sum(result.caught.values()) >= 150
     assert set(result.caught) == set(hazards.KINDS)
@@ -45,7 +45,7 @@ def corpus_kernels(target: str, every: int) -> list[hazards.Kernel]:
 
 @pytest.mark.parametrize("target", CORPUS)
 def test_hazards_planted_in_the_corpus_are_reported(target: str) -> None:
-    result = hazards.measure(corpus_kernels(target, CORPUS[target]), every=37)
+    result = hazards.measure(corpus_kernels(target, CORPUS[target]), every=43)
     assert (result.missed, result.unexplained) == ([], [])
     assert sum(result.caught.values()) >= 60
 

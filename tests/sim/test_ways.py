@@ -59,3 +59,8 @@ def test_steps_are_what_the_statistics_count() -> None:
     assert {int(n) for n in steps["active"][steps["warp"] == 1]} <= set(range(256))  # eight threads
     assert int(steps["pc"].min()) == loaded.image.code["sine"]
     assert loaded.launch("sine", 2, 40, [x, y, 80]).steps is None
+
+
+def test_a_scoreboard_is_used_where_the_guard_is_off() -> None:
+    body = [load("R8", write=1, read=2, guard="P0", stall=1), op("NOP", wait=1 << 1)]
+    assert met([0, 3], Finding(lib.ORIC_H_SETTLE, 0, 1, 0, 1), body)

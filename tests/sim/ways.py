@@ -74,12 +74,14 @@ class Ways:
         """Numbers of the instructions that a thread executed, its guard held."""
         return frozenset(int(n) // 2 for w in self.ways for n in np.unique(w) if n >= 0 and n & 1)
 
-    def between(self, finding: Finding, by_guard: bool) -> Iterator[Array]:
-        """The different pieces of ways from the first instruction of a finding to the second one, without another first one."""
+    def between(self, finding: Finding, of_guard: bool) -> Iterator[Array]:
+        """The different pieces of ways from the first instruction of a finding to the second one, without another first one. Both
+        execute, but for the second one where it is about its guard, and both where guards do not matter."""
         seen = set()
         for way in self.ways:
-            second = way // 2 == finding.second if by_guard else way == 2 * finding.second + 1
-            first = np.flatnonzero(way == 2 * finding.first + 1)
+            any_guard = finding.kind in UNGUARDED
+            first = np.flatnonzero(way // 2 == finding.first if any_guard else way == 2 * finding.first + 1)
+            second = way // 2 == finding.second if any_guard or of_guard else way == 2 * finding.second + 1
             for end in np.flatnonzero(second):
                 at = np.searchsorted(first, end) - 1
                 piece = way[first[at] : end + 1] if at >= 0 else way[:0]
@@ -91,12 +93,9 @@ class Ways:
         """Whether a thread met a hazard of the code ``text``."""
         if finding.kind in ALONE:
             return any((w // 2 == finding.second).any() for w in self.ways)
-        if finding.first not in self.executed:
-            return False
         guard = Code(isa, text[finding.second * BYTES :][:BYTES]).insns[0].guard
         of_guard = finding.file in _PREDICATES and finding.number == guard
-        pieces = self.between(finding, of_guard or finding.kind in UNGUARDED)
-        return any(_found(isa, text, piece, finding, of_guard) for piece in pieces)
+        return any(_found(isa, text, piece, finding, of_guard) for piece in self.between(finding, of_guard))
 
 
 def _found(isa: int, text: bytes, piece: Array, finding: Finding, of_guard: bool) -> bool:
