@@ -1,4 +1,5 @@
 /* Branches, convergence, CTA barriers: operands to the functions of sim_flow.c. */
+#include "sim_async.h"
 #include "sim_lanes.h"
 #include "sim_mbarrier.h"
 #include "sim_ops.h"
@@ -160,16 +161,33 @@ SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction
     sim_barrier_arrive(w, mask, index, threads, wait, reducing, sim_getp(w, Pp, SIM_FULL));
 }
 
-/* 16 bytes for code that asks for work, and their arrival at an mbarrier, in one CTA of the cluster. */
+/* An answer on its way to code that asked for work. */
+typedef struct {
+    uint8_t *to, *mbarrier;
+    uint32_t words[4], lane;
+} work_answer;
+
+static void land_answer(sim_warp *w, void *what)
+{
+    const work_answer *a = what;
+    memcpy(a->to, a->words, sizeof a->words);
+    sim_mbarrier_update(w, a->lane, a->mbarrier, (sim_mbarrier_step){.bytes = -(int64_t)sizeof a->words});
+}
+
+/* 16 bytes, and their arrival at an mbarrier, in one CTA of the cluster. */
 static void answer(sim_warp *w, uint32_t lane, uint32_t rank, const uint32_t *place, const uint32_t words[4])
 {
-    const uint64_t to = (uint64_t)rank << SIM_RANK_SHIFT, offsets = (1u << SIM_RANK_SHIFT) - 1;
-    uint8_t *response = sim_address(w, lane, ORIC_MEM_CLUSTER, to | (place[0] & offsets), 16, 1);
-    uint8_t *barrier = sim_address(w, lane, ORIC_MEM_CLUSTER, to | (place[1] & offsets), 8, 1);
-    if (!response || !barrier)
+    const uint64_t cta = (uint64_t)rank << SIM_RANK_SHIFT, offsets = (1u << SIM_RANK_SHIFT) - 1;
+    uint64_t mbarrier = cta | (place[1] & offsets);
+    work_answer a = {.lane = lane};
+    memcpy(a.words, words, sizeof a.words);
+    a.to = sim_address(w, lane, ORIC_MEM_CLUSTER, cta | (place[0] & offsets), sizeof a.words, SIM_WRITE);
+    a.mbarrier = a.to ? sim_mbarrier_place(w, lane, mbarrier) : NULL;
+    if (!a.mbarrier)
         return;
-    memcpy(response, words, 16);
-    sim_mbarrier_update(w, lane, barrier, (sim_mbarrier_step){.bytes = -16});
+    sim_cta *owner = sim_shared_owner(w, &mbarrier);
+    sim_async *copy = sim_async_add_mbarrier(w, owner ? owner : w->cta, a.mbarrier, w->active, land_answer, &a, sizeof a);
+    sim_async_covers(w, copy, a.to, sizeof a.words, SIM_WRITE);
 }
 
 /*
