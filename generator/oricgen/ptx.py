@@ -7,7 +7,7 @@ name are slots when the form, the instruction or the file gives them values, lit
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -18,21 +18,32 @@ from .strictyaml import Map
 NON_FAMILIES = ("types", "names", "special_registers", "directives")
 
 # What an operand may be: bits of the generated masks, named in the generated index.
-FLAGS = ("dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider")
+FLAGS = (
+    "dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider",
+    "bare", "neg", "part", "tex",
+)  # fmt: skip
 BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})
 _FIXED_TYPES = frozenset({"imm", "label", "table"})
 
 _WORD = re.compile(r"(\{)?\.([A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)(\})?")
 _OPERAND = re.compile(
-    r"(?P<open>\[)?(?P<name>[a-z][a-z0-9]*)(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?(?P<flags>(?:[-+][a-z]+)*)"
-    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\d+)(?:/(?P<step>\d+))?>)?(?P<close>\])?\Z"
+    r"(?P<name>[a-z][a-z0-9]*)(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?(?:\*(?P<count>\w+))?(?P<flags>(?:[-+][a-z]+)*)"
+    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\d+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
 )
+_OPENING, _CLOSING = "[{(<", "]})>"
+_GATE_COLUMNS = ("ptx", "sm", "arch", "removed")
+_COLUMNS = frozenset({"syntax", "over", "special", *_GATE_COLUMNS})
+Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand: type reference (``$slot``, ``wide $slot`` or a type; a space reference for addresses)."""
+    """One operand: type reference (``$slot``, ``wide $slot`` or a type; a space reference for addresses).
+
+    ``bounds`` (least, most, step) or ``choices`` limit an immediate. ``count`` is the number of elements of a vector in
+    braces: a number, or the name of a slot whose value says it; 0 for none. ``rest`` is what follows in an address: ``[a, c]``.
+    """
 
     name: str
     type: str
@@ -41,11 +52,14 @@ class Operand:
     bounds: tuple[int, int, int] | None = None
     pair: Operand | None = None
     pair_optional: bool = False
+    choices: tuple[int, ...] = ()
+    count: int | str = 0
+    rest: tuple[Operand, ...] = ()
 
 
 @dataclass(frozen=True)
 class Form:
-    """One resolved signature: slots as (field, values, required), operands, gates."""
+    """One resolved signature: slots as (field, values, required), operands, gates; ``removed``: gone from (PTX, SM) on."""
 
     slots: tuple[tuple[str, tuple[str, ...], bool], ...]
     operands: tuple[Operand, ...]
@@ -53,23 +67,28 @@ class Form:
     sm: int
     arch: tuple[str, ...]
     special: str
+    removed: tuple[int, int] | None
+    syntax: str
+    line: int
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """All forms under one name."""
+    """All forms under one name, and what its qualifiers need where the file's gates say something else."""
 
     name: str
     section: str
     forms: tuple[Form, ...]
+    gates: dict[str, Gate]
 
 
 @dataclass
 class Family:
-    """One file of spec/ptx."""
+    """One file of spec/ptx; ``counts``: slot -> its value -> elements of the operands that the slot's name counts."""
 
     stem: str
-    gates: dict[str, tuple[int, int]]
+    gates: dict[str, Gate]
+    counts: dict[str, dict[str, int]]
     instructions: list[Instruction] = field(default_factory=list)
 
 
@@ -112,22 +131,47 @@ def _families(spec: Spec) -> list[Family]:
 
 
 def _family(path: PurePath, data: Map, types: Map) -> Family:
-    gates = {value: (version(row.get("ptx")), row.get("sm", 0)) for value, row in data["gates"].items()}
-    family = Family(path.stem, gates)
+    family = Family(path.stem, gates_of(path, data["gates"], types), {n: dict(r) for n, r in data.get("counts", {}).items()})
     used: set[str] = set()
     for name, row in data["instructions"].items():
-        reader = _Reader(path, name, {**data["slots"], **row.get("slots", {})}, types, used)
+        slots = {**data["slots"], **row.get("slots", {})}
+        reader = _Reader(path, name, slots, family.counts, types, used)
         forms = []
         for index, form in enumerate(row["forms"]):
             line = row["forms"].line_of(index)
-            columns = {"syntax": form} if isinstance(form, str) else form
-            for syntax in without_groups(columns["syntax"]):
-                forms.append(reader.form({**columns, "syntax": syntax}, line))
-        family.instructions.append(Instruction(name, row["section"], tuple(forms)))
+            columns: dict[str, Any] = {"syntax": form} if isinstance(form, str) else form
+            for over in columns.get("over", ({},)):
+                rows = {**columns, **over}
+                reader.check_columns(rows, line)
+                forms += [reader.form({**rows, "syntax": syntax}, line) for syntax in without_groups(columns["syntax"])]
+        gates = gates_of(path, row.get("gates", {}), types)
+        family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
     for slot in data["slots"]:
         if slot not in used:
             raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
     return family
+
+
+def gates_of(path: PurePath, rows: Any, types: Map) -> dict[str, Gate]:
+    """What the words of a ``gates`` map need."""
+    return {
+        word: (version(row.get("ptx")), row.get("sm", 0), targets_of(path, rows.line_of(word), row.get("arch", ()), types))
+        for word, row in rows.items()
+    }
+
+
+def targets_of(path: PurePath, line: int, arch: Any, types: Map) -> tuple[str, ...]:
+    """The targets of an ``arch`` column: a list, or ``$name`` of a list in types.yaml.
+
+    Raises:
+        SpecError: there is no such list.
+    """
+    if not isinstance(arch, str):
+        return tuple(arch)
+    found = types["target_sets"].get(arch.removeprefix("$"))
+    if found is None:
+        raise SpecError(path, line, f"arch: types.yaml has no target set '{arch.removeprefix('$')}'")
+    return tuple(found)
 
 
 def without_groups(syntax: str) -> list[str]:
@@ -139,30 +183,61 @@ def without_groups(syntax: str) -> list[str]:
     return [*without_groups(before + after), *without_groups(before + match[1] + after)]
 
 
+def split_operands(text: str) -> list[tuple[str, bool]]:
+    """Operand texts with their optional mark: ``a{, b}, [c, d]``; commas in brackets do not count."""
+    out: list[tuple[str, bool]] = []
+    start = depth = 0
+    optional = False
+    for index, character in enumerate(text + ","):
+        if character in _OPENING and text[index : index + 2] == "{," and not depth:
+            out.append((text[start:index], False))
+            start, optional = index + 2, True
+        depth += character in _OPENING
+        depth -= character in _CLOSING
+        if (character == "," and not depth) or (optional and not depth):
+            out.append((text[start:index], optional))
+            start, optional = index + 1, False
+    return [(part.strip(), mark) for part, mark in out if part.strip()]
+
+
 class _Reader:
     """Reads the forms of one instruction."""
 
-    def __init__(self, path: PurePath, name: str, slots: dict[str, Any], types: Map, used: set[str]) -> None:
+    def __init__(self, path: PurePath, name: str, slots: dict[str, Any], counts: Any, types: Map, used: set[str]) -> None:
         self.path = path
         self.name = name
         self.slots = slots
+        self.counts = counts
+        self.all_types = types
         self.types = types["types"]
         self.spaces = set(types["spaces"])
         self.used = used
         self.line = 0
+        self.row: dict[str, Any] = {}
 
     def error(self, message: str) -> SpecError:
         return SpecError(self.path, self.line, f"{self.name}: {message}")
 
-    def form(self, row: dict[str, Any], line: int) -> Form:
+    def check_columns(self, row: dict[str, Any], line: int) -> None:
+        """Each column of a form is a slot of its mnemonic, a number, or has a meaning of its own."""
         self.line = line
+        head = row["syntax"].partition(" ")[0]
+        words = {match[2] for match in _WORD.finditer(head)}
+        for column, value in row.items():
+            if column not in _COLUMNS and column not in words and not isinstance(value, int):
+                raise self.error(f"{column}: the mnemonic '{head}' has no such slot")
+
+    def form(self, row: dict[str, Any], line: int) -> Form:
+        self.line, self.row = line, row
         head, _, tail = row["syntax"].partition(" ")
         slots = self.read_words(head, row)
         fields = {name for name, _, _ in slots}
-        operands = tuple(self.operand(text, optional, fields) for text, optional in self.split(tail))
-        return Form(
-            slots, operands, version(row.get("ptx")), row.get("sm", 0), tuple(row.get("arch", ())), row.get("special", "")
-        )
+        operands = tuple(self.operand(text, optional, fields) for text, optional in split_operands(tail))
+        arch = targets_of(self.path, line, row.get("arch", ()), self.all_types)
+        removed = row.get("removed")
+        gone = None if removed is None else (version(removed["ptx"]), removed.get("sm", 0))
+        gates = version(row.get("ptx")), row.get("sm", 0), arch
+        return Form(slots, operands, *gates, row.get("special", ""), gone, row["syntax"], line)
 
     def read_words(self, head: str, row: dict[str, Any]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
         """The slots of a mnemonic; words of the instruction's own name get fields that begin with a dot."""
@@ -214,43 +289,69 @@ class _Reader:
             return "space"
         return word
 
-    def split(self, text: str) -> list[tuple[str, bool]]:
-        """Operand texts with their optional mark: ``a{, b}, c``."""
-        out = []
-        for part in re.findall(r"\{, [^}]*\}|[^,{]+(?:\{\|[^}]*\})?", text):
-            if part.startswith("{, "):
-                out.append((part[3:-1].strip(), True))
-            elif part.strip():
-                out.append((part.strip(), False))
-        return out
-
     def operand(self, text: str, optional: bool, fields: set[str]) -> Operand:
-        match = re.fullmatch(r"([^|{]+)(\{)?\|([^}]+)\}?", text)
+        match = re.fullmatch(r"([^|{\[<]+)(\{)?\|([^}]+)\}?", text)
         if match:
             first = self.single(match[1], fields, optional)
             second = self.single(match[3], fields, False)
-            return Operand(first.name, first.type, first.mask, optional, None, second, match[2] is not None)
+            return replace(first, pair=second, pair_optional=match[2] is not None)
+        if text.startswith("[") and text.endswith("]"):
+            return self.address(text, fields, optional)
         return self.single(text, fields, optional)
+
+    def address(self, text: str, fields: set[str], optional: bool) -> Operand:
+        """``[a]``, ``[a:space]``, ``[a:tex, c]``: an address, perhaps with operands behind it."""
+        parts = split_operands(text[1:-1])
+        match = _OPERAND.match(parts[0][0]) if parts else None
+        if match is None or match["lo"] or match["choices"] or match["count"]:
+            raise self.error(f"cannot read operand '{text}'")
+        rest = tuple(self.operand(part, mark, fields) for part, mark in parts[1:])
+        mask = BIT["addr"]
+        for flag in self.flags(match["flags"], text, mask):
+            mask |= BIT[flag]
+        if match["type"] in self.types:  # [t:texref, c]: a name or handle, no address
+            return Operand(match["name"], match["type"], mask | BIT["tex"], optional, rest=rest)
+        return Operand(match["name"], self.space_of(match["type"], fields), mask, optional, rest=rest)
+
+    def flags(self, text: str, operand: str, mask: int) -> set[str]:
+        """The names of the flags of ``mask`` and of those that ``text`` (``+vec-imm``) adds, less those that it takes away."""
+        out = {flag for flag in FLAGS if mask & BIT[flag]}
+        for sign, flag in re.findall(r"([-+])([a-z]+)", text):
+            if flag not in BIT:
+                raise self.error(f"operand '{operand}': unknown flag '{flag}'")
+            out = out | {flag} if sign == "+" else out - {flag}
+        return out
 
     def single(self, text: str, fields: set[str], optional: bool) -> Operand:
         match = _OPERAND.match(text)
-        if match is None or bool(match["open"]) != bool(match["close"]):
+        if match is None:
             raise self.error(f"cannot read operand '{text}'")
         name, type_ = match["name"], match["type"]
         bounds = (int(match["lo"]), int(match["hi"]), int(match["step"] or 1)) if match["lo"] else None
-        if match["open"]:
-            return Operand(name, self.space_of(type_, fields), BIT["addr"], optional)
+        choices = tuple(map(int, match["choices"].split("|"))) if match["choices"] else ()
         mask = BIT["dest"] | BIT["reg"] if name in _RESULTS else BIT["reg"] | BIT["imm"]
         if type_ in _FIXED_TYPES:
             mask = BIT[type_]
             type_ = "u64" if type_ == "imm" else ""
         else:
             type_ = self.type_of(type_, bool(match["wide"]), fields)
-        for sign, flag in re.findall(r"([-+])([a-z]+)", match["flags"]):
-            if flag not in BIT:
-                raise self.error(f"operand '{text}': unknown flag '{flag}'")
-            mask = mask | BIT[flag] if sign == "+" else mask & ~BIT[flag]
-        return Operand(name, type_, mask, optional, bounds)
+        count = self.count_of(match["count"], fields)
+        if count:
+            mask |= BIT["vec"]
+        mask = sum(BIT[flag] for flag in self.flags(match["flags"], text, mask))
+        return Operand(name, type_, mask, optional, bounds, choices=choices, count=count)
+
+    def count_of(self, text: str | None, fields: set[str]) -> int | str:
+        """A number of vector elements: digits, an integer column of the form, a slot that counts."""
+        if text is None:
+            return 0
+        if text.isdigit():
+            return int(text)
+        if isinstance(self.row.get(text), int):
+            return int(self.row[text])
+        if text in self.counts and text in fields:
+            return text
+        raise self.error(f"there is no count '{text}'")
 
     def space_of(self, type_: str | None, fields: set[str]) -> str:
         if type_ is None:

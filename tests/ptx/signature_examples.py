@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterator
 
-from oric.ptx.signatures import OperandSpec
+from oric.ptx.signatures import OperandSpec, combined, word_gates
 from oric_tables import ptx_index as ix
 
 REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
@@ -32,21 +32,18 @@ def examples() -> Iterator[tuple[str, tuple, str]]:
     """(instruction name, (ptx, sm, arch), instruction text without semicolon)."""
     for family in families():
         module = importlib.import_module(f"oric_tables.ptx_{family}")
-        for name, (_, forms) in module.FORMS.items():
+        for name, (_, forms, own) in module.FORMS.items():
             for form in forms:
                 if form[5]:
                     continue
                 for text, fields in mnemonics(name, form):
-                    ptx, sm = form[2], form[3]
-                    for field, word in fields.items():
-                        gate = module.GATES.get(word, (0, 0)) if field[0] != "." else (0, 0)
-                        ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
-                    specs = [OperandSpec(row, fields) for row in form[1]]
+                    gates = combined([form[2:5], *word_gates(fields, own, module.GATES)])
+                    specs = [OperandSpec(row, fields, module.COUNTS) for row in form[1]]
                     full = [operand(s, i, fields) for i, s in enumerate(specs)]
-                    yield name, (ptx, sm, form[4]), f"{text} {', '.join(full)}".strip()
+                    yield name, gates, f"{text} {', '.join(full)}".strip()
                     if any(s.optional for s in specs):
                         short = [t for t, s in zip(full, specs, strict=True) if not s.optional]
-                        yield name, (ptx, sm, form[4]), f"{text} {', '.join(short)}".strip()
+                        yield name, gates, f"{text} {', '.join(short)}".strip()
 
 
 def operand(spec: OperandSpec, index: int, fields: dict[str, str]) -> str:
@@ -56,7 +53,8 @@ def operand(spec: OperandSpec, index: int, fields: dict[str, str]) -> str:
         return f"{operand(spec, index, fields)}|{operand(pair, index + 3, fields)}"
     mask = spec.mask
     if mask & ix.ADDR:
-        return f"[%u64_{index}]"
+        rest = [operand(inner, index + 1 + i, fields) for i, inner in enumerate(spec.rest)]
+        return f"[{', '.join([f'%u64_{index}', *rest])}]"
     if mask & ix.LABEL:
         return "L0"
     if mask & ix.TABLE:
@@ -64,10 +62,10 @@ def operand(spec: OperandSpec, index: int, fields: dict[str, str]) -> str:
     if not mask & ix.REG:
         if mask & ix.SINK:
             return "_"
-        return str(spec.bounds[0] if spec.bounds else 16)
+        return str(spec.bounds[0] if spec.bounds else spec.choices[0] if spec.choices else 16)
     if spec.bounds:
         return str(spec.bounds[0])
     type_ = spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]
-    if spec.elements > 1:
+    if spec.elements > 1 or spec.braces:
         return "{" + ", ".join(f"%{type_}_{(index + i) % 9}" for i in range(spec.elements)) + "}"
     return f"%{type_}_{index}"

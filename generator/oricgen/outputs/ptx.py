@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import SpecError
-from ..ptx import BIT, FLAGS, Family, Form, Instruction, Operand, families, load_types, version
+from ..ptx import BIT, FLAGS, Family, Form, Gate, Instruction, Operand, families, load_types, version
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
@@ -27,14 +27,20 @@ def _render_flat(found: list[Family]) -> str:
     for family in found:
         text += f"\n# {family.stem}\n"
         text += "".join(f"{i.name} | {_flat_form(f)}\n" for i in family.instructions for f in i.forms)
-        text += "".join(f"# .{word} needs {_flat_gates(*gate, ())}\n" for word, gate in sorted(family.gates.items()))
+        text += _flat_words("", family.gates)
+        text += "".join(_flat_words(f"{i.name} ", i.gates) for i in family.instructions)
     return text
+
+
+def _flat_words(where: str, gates: dict[str, Gate]) -> str:
+    return "".join(f"# {where}.{word} needs {_flat_gates(*gate)}\n" for word, gate in sorted(gates.items()))
 
 
 def _flat_form(form: Form) -> str:
     slots = " ".join(f"{field}{'' if need else '?'}={','.join(values)}" for field, values, need in form.slots)
     operands = ", ".join(_flat_operand(o) for o in form.operands) or form.special or "no operands"
-    return f"{slots or '-'} | {operands} | {_flat_gates(form.ptx, form.sm, form.arch)}"
+    gone = f", gone from {_flat_gates(*form.removed, ())}" if form.removed else ""
+    return f"{slots or '-'} | {operands} | {_flat_gates(form.ptx, form.sm, form.arch)}{gone}"
 
 
 def _flat_gates(ptx: int, sm: int, arch: tuple[str, ...]) -> str:
@@ -46,18 +52,23 @@ def _flat_gates(ptx: int, sm: int, arch: tuple[str, ...]) -> str:
 def _flat_operand(operand: Operand) -> str:
     flags = "+".join(flag for flag in FLAGS if operand.mask & BIT[flag])
     bounds = "<{}..{}/{}>".format(*operand.bounds) if operand.bounds else ""
+    bounds += f"<{'|'.join(map(str, operand.choices))}>" if operand.choices else ""
+    count = f"*{operand.count}" if operand.count else ""
     pair = f"{'?' if operand.pair_optional else ''}|{_flat_operand(operand.pair)}" if operand.pair else ""
-    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}({flags}){bounds}{pair}"
+    rest = f"[{', '.join(map(_flat_operand, operand.rest))}]" if operand.rest else ""
+    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}{count}({flags}){bounds}{pair}{rest}"
 
 
 def _render_family(family: Family) -> str:
     text = header("#", _ME, [f"spec/ptx/{family.stem}.yaml"])
     text += f'"""PTX signatures: {family.stem}."""\n\n'
     text += "from typing import Any, Final\n\n"
-    text += "# qualifier -> (least PTX version * 10, least SM)\n"
-    text += f"GATES: Final[dict[str, tuple[int, int]]] = {family.gates!r}\n"
-    text += "# name -> (section, forms); form: (slots, operands, ptx, sm, arch, special)\n"
-    text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...]]]] = {\n"
+    text += "# qualifier -> (least PTX version * 10, least SM, exact targets)\n"
+    text += f"GATES: Final[dict[str, tuple[int, int, tuple[str, ...]]]] = {family.gates!r}\n"
+    text += "# slot -> value -> elements of the vectors that it counts\n"
+    text += f"COUNTS: Final[dict[str, dict[str, int]]] = {family.counts!r}\n"
+    text += "# name -> (section, forms, gates of its own); form: (slots, operands, ptx, sm, arch, special, removed)\n"
+    text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...], dict[str, tuple[int, int, tuple[str, ...]]]]]] = {\n"
     for instruction in family.instructions:
         text += _render_instruction(instruction)
     return text + "}\n"
@@ -67,16 +78,18 @@ def _render_instruction(instruction: Instruction) -> str:
     text = f"    {instruction.name!r}: ({instruction.section!r}, (\n"
     for form in instruction.forms:
         text += f"        {_form(form)!r},\n"
-    return text + "    )),\n"
+    return text + f"    ), {instruction.gates!r}),\n"
 
 
 def _form(form: Form) -> tuple[object, ...]:
-    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special)
+    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special, form.removed)
 
 
 def _operand(operand: Operand) -> tuple[object, ...]:
     pair = None if operand.pair is None else (_operand(operand.pair), operand.pair_optional)
-    return (operand.name, operand.type, operand.mask, operand.optional, operand.bounds, pair)
+    rest = tuple(_operand(o) for o in operand.rest)
+    limits = operand.bounds, operand.choices
+    return (operand.name, operand.type, operand.mask, operand.optional, *limits, pair, operand.count, rest)
 
 
 def _render_index(spec: Spec, found: list[Family]) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ..ptx import BIT, FLAGS, Family, Form, Operand, families, without_groups
+from ..ptx import BIT, FLAGS, Family, Form, Gate, Operand, families
 from ..rows import Row
 from ..spec import Spec
-from ..strictyaml import Map
 from ._shared import numbered, without_empty
 
 NAME = "ptx"
@@ -25,28 +24,28 @@ def rows(spec: Spec) -> list[Row]:
         path = f"spec/ptx/{family.stem}.yaml"
         data = spec.load(f"ptx/{family.stem}.yaml")
         for instruction in family.instructions:
-            row = data["instructions"][instruction.name]
-            texts = list(_syntax(row))
-            for (syntax, line), form in zip(texts, instruction.forms, strict=True):
+            for form in instruction.forms:
                 values = {"instruction": instruction.name, "family": family.stem, **_form(form), "section": instruction.section}
-                out.append(Row(_mnemonic(syntax, form), without_empty(values), path, line))
-        for word, (ptx, sm) in family.gates.items():
-            gate = without_empty({"family": family.stem, "ptx": version_text(ptx), "sm": sm})
-            out.append(Row(f".{word} in {family.stem}", gate, path, data["gates"].line_of(word)))
+                out.append(Row(_mnemonic(form), without_empty(values), path, form.line))
+            for word, gate in instruction.gates.items():
+                line = data["instructions"][instruction.name]["gates"].line_of(word)
+                out.append(Row(f".{word} of {instruction.name}", _gate(family, gate), path, line))
+        for word, gate in family.gates.items():
+            out.append(Row(f".{word} in {family.stem}", _gate(family, gate), path, data["gates"].line_of(word)))
+        for slot, counts_ in family.counts.items():
+            out.append(Row(f"*{slot} in {family.stem}", dict(counts_), path, data["counts"].line_of(slot)))
     return numbered(out)
 
 
-def _syntax(row: Map) -> list[tuple[str, int]]:
-    """The syntax lines of an instruction with their lines in the file, groups written out."""
-    forms = row["forms"]
-    texts = [(form if isinstance(form, str) else form["syntax"], forms.line_of(i)) for i, form in enumerate(forms)]
-    return [(syntax, line) for text, line in texts for syntax in without_groups(text)]
+def _gate(family: Family, gate: Gate) -> dict[str, object]:
+    ptx, sm, arch = gate
+    return without_empty({"family": family.stem, "ptx": version_text(ptx), "sm": sm, "arch": list(arch)})
 
 
-def _mnemonic(syntax: str, form: Form) -> str:
+def _mnemonic(form: Form) -> str:
     """The mnemonic of a syntax line with its types put in where they are few: ``add{.rnd}.f16,f16x2``."""
     types = next((values for name, values, _ in form.slots if name == "type"), ())
-    head = syntax.partition(" ")[0]
+    head = form.syntax.partition(" ")[0]
     return head.removesuffix(".type") + "." + ",".join(types) if head.endswith(".type") and len(types) < _FEW else head
 
 
@@ -58,6 +57,7 @@ def _form(form: Form) -> dict[str, object]:
         "sm": form.sm,
         "arch": list(form.arch),
         "special": form.special,
+        "removed": f"PTX {version_text(form.removed[0])} sm_{form.removed[1]}" if form.removed else "",
     }
 
 
@@ -65,8 +65,11 @@ def _operand(operand: Operand) -> str:
     """``d:$type (dest reg)``; ``?`` marks one that may be left out."""
     flags = " ".join(flag for flag in FLAGS if operand.mask & BIT[flag])
     bounds = " {}..{} step {}".format(*operand.bounds) if operand.bounds else ""
+    bounds += f" one of {' '.join(map(str, operand.choices))}" if operand.choices else ""
+    count = f" * {operand.count}" if operand.count else ""
     pair = f"{' ?' if operand.pair_optional else ' '}| {_operand(operand.pair)}" if operand.pair else ""
-    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type} ({flags}){bounds}{pair}"
+    rest = f" [{', '.join(map(_operand, operand.rest))}]" if operand.rest else ""
+    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}{count} ({flags}){bounds}{pair}{rest}"
 
 
 def version_text(number: int) -> str:

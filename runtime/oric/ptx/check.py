@@ -32,7 +32,7 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
     for signature in entry.signatures:
         fault = fits(signature, key, nodes)
         if fault is None:
-            if not signature.has_bounds:
+            if not signature.has_limits:
                 entry.accepted.add(key)
             return None
         if best is None or fault[0] > best[0]:
@@ -97,14 +97,16 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_pair(spec, descriptor, node)
     if tag == cl.C_VEC:
         return _accept_vector(spec, descriptor, node)
-    if mask & ix.VEC and spec.elements > 1 and not (tag == cl.C_SREG and descriptor[2] == spec.elements):
-        return f"expected a vector of {spec.elements} elements, found {describe(descriptor, node)}"
+    if spec.braces_needed and not (tag == cl.C_SREG and descriptor[2] == spec.elements):
+        return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_REG:
         good = mask & ix.REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
     elif tag == cl.C_INT:
         good = mask & ix.IMM and spec.kind in ("bits", "int", "pred")
-        if good and spec.bounds is not None:
-            return _bounds_message(spec.bounds, node)
+        if good and spec.has_limits:
+            return _limits_message(spec, node)
+    elif tag == cl.C_TUPLE or spec.rest:
+        return _accept_tuple(spec, descriptor, node)
     elif tag in (cl.C_ADDR_REG, cl.C_ADDR_SYM, cl.C_ADDR_IMM):
         return _accept_address(spec, descriptor, node)
     else:
@@ -134,6 +136,11 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         return bool(mask & ix.LABEL)
     if tag == cl.C_TABLE:
         return bool(mask & ix.TABLE)
+    if tag == cl.C_NEG:
+        inner = cl.DESCRIPTORS[descriptor[1]]
+        return bool(mask & ix.NEG) and (inner[0] == cl.C_REG or _accept_rare(spec, inner[0], inner))
+    if tag == cl.C_PART:
+        return bool(mask & ix.PART) and ix.TYPES[descriptor[1]][1] == spec.size
     return tag == cl.C_SINK and bool(mask & ix.SINK)
 
 
@@ -158,7 +165,7 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
     if not spec.mask & ix.VEC:
         return f"expected {expectation(spec)}, found a vector"
     if len(parts) != spec.elements:
-        wanted = f"a vector of {spec.elements} elements" if spec.elements > 1 else expectation(spec)
+        wanted = _vector_text(spec) if spec.elements > 1 or spec.braces else expectation(spec)
         return f"expected {wanted}, found a vector of {len(parts)}"
     for index, part in enumerate(parts):
         tag = part[0]
@@ -195,25 +202,58 @@ def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -
     return "" if registers else f"expected at least one register in the vector for type .{spec.type}"
 
 
+def _vector_text(spec: OperandSpec) -> str:
+    return f"a vector of {spec.elements} element{'s' * (spec.elements != 1)}"
+
+
+def _accept_tuple(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    """``[a, c]``."""
+    if descriptor[0] != cl.C_TUPLE:
+        return f"expected {expectation(spec)} with {len(spec.rest)} more in the brackets, found {describe(descriptor, node)}"
+    if not spec.rest:
+        return f"expected {expectation(spec)}, found {len(descriptor) - 1} operands in brackets"
+    parts = [cl.DESCRIPTORS[c] for c in descriptor[1:]]
+    least = 1 + sum(not o.optional for o in spec.rest)
+    if not least <= len(parts) <= 1 + len(spec.rest):
+        return f"expected {least} operands in the brackets, found {len(parts)}"
+    spare = len(parts) - least
+    message = _accept_address(spec, parts[0], node[1])
+    index = 1
+    for inner in spec.rest:
+        if inner.optional and not spare:
+            continue
+        spare -= inner.optional
+        message = message or accept(inner, parts[index], node[1 + index])
+        index += 1
+    return message
+
+
 def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
     tag = descriptor[0]
     if not spec.mask & ix.ADDR:
         return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_ADDR_REG:
-        kind, _, *_ = ix.TYPES[descriptor[1]]
+        kind, size, *_ = ix.TYPES[descriptor[1]]
+        if spec.mask & ix.TEX and size != spec.size:
+            return f"expected a .{spec.type} or a register of {spec.size} bits, found one of type .{descriptor[1]}"
         if kind in {"bits", "int"}:
             return ""
         return f"an address is an integer register, found one of type .{descriptor[1]}"
     if tag == cl.C_ADDR_SYM:
+        if spec.mask & ix.TEX:
+            return "" if descriptor[1] == spec.type else f"expected a .{spec.type}, found a variable in .{descriptor[1]}"
         if spec.space in ("", descriptor[1]):
             return ""
         return f"expected an address in state space .{spec.space}, found a variable in .{descriptor[1]}"
     return "" if spec.space == "local" else "an immediate address is allowed in state space .local only"
 
 
-def _bounds_message(bounds: tuple[int, int, int], node: Operand) -> str:
-    least, most, step = bounds
+def _limits_message(spec: OperandSpec, node: Operand) -> str:
     value = node[1]
+    if spec.choices:
+        return "" if value in spec.choices else f"expected {', '.join(map(str, spec.choices))}, found {value}"
+    assert spec.bounds is not None
+    least, most, step = spec.bounds
     if not least <= value <= most:
         return f"expected a value from {least} to {most}, found {value}"
     return f"expected a multiple of {step}, found {value}" if value % step else ""
@@ -222,6 +262,8 @@ def _bounds_message(bounds: tuple[int, int, int], node: Operand) -> str:
 def expectation(spec: OperandSpec) -> str:
     """What a spec expects, for messages."""
     mask = spec.mask
+    if mask & ix.TEX:
+        return f"a .{spec.type}"
     if mask & ix.ADDR:
         return f"an address in .{spec.space}" if spec.space else "an address"
     if mask & ix.LABEL:
@@ -266,4 +308,6 @@ _DESCRIPTIONS = {
     cl.C_LABEL: "a label",
     cl.C_TABLE: "a table label",
     cl.C_SINK: "'_'",
+    cl.C_TUPLE: "several operands in brackets",
+    cl.C_PART: "a part of a register",
 }

@@ -11,7 +11,7 @@ from typing import Any, Final
 # Class tags (item 0 of a descriptor).
 C_REG: Final = "reg"  # (C_REG, type)
 C_NOT: Final = "not"  # (C_NOT, type)
-C_NEG: Final = "neg"  # (C_NEG,)
+C_NEG: Final = "neg"  # (C_NEG, class)
 C_INT: Final = "int"
 C_SINGLE: Final = "0f"
 C_DOUBLE: Final = "0d"
@@ -19,6 +19,8 @@ C_SYM: Final = "sym"  # (C_SYM, space or "func")
 C_ADDR_REG: Final = "[reg]"  # (C_ADDR_REG, type)
 C_ADDR_SYM: Final = "[sym]"  # (C_ADDR_SYM, space)
 C_ADDR_IMM: Final = "[imm]"
+C_TUPLE: Final = "[..]"  # (C_TUPLE, class of the base, class, ...): an address with more operands
+C_PART: Final = "part"  # (C_PART, type): a byte or half of a register
 C_VEC: Final = "vec"  # (C_VEC, class, ...)
 C_PAIR: Final = "pair"  # (C_PAIR, class, class)
 C_LABEL: Final = "label"
@@ -50,7 +52,6 @@ TABLE_CLASS: Final = class_id(C_TABLE)
 SINK_CLASS: Final = class_id(C_SINK)
 ADDR_IMM_CLASS: Final = class_id(C_ADDR_IMM)
 OTHER_CLASS: Final = class_id(C_OTHER)
-NEG_CLASS: Final = class_id(C_NEG)
 PRED_CLASS: Final = class_id(C_REG, "pred")
 NOT_PRED_CLASS: Final = class_id(C_NOT, "pred")
 GUARD_CLASSES: Final = frozenset({PRED_CLASS, NOT_PRED_CLASS})

@@ -171,7 +171,7 @@ class OperandReader:
             raise PtxError(at, f"'{'!' if negated else '-'}' takes a register")
         if negated:
             return (b.NOT, node[1]), cl.class_id(cl.C_NOT, cl.DESCRIPTORS[class_][1])
-        return (b.NEG, node), cl.NEG_CLASS
+        return (b.NEG, node), cl.class_id(cl.C_NEG, class_)
 
     def vector(self, lexer: Lexer, depth: int) -> Found:
         """``{a, b, c, d}``."""
@@ -198,11 +198,11 @@ class OperandReader:
                 raise PtxError(lexer.at, "an address is an integer")
             base = (b.ADDR_IMM, constant.value), cl.ADDR_IMM_CLASS
         if lexer.is_punct(","):
-            rest = [base[0]]
+            parts = [base]
             while lexer.take(","):
-                rest.append(self.read(lexer, depth + 1)[0])
+                parts.append(self.read(lexer, depth + 1))
             lexer.expect("]")
-            return (b.TENSOR, *rest), cl.OTHER_CLASS
+            return (b.TENSOR, *(n for n, _ in parts)), cl.class_id(cl.C_TUPLE, *(c for _, c in parts))
         lexer.expect("]")
         return base
 
@@ -271,7 +271,7 @@ class OperandReader:
             if entity.vector > 1 and _COMPONENTS.get(component, 99) < entity.vector:
                 return register_operand(Entity(REGISTER, entity.handle + _COMPONENTS[component], entity.type))
             if entity.vector == 1 and component in _PARTS:
-                return (b.SELECT, (b.REG, entity.handle), component[1:]), cl.OTHER_CLASS
+                return (b.SELECT, (b.REG, entity.handle), component[1:]), cl.class_id(cl.C_PART, entity.type)
             raise PtxError(at, f"register '{name}' has no component '{component}'")
         if entity.vector == 1:
             return register_operand(entity)

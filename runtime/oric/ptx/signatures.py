@@ -11,6 +11,7 @@ from .builder import Variant
 from .lexer import PtxError
 from .state import State
 
+Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 _WIDER: Final = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 
 
@@ -21,15 +22,18 @@ class OperandSpec:
         name: as in the manual (``d``, ``a`` ...); type, kind, size: expected type, its kind and bits.
         mask: flags of oric_tables.ptx_index (REG, IMM, ADDR ...).
         space: for addresses, the state space, "" for generic ones.
-        elements: vector elements expected (1 when scalar).
-        bounds: (least, most, step) of an immediate or None.
+        elements: vector elements expected (1 when scalar); ``braces``: the signature has a count; ``braces_needed``: they
+            cannot be one operand without braces.
+        bounds: (least, most, step) of an immediate or None; choices: its values, () for any.
         pair: spec of what stands behind ``|``, or None.
+        rest: specs of what follows in an address: ``[a, c]``.
     """
 
-    __slots__ = ("bounds", "elements", "kind", "mask", "name", "optional", "pair", "pair_optional", "size", "space", "type")
+    __slots__ = ("bounds", "braces", "braces_needed", "choices", "elements", "kind", "mask", "name", "optional", "pair",
+                 "pair_optional", "rest", "size", "space", "type")  # fmt: skip
 
-    def __init__(self, row: tuple[Any, ...], fields: dict[str, str]) -> None:
-        self.name, type_, self.mask, self.optional, self.bounds, pair = row
+    def __init__(self, row: tuple[Any, ...], fields: dict[str, str], counts: dict[str, dict[str, int]]) -> None:
+        self.name, type_, self.mask, self.optional, self.bounds, self.choices, pair, count, rest = row
         wide = type_.startswith("wide ")
         reference = type_.removeprefix("wide ")
         type_ = fields.get(reference[1:], "") if reference.startswith("$") else reference
@@ -38,31 +42,47 @@ class OperandSpec:
         self.space = ""
         self.elements = 1
         self.type, self.kind, self.size = "", "", 0
-        if self.mask & ix.ADDR:
+        if self.mask & ix.ADDR and not self.mask & ix.TEX:
             self.space = type_.split("::")[0]
         elif type_:
             self.type = type_
             self.kind, self.size = ix.TYPES[type_][:2]
-        if self.mask & ix.VEC and "vec" in fields:
+        self.braces = bool(count)
+        if count:
+            self.elements = count if isinstance(count, int) else counts[count][fields[count]]
+        elif self.mask & ix.VEC and "vec" in fields:
             self.elements = int(fields["vec"][1:])
+        self.braces_needed = bool(self.mask & ix.VEC) and (self.elements > 1 or (self.braces and not self.mask & ix.BARE))
+        self.rest = tuple(OperandSpec(inner, fields, counts) for inner in rest)
         self.pair: OperandSpec | None = None
         self.pair_optional = False
         if pair is not None:
-            self.pair = OperandSpec(pair[0], fields)
+            self.pair = OperandSpec(pair[0], fields, counts)
             self.pair_optional = pair[1]
+
+    @property
+    def has_limits(self) -> bool:
+        """Values matter here, and not only classes."""
+        return bool(self.bounds or self.choices or any(o.has_limits for o in self.rest))
 
 
 class Signature:
     """One way in which a variant can be written: operand specs and what version and target it needs."""
 
-    __slots__ = ("arch", "has_bounds", "least", "operands", "ptx", "sm", "special")
+    __slots__ = ("arch", "has_limits", "least", "operands", "ptx", "removed", "sm", "special")
 
-    def __init__(self, operands: tuple[OperandSpec, ...], gates: tuple[int, int, tuple[str, ...]], special: str) -> None:
+    def __init__(self, operands: tuple[OperandSpec, ...], gates: Gate, special: str, removed: tuple[int, int] | None) -> None:
         self.operands = operands
         self.ptx, self.sm, self.arch = gates
         self.special = special
+        self.removed = removed
         self.least = sum(not o.optional for o in operands)
-        self.has_bounds = any(o.bounds for o in operands)
+        self.has_limits = any(o.has_limits for o in operands)
+
+    def passes(self, state: State) -> bool:
+        """True when the module's version and target have it (still)."""
+        gone = self.removed is not None and state.version >= self.removed[0] and state.sm >= self.removed[1]
+        return not gone and state.passes(self.ptx, self.sm, self.arch)
 
 
 class Entry:
@@ -114,15 +134,22 @@ def _gated(state: State, variant: Variant, at: int) -> tuple[Signature, ...]:
         ptx, sm, arch, removed = ix.NAMES[variant.name]
         state.gate(f"'{variant.name}'", ptx, sm, arch, at)
         if removed is not None and state.version >= removed[0] and state.sm >= removed[1]:
-            raise PtxError(at, f"'{variant.name}' without '.sync' does not exist for sm_{removed[1]} and higher since "
-                           f"PTX version {removed[0] // 10}.{removed[0] % 10}")  # fmt: skip
+            raise _gone(variant.name, " without '.sync'", removed, at)
         return ()
     found: tuple[Signature, ...] = variant.signatures
-    passing = tuple(s for s in found if state.passes(s.ptx, s.sm, s.arch))
+    passing = tuple(s for s in found if s.passes(state))
     if not passing:
         best = min(found, key=lambda s: (s.arch, s.sm, s.ptx))
         state.gate(f"'{variant.text}'", best.ptx, best.sm, best.arch, at)
+        assert best.removed is not None
+        raise _gone(variant.text, "", best.removed, at)
     return passing
+
+
+def _gone(what: str, without: str, removed: tuple[int, int], at: int) -> PtxError:
+    ptx, sm = removed
+    where = f"for sm_{sm} and higher " if sm else ""
+    return PtxError(at, f"'{_short(what)}'{without} does not exist {where}since PTX version {ptx // 10}.{ptx % 10}")
 
 
 def _resolve(text: str, at: int) -> Variant:
@@ -169,7 +196,7 @@ def _named_only(text: str, name: str, left: list[str]) -> Variant:
 
 def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Variant | tuple[int, PtxError]:
     """The variant, or how bad the nearest form fits (problems, error)."""
-    forms = module.FORMS[name][1]
+    _, forms, own_gates = module.FORMS[name]
     signatures = []
     fields: dict[str, str] = {}
     failures: list[_Failure] = []
@@ -178,13 +205,9 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
         if missing or extra:
             failures.append(_Failure(missing, extra, words))
             continue
-        ptx, sm = form[2], form[3]
-        for field, word in found.items():
-            gate = module.GATES.get(word, (0, 0)) if field[0] != "." else (0, 0)
-            ptx, sm = max(ptx, gate[0]), max(sm, gate[1])
-        specs = tuple(OperandSpec(row, found) for row in form[1])
-        gate = _vector_gate(text, specs, at)
-        signatures.append(Signature(specs, (max(ptx, gate[0]), max(sm, gate[1]), form[4]), form[5]))
+        specs = tuple(OperandSpec(row, found, module.COUNTS) for row in form[1])
+        gates = combined([form[2:5], _vector_gate(text, specs, at), *word_gates(found, own_gates, module.GATES)])
+        signatures.append(Signature(specs, gates, form[5], form[6]))
         fields = fields or {field: value for field, value in found.items() if field[0] != "."}
     if signatures:
         types = tuple(w for w in words if w in ix.TYPES)
@@ -193,12 +216,25 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
     return best[0], _mismatch(text, name, [f for f in failures if f.rank == best], forms, at)
 
 
-def _vector_gate(text: str, specs: tuple[OperandSpec, ...], at: int) -> tuple[int, int]:
+def word_gates(fields: dict[str, str], own: dict[str, Gate], common: dict[str, Gate]) -> list[Gate]:
+    """What the qualifiers of a mnemonic need; words of the instruction's name need nothing."""
+    found = [own.get(word) or common.get(word) for field, word in fields.items() if field[0] != "."]
+    return [gate for gate in found if gate is not None]
+
+
+def combined(gates: list[Gate]) -> Gate:
+    """What several things need together."""
+    lists = [arch for _, _, arch in gates if arch]
+    arch = tuple(t for t in lists[0] if all(t in other for other in lists)) if lists else ()
+    return max(g[0] for g in gates), max(g[1] for g in gates), arch
+
+
+def _vector_gate(text: str, specs: tuple[OperandSpec, ...], at: int) -> Gate:
     """What the widest vector among the operands needs."""
-    widest = max((s.elements * s.size for s in specs if s.elements > 1), default=0)
+    widest = max((s.elements * s.size for s in specs if s.elements > 1 and not s.braces), default=0)
     for bits, (ptx, sm) in ix.VECTOR_LIMITS:
         if widest <= bits:
-            return ptx, sm
+            return ptx, sm, ()
     raise PtxError(at, f"'{_short(text)}': a vector of {widest} bits is too wide")
 
 
