@@ -1,9 +1,13 @@
 """One instruction text for every way of filling the slots of every signature form, made from the generated tables."""
 
-import importlib
-from collections.abc import Iterator
+from __future__ import annotations
 
-from oric.ptx.signatures import OperandSpec, combined, word_gates
+import importlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from oric.ptx.signatures import Gate, OperandSpec, combined, word_gates
 from oric_tables import ptx_index as ix
 
 REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
@@ -11,50 +15,95 @@ DECLARATIONS = "".join(f"\t.reg .{t} %{t}_<9>;\n" for t in REGISTER_TYPES)
 _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
 
 
-def families() -> list[str]:
+@dataclass(frozen=True)
+class Example:
+    """An instruction that a form describes.
+
+    ``gates``: what it needs; ``others``: word of the mnemonic (by place behind the name's first word) -> further values of its
+    slot in any form of the instruction; ``limits``: operand -> immediates at its limits and beyond.
+    """
+
+    name: str
+    gates: Gate
+    text: str
+    others: dict[int, tuple[str, ...]]
+    limits: dict[int, tuple[int, ...]]
+
+
+def all_families() -> list[str]:
     """The stems of the generated family modules."""
     return sorted({family for rows in ix.HEADS.values() for _, family in rows if family})
 
 
-def mnemonics(name: str, form: tuple) -> Iterator[tuple[str, dict[str, str]]]:
-    """Mnemonic texts that fill the slots: required ones with their first value, then each other value of each slot."""
+def mnemonics(name: str, form: tuple[Any, ...]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Words behind the first that fill the slots: required ones with their first value, then each other value of each slot."""
     slots = form[0]
     base = {field: values[0] for field, values, required in slots if required}
     chosen = [base]
     for field, values, _ in slots:
         chosen += [{**base, field: value} for value in values if base.get(field) != value]
     for fields in chosen:
-        words = [fields[field] for field, _, _ in slots if field in fields]
-        yield ".".join([name.split(".", maxsplit=1)[0], *words]), fields
+        yield [fields[field] for field, _, _ in slots if field in fields], fields
 
 
-def examples() -> Iterator[tuple[str, tuple, str]]:
-    """(instruction name, (ptx, sm, arch), instruction text without semicolon)."""
-    for family in families():
+def examples(families: Iterable[str] = (), names: Iterable[str] = ()) -> Iterator[Example]:
+    """The examples of the families (of all when none is given), or only of the instructions named."""
+    for family in families or all_families():
         module = importlib.import_module(f"oric_tables.ptx_{family}")
         for name, (_, forms, own) in module.FORMS.items():
+            if names and name not in names:
+                continue
+            everywhere = _values(forms)
             for form in forms:
-                if form[5]:
-                    continue
-                for text, fields in mnemonics(name, form):
-                    gates = combined([form[2:5], *word_gates(fields, own, module.GATES)])
-                    specs = [OperandSpec(row, fields, module.COUNTS) for row in form[1]]
-                    full = [operand(s, i, fields) for i, s in enumerate(specs)]
-                    yield name, gates, f"{text} {', '.join(full)}".strip()
-                    if any(s.optional for s in specs):
-                        short = [t for t, s in zip(full, specs, strict=True) if not s.optional]
-                        yield name, gates, f"{text} {', '.join(short)}".strip()
+                if not form[5]:
+                    yield from _examples_of(name, form, own, module, everywhere)
 
 
-def operand(spec: OperandSpec, index: int, fields: dict[str, str]) -> str:
+def _values(forms: Any) -> dict[str, tuple[str, ...]]:
+    """Slot -> its values in all forms of an instruction."""
+    found: dict[str, dict[str, None]] = {}
+    for form in forms:
+        for field, values, _ in form[0]:
+            found.setdefault(field, {}).update(dict.fromkeys(values))
+    return {field: tuple(values) for field, values in found.items()}
+
+
+def _examples_of(name: str, form: Any, own: Any, module: Any, everywhere: dict[str, tuple[str, ...]]) -> Iterator[Example]:
+    first = name.split(".", maxsplit=1)[0]
+    for words, fields in mnemonics(name, form):
+        gates = combined([form[2:5], *word_gates(fields, own, module.GATES)])
+        specs = [OperandSpec(row, fields, module.COUNTS) for row in form[1]]
+        full = [operand(s, i) for i, s in enumerate(specs)]
+        filled = [field for field, _, _ in form[0] if field in fields]
+        others = {i: tuple(v for v in everywhere[f] if v != fields[f]) for i, f in enumerate(filled)}
+        head = ".".join([first, *words])
+        yield Example(name, gates, f"{head} {', '.join(full)}".strip(), others, _limits(specs))
+        if any(s.optional for s in specs):
+            short = [s for s in specs if not s.optional]
+            texts = [t for t, s in zip(full, specs, strict=True) if not s.optional]
+            yield Example(name, gates, f"{head} {', '.join(texts)}".strip(), {}, _limits(short))
+
+
+def _limits(specs: list[OperandSpec]) -> dict[int, tuple[int, ...]]:
+    out: dict[int, tuple[int, ...]] = {}
+    for index, spec in enumerate(specs):
+        if spec.bounds:
+            least, most, step = spec.bounds
+            out[index] = (least, most, least - step, most + step, *((least + 1,) if step > 1 else ()))
+        elif spec.choices:
+            out[index] = (*spec.choices, min(spec.choices) - 1, max(spec.choices) + 1)
+    return out
+
+
+def operand(spec: OperandSpec, index: int) -> str:
     """A fitting operand for a spec."""
     if spec.pair is not None:
         pair, spec.pair = spec.pair, None
-        return f"{operand(spec, index, fields)}|{operand(pair, index + 3, fields)}"
+        return f"{operand(spec, index)}|{operand(pair, index + 3)}"
     mask = spec.mask
     if mask & ix.ADDR:
-        rest = [operand(inner, index + 1 + i, fields) for i, inner in enumerate(spec.rest)]
-        return f"[{', '.join([f'%u64_{index}', *rest])}]"
+        rest = [operand(inner, index + 1 + i) for i, inner in enumerate(spec.rest)]
+        return f"[{', '.join([f'%u64_{index % 9}', *rest])}]"
     if mask & ix.LABEL:
         return "L0"
     if mask & ix.TABLE:
@@ -68,4 +117,4 @@ def operand(spec: OperandSpec, index: int, fields: dict[str, str]) -> str:
     type_ = spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]
     if spec.elements > 1 or spec.braces:
         return "{" + ", ".join(f"%{type_}_{(index + i) % 9}" for i in range(spec.elements)) + "}"
-    return f"%{type_}_{index}"
+    return f"%{type_}_{index % 9}"

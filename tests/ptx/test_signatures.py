@@ -7,29 +7,28 @@ from oric.ptx.state import State
 from oric.support.diagnostics import CompileError, diagnostics_for
 from oric_tables import ptx_index as ix
 
-from tests.ptx.signature_examples import DECLARATIONS, examples
+from tests.ptx.agreement import module as frame
+from tests.ptx.signature_examples import examples
 
 EXAMPLES = list(examples())
 
 
 def module(version: str, target: str, lines: list[str]) -> str:
-    body = "".join(f"{line};\n" for line in lines)
-    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{DECLARATIONS}T0: .branchtargets L0;\n"
-    return f"{head}{body}L0: ret;\n}}\n"
+    return frame(version, target, lines)[0]
 
 
 def target_for(sm: int, arch: tuple[str, ...]) -> str:
     return arch[0] if arch else "sm_100a" if sm > 90 else "sm_90"
 
 
-@pytest.mark.parametrize("target", sorted({target_for(sm, arch) for _, (_, sm, arch), _ in EXAMPLES}))
+@pytest.mark.parametrize("target", sorted({target_for(*example.gates[1:]) for example in EXAMPLES}))
 def test_every_form_accepts_its_examples(target):
-    lines = [text for _, (_, sm, arch), text in EXAMPLES if target_for(sm, arch) == target]
+    lines = [example.text for example in EXAMPLES if target_for(*example.gates[1:]) == target]
     assert len(parse(module("9.0", target, lines)).bodies[0].instructions()) == len(lines) + 1
 
 
 def test_there_are_thousands():
-    assert len({text for _, _, text in EXAMPLES}) > 2000
+    assert len({example.text for example in EXAMPLES}) > 2000
 
 
 def test_a_version_and_target_below_the_gate_are_refused():
@@ -44,8 +43,8 @@ def test_a_version_and_target_below_the_gate_are_refused():
 
 def by_text():
     found = {}
-    for _, gates, text in EXAMPLES:
-        found.setdefault(text, []).append(gates)
+    for example in EXAMPLES:
+        found.setdefault(example.text, []).append(example.gates)
     return found
 
 

@@ -111,10 +111,11 @@ class NotSupported(Exception):
 class Diagnostics:
     """The messages about one source text, collected in any order and printed in the order of their places."""
 
-    __slots__ = ("error_count", "items", "source")
+    __slots__ = ("error_count", "items", "limit", "source")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, limit: int = MAX_ERRORS) -> None:
         self.source = source
+        self.limit = limit
         self.items: list[Diagnostic] = []
         self.error_count = 0
 
@@ -122,12 +123,12 @@ class Diagnostics:
         """Report an error.
 
         Raises:
-            CompileError: it was error number ``MAX_ERRORS``; the rest of the text is not looked at.
+            CompileError: it was error number ``limit``; the rest of the text is not looked at.
         """
         self.items.append(Diagnostic(ERROR, message, offset, notes))
         self.error_count += 1
-        if self.error_count >= MAX_ERRORS:
-            self.items.append(Diagnostic(ERROR, f"too many errors ({MAX_ERRORS}), giving up", len(self.source.text)))
+        if self.error_count >= self.limit:
+            self.items.append(Diagnostic(ERROR, f"too many errors ({self.limit}), giving up", len(self.source.text)))
             raise CompileError(self)
 
     def warning(self, message: str, offset: int = -1, *notes: str) -> None:

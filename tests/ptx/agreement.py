@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""The parser and ptxas 13.0 asked about the same instructions: every form of the signatures and its neighbours.
+
+    python -m tests.ptx.agreement [--family STEM ...] [--name INSTRUCTION ...] [--target sm_90a ...] [--show N]
+
+For every form the examples of :mod:`tests.ptx.signature_examples` are made, and from each of them its neighbours
+(:func:`neighbours`): a qualifier left out, added or replaced, an operand too many or too few, one of another type or kind, an
+immediate beyond its limits. What the parser takes is a positive, what it refuses a negative; ptxas has to say the same of each.
+Prints the instructions on which they differ, with ptxas's words, and the counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oric.ptx.parser import parse_module
+from oric.ptx.recorder import Recorder
+from oric.support.diagnostics import Diagnostics, Source
+
+from tests.ptx.signature_examples import DECLARATIONS, Example, examples
+
+TARGETS = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_100f")
+CHUNK = 400
+PTXAS = shutil.which("ptxas")
+_LINE = re.compile(r"line (\d+); (error|fatal)\s*: (.*)")
+_EXTRA = ("sat", "ftz", "approx", "v2", "sync", "global", "rn", "u32", "f64", "b16", "aligned", "relaxed", "L2::cache_hint")
+_FOREIGN = (
+    *("%u16_7", "%u64_7", "%f32_7", "%f64_7", "%pred_7", "%b128_7"),
+    *("7", "0f3F800000", "[%u64_7]", "{%b32_7, %b32_8}", "L0", "_", "T0"),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one side says of an instruction; ``why`` is its first message when it refuses."""
+
+    accepted: bool
+    why: str = ""
+
+
+def module(version: str, target: str, lines: Iterable[str]) -> tuple[str, int]:
+    """A module with one instruction a line, and the number of the first one's line."""
+    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{DECLARATIONS}T0: .branchtargets L0;\n"
+    body = "".join(f"{line};\n" for line in lines)
+    return f"{head}{body}L0: ret;\n}}\n", head.count("\n") + 1
+
+
+def ours(lines: list[str], target: str, version: str = "9.0") -> list[Verdict]:
+    """The parser's verdicts."""
+    out: list[Verdict] = []
+    for start in range(0, len(lines), CHUNK):
+        chunk = lines[start : start + CHUNK]
+        text, first = module(version, target, chunk)
+        diag = Diagnostics(Source(text, "m.ptx"), 10**9)
+        parse_module(text, "m.ptx", Recorder(diag.source), None, diag)
+        bad: dict[int, str] = {}
+        for item in diag.items:
+            bad.setdefault(diag.source.line_of(item.offset) - first, item.message)
+        out += [Verdict(i not in bad, bad.get(i, "")) for i in range(len(chunk))]
+    return out
+
+
+def ptxas(lines: list[str], target: str, version: str = "9.0") -> list[Verdict]:
+    """The verdicts of ptxas, of its parser and semantic checks alone: what it says of code comes from a later part."""
+    out: list[Verdict] = []
+    for start in range(0, len(lines), CHUNK):
+        out += _ptxas_chunk(lines[start : start + CHUNK], target, version)
+    return out
+
+
+def _ptxas_chunk(lines: list[str], target: str, version: str) -> list[Verdict]:
+    """Ask until nothing more is refused: a syntax error hides what follows it, other errors hide later checks."""
+    assert PTXAS is not None
+    bad: dict[int, str] = {}
+    while True:
+        left = [i for i in range(len(lines)) if i not in bad]
+        text, first = module(version, target, [lines[i] for i in left])
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.ptx"
+            path.write_text(text, encoding="utf-8")
+            command = [PTXAS, "-arch", target.replace("sm_", "compute_"), str(path), "-o", str(path.with_suffix(".o"))]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = {}
+        for line, _, why in _LINE.findall(done.stderr):
+            index = int(line) - first
+            if 0 <= index < len(left):
+                found.setdefault(left[index], why)
+        if not found:
+            if done.returncode and "aborted" in done.stderr:
+                raise RuntimeError(f"ptxas refuses the frame: {done.stderr[:500]}")
+            return [Verdict(i not in bad, bad.get(i, "")) for i in range(len(lines))]
+        bad.update(found)
+
+
+def neighbours(example: Example) -> Iterator[str]:
+    """Instructions one change away from an example."""
+    mnemonic, _, tail = example.text.partition(" ")
+    first, *words = mnemonic.split(".")
+    operands = split(tail)
+    for index in range(len(words)):
+        yield _text(first, words[:index] + words[index + 1 :], operands)
+        for word in example.others.get(index, ()):
+            yield _text(first, [*words[:index], word, *words[index + 1 :]], operands)
+    for word in _EXTRA:
+        yield _text(first, [*words, word], operands)
+        yield _text(first, [word, *words], operands)
+    if operands:
+        yield _text(first, words, operands[:-1])
+        yield _text(first, words, [*operands, operands[-1]])
+    else:
+        yield _text(first, words, ["%u32_1"])
+    for index in range(len(operands)):
+        for other in _FOREIGN:
+            yield _text(first, words, [*operands[:index], other, *operands[index + 1 :]])
+    for index, values in example.limits.items():
+        for value in values:
+            yield _text(first, words, [*operands[:index], str(value), *operands[index + 1 :]])
+
+
+def _text(first: str, words: list[str], operands: list[str]) -> str:
+    return f"{'.'.join([first, *words])} {', '.join(operands)}".strip()
+
+
+def split(text: str) -> list[str]:
+    """Operands at commas outside of brackets."""
+    return [part.strip() for part in re.split(r",(?![^\[{(]*[\])}])", text) if part.strip()]
+
+
+def questions(families: Iterable[str] = (), names: Iterable[str] = ()) -> list[str]:
+    """All instructions to ask about, in order, each once."""
+    out: dict[str, None] = {}
+    for example in examples(families, names):
+        out[example.text] = None
+        for text in neighbours(example):
+            out[text] = None
+    return list(out)
+
+
+def main() -> int:
+    """Ask and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--family", action="append", default=[])
+    parser.add_argument("--name", action="append", default=[])
+    parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--ptx", default="9.0")
+    parser.add_argument("--show", type=int, default=40)
+    options = parser.parse_args()
+    lines = questions(options.family, options.name)
+    total = differ = positives = negatives = 0
+    for target in options.target or TARGETS:
+        mine, theirs = ours(lines, target, options.ptx), ptxas(lines, target, options.ptx)
+        wrong = [(t, a, b) for t, a, b in zip(lines, mine, theirs, strict=True) if a.accepted != b.accepted]
+        positives += sum(v.accepted for v in theirs)
+        negatives += sum(not v.accepted for v in theirs)
+        total += len(lines)
+        differ += len(wrong)
+        print(f"{target}: {len(lines)} instructions, {len(wrong)} differ")
+        for text, a, b in wrong[: options.show]:
+            print(f"    {text}\n        {'we refuse: ' + a.why if not a.accepted else 'ptxas refuses: ' + b.why}")
+    share = 100 - 100 * differ / max(total, 1)
+    print(f"{total} questions, {positives} accepted and {negatives} refused by ptxas, agreement {share:.2f} %")
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
