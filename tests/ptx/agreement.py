@@ -78,26 +78,46 @@ def ptxas(lines: list[str], target: str, version: str = "9.0") -> list[Verdict]:
 
 def _ptxas_chunk(lines: list[str], target: str, version: str) -> list[Verdict]:
     """Ask until nothing more is refused: a syntax error hides what follows it, other errors hide later checks."""
-    assert PTXAS is not None
     bad: dict[int, str] = {}
     while True:
         left = [i for i in range(len(lines)) if i not in bad]
-        text, first = module(version, target, [lines[i] for i in left])
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "m.ptx"
-            path.write_text(text, encoding="utf-8")
-            command = [PTXAS, "-arch", target.replace("sm_", "compute_"), str(path), "-o", str(path.with_suffix(".o"))]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = {}
-        for line, _, why in _LINE.findall(done.stderr):
-            index = int(line) - first
-            if 0 <= index < len(left):
-                found.setdefault(left[index], why)
+        found, status, text = _run([lines[i] for i in left], target, version)
+        if not found and status < 0:
+            crashing = left[_crash([lines[i] for i in left], target, version)]
+            found = {left.index(crashing): "it crashes"}
         if not found:
-            if done.returncode and "aborted" in done.stderr:
-                raise RuntimeError(f"ptxas refuses the frame: {done.stderr[:500]}")
+            if status:
+                raise RuntimeError(f"ptxas refuses the frame: {text[:500]}")
             return [Verdict(i not in bad, bad.get(i, "")) for i in range(len(lines))]
-        bad.update(found)
+        bad.update({left[i]: why for i, why in found.items()})
+
+
+def _run(lines: list[str], target: str, version: str) -> tuple[dict[int, str], int, str]:
+    """Index of each refused line with the reason, exit status (negative after a crash), all that ptxas said."""
+    assert PTXAS is not None
+    text, first = module(version, target, lines)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.ptx"
+        path.write_text(text, encoding="utf-8")
+        command = [PTXAS, "-arch", target.replace("sm_", "compute_"), str(path), "-o", str(path.with_suffix(".o"))]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found: dict[int, str] = {}
+    for line, _, why in _LINE.findall(done.stderr):
+        if 0 <= int(line) - first < len(lines):
+            found.setdefault(int(line) - first, why)
+    return found, done.returncode, done.stderr
+
+
+def _crash(lines: list[str], target: str, version: str) -> int:
+    """Index of the first line on which ptxas crashes, none of which it refuses."""
+    low, high = 0, len(lines)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _run(lines[low:middle], target, version)[1] < 0:
+            high = middle
+        else:
+            low = middle
+    return low
 
 
 def neighbours(example: Example) -> Iterator[str]:
