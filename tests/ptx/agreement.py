@@ -25,7 +25,7 @@ from oric.ptx.parser import parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import Diagnostics, Source
 
-from tests.ptx.signature_examples import DECLARATIONS, Example, examples
+from tests.ptx.signature_examples import Example, declarations, examples
 
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_100f")
 CHUNK = 400
@@ -48,7 +48,8 @@ class Verdict:
 
 def module(version: str, target: str, lines: Iterable[str]) -> tuple[str, int]:
     """A module with one instruction a line, and the number of the first one's line."""
-    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{DECLARATIONS}T0: .branchtargets L0;\n"
+    registers = declarations(int(version.replace(".", "")))
+    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{registers}T0: .branchtargets L0;\n"
     body = "".join(f"{line};\n" for line in lines)
     return f"{head}{body}L0: ret;\n}}\n", head.count("\n") + 1
 

@@ -11,7 +11,6 @@ from oric.ptx.signatures import Gate, OperandSpec, combined, word_gates
 from oric_tables import ptx_index as ix
 
 REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
-DECLARATIONS = "".join(f"\t.reg .{t} %{t}_<9>;\n" for t in REGISTER_TYPES)
 _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
 
 
@@ -19,8 +18,9 @@ _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: 
 class Example:
     """An instruction that a form describes.
 
-    ``gates``: what it needs; ``others``: word of the mnemonic (by place behind the name's first word) -> further values of its
-    slot in any form of the instruction; ``limits``: operand -> immediates at its limits and beyond.
+    ``form``: its number among those of ``name``; ``gates``: what it needs; ``others``: word of the mnemonic (by place behind the
+    name's first word) -> further values of its slot in any form of the instruction; ``limits``: operand -> immediates at its
+    limits and beyond.
     """
 
     name: str
@@ -28,6 +28,12 @@ class Example:
     text: str
     others: dict[int, tuple[str, ...]]
     limits: dict[int, tuple[int, ...]]
+    form: int
+
+
+def declarations(version: int) -> str:
+    """Nine registers of each type that a PTX version (times ten) has."""
+    return "".join(f"\t.reg .{t} %{t}_<9>;\n" for t in REGISTER_TYPES if version >= ix.TYPES[t][3])
 
 
 def all_families() -> list[str]:
@@ -54,9 +60,9 @@ def examples(families: Iterable[str] = (), names: Iterable[str] = ()) -> Iterato
             if names and name not in names:
                 continue
             everywhere = _values(forms)
-            for form in forms:
+            for index, form in enumerate(forms):
                 if not form[5]:
-                    yield from _examples_of(name, form, own, module, everywhere)
+                    yield from _examples_of(name, index, form, own, module, everywhere)
 
 
 def _values(forms: Any) -> dict[str, tuple[str, ...]]:
@@ -68,7 +74,9 @@ def _values(forms: Any) -> dict[str, tuple[str, ...]]:
     return {field: tuple(values) for field, values in found.items()}
 
 
-def _examples_of(name: str, form: Any, own: Any, module: Any, everywhere: dict[str, tuple[str, ...]]) -> Iterator[Example]:
+def _examples_of(
+    name: str, index: int, form: Any, own: Any, module: Any, everywhere: dict[str, tuple[str, ...]]
+) -> Iterator[Example]:
     first = name.split(".", maxsplit=1)[0]
     for words, fields in mnemonics(name, form):
         gates = combined([form[2:5], *word_gates(fields, own, module.GATES)])
@@ -77,11 +85,11 @@ def _examples_of(name: str, form: Any, own: Any, module: Any, everywhere: dict[s
         filled = [field for field, _, _ in form[0] if field in fields]
         others = {i: tuple(v for v in everywhere[f] if v != fields[f]) for i, f in enumerate(filled)}
         head = ".".join([first, *words])
-        yield Example(name, gates, f"{head} {', '.join(full)}".strip(), others, _limits(specs))
+        yield Example(name, gates, f"{head} {', '.join(full)}".strip(), others, _limits(specs), index)
         if any(s.optional for s in specs):
             short = [s for s in specs if not s.optional]
             texts = [t for t, s in zip(full, specs, strict=True) if not s.optional]
-            yield Example(name, gates, f"{head} {', '.join(texts)}".strip(), {}, _limits(short))
+            yield Example(name, gates, f"{head} {', '.join(texts)}".strip(), {}, _limits(short), index)
 
 
 def _limits(specs: list[OperandSpec]) -> dict[int, tuple[int, ...]]:
