@@ -9,6 +9,8 @@ from oric.ptx import parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import CompileError, diagnostics_for
 
+from tests import fuzz_ptx
+
 HERE = Path(__file__).parent
 TEXT = (HERE / "accept/language.ptx").read_text(encoding="utf-8")
 TOKENS = re.findall(r"\s+|//[^\n]*|[\w$%.:]+|.", TEXT)
@@ -66,3 +68,8 @@ def test_characters_in_a_body(text):
 def test_bytes(data):
     answer(data.decode("utf-8", "surrogateescape"))
     answer(".version 9.0\n.target sm_90\n" + data.decode("latin-1"))
+
+
+def test_a_sample_of_the_long_fuzzing():
+    said = []
+    assert not fuzz_ptx.run(600, 2, 1, say=lambda *words, **_: said.append(words[0])), said

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Random and damaged PTX for the parser: a module or diagnostics with places inside of the text, nothing else.
+
+    python -m tests.fuzz_ptx [--count N] [--seed S] [--jobs J] [--seconds T]
+
+An input is a module from a grammar, instructions of the signatures with their neighbours, or a piece of the PTX of the tests in
+which tokens or bytes were dropped, doubled, exchanged or replaced. It may take 10 s of CPU time and 20 bytes of memory for each
+of its bytes, beside 200 MB. An input that ends otherwise is kept in a file; number and seed say which it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import re
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from oric.ptx import parse_module
+from oric.ptx.recorder import Recorder
+from oric.support.diagnostics import CompileError, diagnostics_for
+
+from tests.ptx.agreement import module, neighbours, split
+from tests.ptx.grammar import expand
+from tests.ptx.signature_examples import examples
+
+HERE = Path(__file__).parent
+SECONDS = 10.0
+BYTES_EACH, BYTES_MORE = 20, 200_000_000
+CHUNK = 500
+SAID = 50_000  # inputs between two lines about how far it is
+PIECE = 3_000  # characters of a corpus file that are damaged, mostly
+TARGETS = ("sm_90", "sm_90a", "sm_100a", "sm_75", "sm_120a")
+VERSIONS = ("9.0", "9.0", "9.0", "8.3", "7.8")
+JUNK = (
+    "0f",
+    "0x",
+    "'",
+    '"',
+    "\x00",
+    "é",
+    "\ud800",
+    "<",
+    "/*",
+    "*/",
+    "//",
+    "::",
+    "1e999",
+    "{{",
+    "}}",
+    "[",
+    ".v4",
+    ".b128",
+    "@!",
+    "\r\n",
+    "#line 1",
+    "\f",
+    "%",
+    "$",
+)
+_TOKEN = re.compile(r"\s+|//[^\n]*|[\w$%.:]+|.", re.DOTALL)
+
+
+class TooLong(Exception):
+    """An input took more than its time."""
+
+
+@cache
+def corpus() -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """The PTX of the tests and examples, with the places where its functions begin."""
+    texts = [p.read_text(encoding="utf-8") for p in sorted([*HERE.rglob("*.ptx"), *(HERE.parent / "examples").glob("*.ptx")])]
+    return tuple((text, tuple(m.start() for m in re.finditer(r"\.entry|\.func|\.visible", text)) or (0,)) for text in texts)
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """Words of the language."""
+    words = {m[0] for text, _ in corpus() for m in _TOKEN.finditer(text[:20_000])}
+    return (*sorted(words), *JUNK)
+
+
+@cache
+def instructions() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Instructions of the signatures, and all of their neighbours."""
+    known = list(examples())
+    return tuple(e.text for e in known), tuple(dict.fromkeys(text for e in known for text in neighbours(e)))
+
+
+@cache
+def productions() -> dict[str, tuple[str, ...]]:
+    """What the grammar takes from the signatures."""
+    texts = instructions()[0]
+    return {"signature": tuple(_renamed(text) + ";" for text in texts), "head": tuple({t.split(" ")[0]: None for t in texts})}
+
+
+def _renamed(text: str) -> str:
+    """An example with the registers that the grammar declares."""
+    names = {"b32": "r", "u32": "r", "s32": "r", "b64": "rd", "u64": "rd", "s64": "rd", "f32": "f", "f64": "fd", "pred": "p"}
+    return re.sub(r"%([a-z]+\d*)_", lambda m: f"%{names.get(m[1], 'rs')}", text)
+
+
+def from_grammar(rng: random.Random) -> str:
+    """A module of the grammar, sometimes with some tokens damaged."""
+    text = expand(rng, "module", productions())
+    return damage_tokens(rng, text) if rng.random() < 0.4 else text
+
+
+def from_signatures(rng: random.Random) -> str:
+    """Instructions of the signatures, their neighbours, and these with operands and words of others."""
+    positives, negatives = instructions()
+    lines = []
+    for _ in range(rng.choice((1, 2, 4, 8))):
+        text = rng.choice(positives if rng.random() < 0.4 else negatives)
+        if rng.random() < 0.4:
+            head, _, tail = text.partition(" ")
+            operands = split(tail)
+            other = rng.choice(positives)
+            if operands and rng.random() < 0.7:
+                operands[rng.randrange(len(operands))] = rng.choice(split(other.partition(" ")[2]) or ["7"])
+            else:
+                words = head.split(".")
+                words.insert(rng.randrange(1, len(words) + 1), rng.choice(other.partition(" ")[0].split(".")))
+                head = ".".join(words)
+            text = f"{head} {', '.join(operands)}"
+        lines.append(text)
+    return module(rng.choice(VERSIONS), rng.choice(TARGETS), lines)[0]
+
+
+def piece(rng: random.Random) -> str:
+    """A module of the corpus: whole, or its head and a part that begins with a function."""
+    text, starts = rng.choice(corpus())
+    if len(text) <= PIECE or rng.random() < 0.01:
+        return text
+    start = rng.choice(starts)
+    return text[: min(starts[0], 600)] + text[start : start + rng.randrange(200, PIECE)] + ("\n}\n" if rng.random() < 0.5 else "")
+
+
+def damage_tokens(rng: random.Random, text: str) -> str:
+    """Some tokens dropped, doubled, exchanged, replaced by others; or the end cut off."""
+    tokens = _TOKEN.findall(text)
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
+        if not tokens:
+            break
+        at, kind = rng.randrange(len(tokens)), rng.randrange(10)
+        if kind < 2:
+            tokens[at] = ""
+        elif kind == 2:
+            tokens[at] *= rng.choice((2, 2, 3, 50))
+        elif kind == 3:
+            other = rng.randrange(len(tokens))
+            tokens[at], tokens[other] = tokens[other], tokens[at]
+        elif kind < 8:
+            tokens[at] = rng.choice(vocabulary())
+        elif kind == 8:
+            begin = rng.randrange(len(tokens))
+            tokens[at:at] = tokens[begin : begin + rng.randrange(1, 30)]
+        elif rng.random() < 0.3:
+            del tokens[at:]
+    return "".join(tokens)
+
+
+def damage_bytes(rng: random.Random, text: str) -> str:
+    """Some bytes changed."""
+    data = bytearray(text.encode("utf-8", "surrogateescape"))
+    for _ in range(rng.choice((1, 1, 2, 4, 16))):
+        if not data:
+            break
+        at, kind = rng.randrange(len(data)), rng.randrange(6)
+        if kind == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            data[at] = rng.randrange(256)
+        elif kind == 2:
+            del data[at : at + rng.choice((1, 1, 2, 10, 100))]
+        elif kind == 3:
+            other = rng.randrange(len(data))
+            data[at:at] = data[other : other + rng.choice((1, 2, 10, 100))]
+        elif kind == 4:
+            data[at:at] = rng.choice(JUNK).encode("utf-8", "surrogatepass")
+        else:
+            data[at : at + 1] = rng.randbytes(rng.choice((1, 1, 4)))
+    return data.decode("utf-8", "surrogateescape")
+
+
+KINDS: dict[str, Callable[[random.Random], str]] = {
+    "grammar": from_grammar,
+    "signatures": from_signatures,
+    "tokens": lambda rng: damage_tokens(rng, piece(rng)),
+    "bytes": lambda rng: damage_bytes(rng, piece(rng) if rng.random() < 0.7 else from_grammar(rng)),
+}
+WEIGHTS = (35, 25, 20, 20)
+
+
+def answer(text: str) -> str:
+    """Parse a text; returns what came of it."""
+    diag = diagnostics_for(text, "f.ptx")
+    try:
+        parse_module(text, "f.ptx", Recorder(diag.source), None, diag)
+    except CompileError as error:
+        assert error.diagnostics is diag and diag.error_count, "stopped without an error"
+    rendered = diag.render()
+    assert bool(rendered) == bool(diag.items), "messages that are not shown"
+    for item in diag.items:
+        assert -1 <= item.offset <= len(text), f"a place outside of the text: {item.offset} {item.message}"
+    return "refused" if diag.error_count else "accepted"
+
+
+@contextmanager
+def limits(size: int) -> Iterator[None]:
+    """The CPU time that an input may take, and its memory.
+
+    Raises:
+        TooLong: time is over.
+        MemoryError: it took more memory.
+    """
+
+    def over(*_: object) -> None:
+        raise TooLong(f"more than {SECONDS:.0f} s")
+
+    before, peak = _resident(), _peak()
+    old = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, old)
+    if _peak() > peak and _peak() - before > BYTES_EACH * size + BYTES_MORE:
+        raise MemoryError(f"{_peak() - before} bytes for {size}")
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize()
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
+    """``count`` inputs from the generator of a seed: how often each outcome came, and reports of failures."""
+    seed, count, until = job
+    rng = random.Random(seed)
+    outcomes: Counter[str] = Counter()
+    failures: list[str] = []
+    for number in range(count):
+        if until and time.monotonic() > until:
+            break
+        kind = rng.choices(tuple(KINDS), WEIGHTS)[0]
+        text = KINDS[kind](rng)
+        try:
+            with limits(len(text)):
+                outcomes[f"{kind} {answer(text)}"] += 1
+        except Exception:  # whatever it is: that is what is looked for
+            outcomes[f"{kind} FAILURE"] += 1
+            with tempfile.NamedTemporaryFile("wb", prefix="oric-fuzz-", suffix=".ptx", delete=False) as file:
+                file.write(text.encode("utf-8", "surrogatepass"))
+            failures.append(f"input {number} of seed {seed} (kept as {file.name}):\n{traceback.format_exc()}")
+    return outcomes, failures
+
+
+def run(count: int, seed: int, jobs: int, seconds: float = 0.0, say: Callable[..., object] = print) -> list[str]:
+    """Run ``count`` inputs, or as many as the time allows; returns the reports of those that failed."""
+    until = time.monotonic() + seconds if seconds else 0.0
+    chunks = [(seed * 1_000_003 + i, min(CHUNK, count - i * CHUNK), until) for i in range(-(-count // CHUNK))]
+    outcomes: Counter[str] = Counter()
+    failures: list[str] = []
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
+        for found, failed in pool.map(run_chunk, chunks) if jobs > 1 else map(run_chunk, chunks):
+            before = outcomes.total() // SAID
+            outcomes += found
+            failures += failed
+            if outcomes.total() // SAID != before and outcomes.total() < count:
+                say(f"{outcomes.total()} inputs, {len(failures)} failures", flush=True)
+    parts = ", ".join(f"{n} {name}" for name, n in sorted(outcomes.items()))
+    say(f"{outcomes.total()} inputs: {parts}; {len(failures)} failures; peak {_peak() // 1_000_000} MB")
+    for failure in failures[:10]:
+        say(failure)
+    return failures
+
+
+def main(argv: list[str]) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--count", type=int, default=500_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0, help="stop after this time")
+    args = parser.parse_args(argv)
+    return 1 if run(args.count, args.seed, args.jobs, args.seconds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
