@@ -172,7 +172,7 @@ def damage_tokens(rng: random.Random, text: str) -> str:
 
 def damage_bytes(rng: random.Random, text: str) -> str:
     """Some bytes changed."""
-    data = bytearray(text.encode("utf-8", "surrogateescape"))
+    data = bytearray(text.encode("utf-8", "surrogatepass"))
     for _ in range(rng.choice((1, 1, 2, 4, 16))):
         if not data:
             break

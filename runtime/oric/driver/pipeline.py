@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import NamedTuple
 
 from oric import cubin as cubin_writer
@@ -17,6 +16,7 @@ from oric.lower import OriBuilder
 from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
 from oric.ptx import parse_module
+from oric.support.collection import no_collection
 from oric.support.diagnostics import Diagnostics, diagnostics_for
 
 from .options import CompileOptions
@@ -33,14 +33,8 @@ def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") ->
         CompileError: see :func:`oric.api.compile`.
         ValueError: ``options.dump`` names no phase.
     """
-    # A compilation makes many objects and few cycles that die in it: collecting while it runs only costs time.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collection():
         return _compile(text, options, filename)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>") -> list[tuple[CodeObject, EncodedFunction]]:

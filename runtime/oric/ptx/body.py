@@ -173,8 +173,8 @@ class Body:
             self.state.report(error)
             self.reader.forget_labels(begin)
             self.recover(lexer, begin)
-        except NotSupported as error:
-            self.state.not_supported(error.what, error.at(begin))
+        except NotSupported as missing:
+            self.state.not_supported(missing.what, missing.at(begin))
             self.recover(lexer, begin)
         return lexer.at
 
@@ -311,13 +311,15 @@ class Body:
         """``}`` of a scope or of the body."""
         for name, place in self.scope.pending.items():
             self.state.report(PtxError(self.state.text.find(name, place), f"label '{name}' is not defined"))
-        if self.scope.depth == 1:
+        closed = self.scope
+        if closed.depth == 1:
             self.done = True
             self.state.builder.end_body(at)
         else:
-            assert self.scope.parent is not None
-            self.scope = self.reader.scope = self.scope.parent
+            assert closed.parent is not None
+            self.scope = self.reader.scope = closed.parent
             self.state.builder.end_scope(at)
+        closed.leave()
 
     def label(self, lexer: Lexer, name: str, at: int) -> None:
         """``name:``, perhaps the name of a table."""

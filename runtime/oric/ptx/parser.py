@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from oric_tables.ptx_index import TARGET_OPTIONS, TARGETS, VERSIONS
 
+from oric.support.collection import no_collection
 from oric.support.diagnostics import CompileError, Diagnostics, NotSupported
 
 from .body import Body
@@ -36,7 +37,8 @@ def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: 
     del filename
     name = "" if target is None else target.name
     state = State(text, builder, diag, name)
-    ModuleParser(state).run()
+    with no_collection():
+        ModuleParser(state).run()
 
 
 class ModuleParser:
@@ -62,8 +64,8 @@ class ModuleParser:
             position = self.step(position)
         try:
             self.state.builder.end_module()
-        except NotSupported as error:
-            self.state.not_supported(error.what, error.offset)
+        except NotSupported as missing:
+            self.state.not_supported(missing.what, missing.offset)
 
     def step(self, position: int) -> int:
         """One module-level statement; returns where the next one begins."""
@@ -77,8 +79,8 @@ class ModuleParser:
             return self.statement(lexer)
         except PtxError as error:
             self.state.report(error)
-        except NotSupported as error:
-            self.state.not_supported(error.what, error.at(begin))
+        except NotSupported as missing:
+            self.state.not_supported(missing.what, missing.at(begin))
         from .recovery import next_declaration
 
         next_declaration(lexer, begin)

@@ -40,10 +40,11 @@ class OperandCache(dict[str, Operand]):
 
     def __init__(self, scope: Scope) -> None:
         super().__init__()
-        self.scope = scope
+        self.scope: Scope | None = scope
 
     def __missing__(self, text: str) -> Operand:
         scope = self.scope
+        assert scope is not None
         scope.missed = True
         node: Operand
         node, class_ = scope.resolver(text)
@@ -133,6 +134,13 @@ class Scope:
             self.nodes.clear()
             self.classes.clear()
             self.missed = False
+
+    def leave(self) -> None:
+        """The scope's brace is closed: free what it remembers now, without waiting for a collection of cycles."""
+        self.nodes.clear()
+        self.classes.clear()
+        self.nodes.scope = None
+        self.resolver = None
 
 
 def register_operand(entity: Entity) -> tuple[Operand, int]:
