@@ -20,7 +20,8 @@ NON_FAMILIES = ("types", "names", "special_registers", "directives")
 # What an operand may be: bits of the generated masks, named in the generated index.
 FLAGS = (
     "dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider",
-    "bare", "neg", "part", "tex",
+    "bare", "neg", "part", "tex", "index", "exact",
+    "more", "scalar",
 )  # fmt: skip
 BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})
@@ -33,7 +34,7 @@ _OPERAND = re.compile(
 )
 _OPENING, _CLOSING = "[{(<", "]})>"
 _GATE_COLUMNS = ("ptx", "sm", "arch", "removed")
-_COLUMNS = frozenset({"syntax", "over", "special", *_GATE_COLUMNS})
+_COLUMNS = frozenset({"syntax", "over", "special", "texmode", "warning", "needs", *_GATE_COLUMNS})
 Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 
 
@@ -59,7 +60,11 @@ class Operand:
 
 @dataclass(frozen=True)
 class Form:
-    """One resolved signature: slots as (field, values, required), operands, gates; ``removed``: gone from (PTX, SM) on."""
+    """One resolved signature: slots as (field, values, required), operands, gates; ``removed``: gone from (PTX, SM) on.
+
+    ``texmode``: texture mode of the modules that have it, "" for both; ``warning``: what a use of it is told; ``needs``: what
+    optional operands need.
+    """
 
     slots: tuple[tuple[str, tuple[str, ...], bool], ...]
     operands: tuple[Operand, ...]
@@ -68,6 +73,9 @@ class Form:
     arch: tuple[str, ...]
     special: str
     removed: tuple[int, int] | None
+    texmode: str
+    warning: str
+    needs: dict[str, Gate]
     syntax: str
     line: int
 
@@ -140,16 +148,37 @@ def _family(path: PurePath, data: Map, types: Map) -> Family:
         for index, form in enumerate(row["forms"]):
             line = row["forms"].line_of(index)
             columns: dict[str, Any] = {"syntax": form} if isinstance(form, str) else form
-            for over in columns.get("over", ({},)):
-                rows = {**columns, **over}
+            for over in combined_rows(path, line, columns.get("over", ({},)), data.get("tables", {})):
+                rows = {**columns, **over, "syntax": with_texts(columns["syntax"], over)}
                 reader.check_columns(rows, line)
-                forms += [reader.form({**rows, "syntax": syntax}, line) for syntax in without_groups(columns["syntax"])]
+                forms += [reader.form({**rows, "syntax": syntax}, line) for syntax in without_groups(rows["syntax"])]
         gates = gates_of(path, row.get("gates", {}), types)
         family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
     for slot in data["slots"]:
         if slot not in used:
             raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
     return family
+
+
+def combined_rows(path: PurePath, line: int, over: Any, tables: Any) -> list[dict[str, Any]]:
+    """The rows of ``over``: as they stand there, or each row of a table ``$name`` with each of the next one.
+
+    Raises:
+        SpecError: there is no such table.
+    """
+    out: list[dict[str, Any]] = [{}]
+    rows = [row for row in over if not isinstance(row, str)]
+    for name in (row.removeprefix("$") for row in over if isinstance(row, str)):
+        if name not in tables:
+            raise SpecError(path, line, f"over: there is no table '{name}'")
+        out = [{**left, **right} for left in out for right in tables[name]]
+    return [{**left, **right} for left in out for right in rows or ({},)]
+
+
+def with_texts(syntax: str, row: dict[str, Any]) -> str:
+    """A syntax line with the texts that columns called by a capital letter stand for in its operands."""
+    head, space, tail = syntax.partition(" ")
+    return head + space + re.sub("[A-Z]", lambda match: row[match[0]] if isinstance(row.get(match[0]), str) else match[0], tail)
 
 
 def gates_of(path: PurePath, rows: Any, types: Map) -> dict[str, Gate]:
@@ -224,7 +253,7 @@ class _Reader:
         head = row["syntax"].partition(" ")[0]
         words = {match[2] for match in _WORD.finditer(head)}
         for column, value in row.items():
-            if column not in _COLUMNS and column not in words and not isinstance(value, int):
+            if column not in _COLUMNS and column not in words and not isinstance(value, int) and not column.isupper():
                 raise self.error(f"{column}: the mnemonic '{head}' has no such slot")
 
     def form(self, row: dict[str, Any], line: int) -> Form:
@@ -237,7 +266,14 @@ class _Reader:
         removed = row.get("removed")
         gone = None if removed is None else (version(removed["ptx"]), removed.get("sm", 0))
         gates = version(row.get("ptx")), row.get("sm", 0), arch
-        return Form(slots, operands, *gates, row.get("special", ""), gone, row["syntax"], line)
+        told = row.get("texmode", ""), row.get("warning", ""), self.needs(row, operands)
+        return Form(slots, operands, *gates, row.get("special", ""), gone, *told, row["syntax"], line)
+
+    def needs(self, row: dict[str, Any], operands: tuple[Operand, ...]) -> dict[str, Gate]:
+        """What optional operands need, by their names."""
+        rows = row.get("needs", {})
+        optional = {o.pair.name if o.pair and o.pair_optional else o.name for o in operands if o.optional or o.pair_optional}
+        return {name: gate for name, gate in gates_of(self.path, rows, self.all_types).items() if name in optional}
 
     def read_words(self, head: str, row: dict[str, Any]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
         """The slots of a mnemonic; words of the instruction's own name get fields that begin with a dot."""

@@ -40,7 +40,10 @@ def _flat_form(form: Form) -> str:
     slots = " ".join(f"{field}{'' if need else '?'}={','.join(values)}" for field, values, need in form.slots)
     operands = ", ".join(_flat_operand(o) for o in form.operands) or form.special or "no operands"
     gone = f", gone from {_flat_gates(*form.removed, ())}" if form.removed else ""
-    return f"{slots or '-'} | {operands} | {_flat_gates(form.ptx, form.sm, form.arch)}{gone}"
+    mode = f", texmode_{form.texmode}" if form.texmode else ""
+    needs = "".join(f", {name} needs {_flat_gates(*gate)}" for name, gate in form.needs.items())
+    told = f", warns: {form.warning}" if form.warning else ""
+    return f"{slots or '-'} | {operands} | {_flat_gates(form.ptx, form.sm, form.arch)}{gone}{mode}{needs}{told}"
 
 
 def _flat_gates(ptx: int, sm: int, arch: tuple[str, ...]) -> str:
@@ -67,7 +70,7 @@ def _render_family(family: Family) -> str:
     text += f"GATES: Final[dict[str, tuple[int, int, tuple[str, ...]]]] = {family.gates!r}\n"
     text += "# slot -> value -> elements of the vectors that it counts\n"
     text += f"COUNTS: Final[dict[str, dict[str, int]]] = {family.counts!r}\n"
-    text += "# name -> (section, forms, gates of its own); form: (slots, operands, ptx, sm, arch, special, removed)\n"
+    text += "# name -> (section, forms, gates of its own); form: (slots, operands, ptx, sm, arch, special, removed, texmode, warning, needs)\n"
     text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...], dict[str, tuple[int, int, tuple[str, ...]]]]]] = {\n"
     for instruction in family.instructions:
         text += _render_instruction(instruction)
@@ -82,7 +85,7 @@ def _render_instruction(instruction: Instruction) -> str:
 
 
 def _form(form: Form) -> tuple[object, ...]:
-    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special, form.removed)
+    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special, form.removed, form.texmode, form.warning, form.needs)
 
 
 def _operand(operand: Operand) -> tuple[object, ...]:

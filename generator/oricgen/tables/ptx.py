@@ -57,6 +57,9 @@ def _form(form: Form) -> dict[str, object]:
         "sm": form.sm,
         "arch": list(form.arch),
         "special": form.special,
+        "texmode": form.texmode,
+        "warning": form.warning,
+        "needs": {name: f"PTX {version_text(gate[0])} sm_{gate[1]}" for name, gate in form.needs.items()},
         "removed": f"PTX {version_text(form.removed[0])} sm_{form.removed[1]}" if form.removed else "",
     }
 

@@ -15,7 +15,7 @@ from oric.support.diagnostics import NotSupported
 from . import classes as cl
 from .builder import Function, Operand
 from .check import check, fits
-from .declarations import VARIABLE_SPACES, Declarations
+from .declarations import VARIABLE_SPACES, Declarations, name_class
 from .lexer import DOT_WORD, END, IDENT, SPACE, Lexer, PtxError
 from .operands import OperandReader
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
@@ -57,7 +57,7 @@ class Body:
         handles = builder.begin_body(symbol, self.function)
         for variable, handle in zip(self.function.returns + self.function.params, handles, strict=True):
             kind = REGISTER if variable.space == "reg" else SYMBOL
-            type_ = variable.type if kind == REGISTER else variable.space
+            type_ = variable.type if kind == REGISTER else name_class(variable)
             self.scope.declare(variable.name, Entity(kind, handle, type_, variable.vector, variable), variable.loc)
         while not self.done:
             position = self.scan(position)
@@ -89,7 +89,7 @@ class Body:
                 continue
             guard_text, mnemonic, raw = match.groups()
             entry = entries.get(mnemonic)
-            if entry is None or entry.special:
+            if entry is None or entry.careful:
                 return position
             state.statement_at = at = match.start(2)
             guard: Operand | None = None
@@ -234,6 +234,8 @@ class Body:
             operands = self.operands(lexer, entry, at)
         if not lexer.is_punct(";"):
             raise lexer.expected("';'" if entry.special else "',' or ';'")
+        if entry.warning:
+            self.state.diag.warning(f"'{entry.variant.name}' {entry.warning}", at)
         try:
             self.state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:

@@ -7,6 +7,7 @@ types with .bN only. Operands marked ``wider`` (ld, st, cvt) take wider register
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from oric_tables import ptx_index as ix
 
@@ -130,6 +131,8 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         kind, size, *_ = ix.TYPES[descriptor[1]]
         fits = spec.size == size or (spec.size == 16 and size == 32)  # .u16 %tid.x is PTX 1
         return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and fits
+    if tag == cl.C_SYM and mask & ix.TEX:
+        return bool(descriptor[1] == spec.type)
     if tag == cl.C_SYM:
         return bool(mask & ix.SYM) and spec.kind in ("bits", "int") and spec.size >= 32
     if tag == cl.C_LABEL:
@@ -164,26 +167,47 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
         return _accept_pack(spec, parts, node)
     if not spec.mask & ix.VEC:
         return f"expected {expectation(spec)}, found a vector"
-    if len(parts) != spec.elements:
+    if len(parts) != spec.elements and not (spec.mask & ix.MORE and len(parts) in (1, 2, 4) and len(parts) > spec.elements):
         wanted = _vector_text(spec) if spec.elements > 1 or spec.braces else expectation(spec)
         return f"expected {wanted}, found a vector of {len(parts)}"
-    for index, part in enumerate(parts):
-        tag = part[0]
-        if tag == cl.C_SINK and spec.mask & ix.DEST:
-            continue
-        if tag == cl.C_REG and agrees("bits", spec.size, spec.type, part[1], bool(spec.mask & ix.WIDER)):
-            if spec.kind == "bits" or ix.TYPES[part[1]][0] != "float" or part[1] == spec.type:
-                continue
-        elif tag not in (cl.C_REG, cl.C_VEC) and spec.mask & ix.IMM and _accept_constant(spec, tag):
-            continue
-        return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(part, node[1][index])}"
+    kinds = [_element_kind(spec, part) for part in parts]
+    for index, kind in enumerate(kinds):
+        if not kind or (spec.mask & ix.INDEX and index == 0 and kind == "float"):
+            return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(parts[index], node[1][index])}"
+    return _accept_mixture(spec, parts, kinds)
+
+
+def _element_kind(spec: OperandSpec, part: cl.Descriptor) -> str:
+    """The kind of a vector's element of the right size: a register's, "int" or "float" of a constant, "_"; "" for no element."""
+    tag = part[0]
+    if tag == cl.C_SINK:
+        return "_" if spec.mask & ix.DEST else ""
+    if tag == cl.C_REG:
+        if not agrees("bits", spec.size, spec.type, part[1], bool(spec.mask & ix.WIDER)):
+            return ""
+        kind: str = ix.TYPES[part[1]][0]
+        return "" if spec.mask & ix.EXACT and not agrees(spec.kind, spec.size, spec.type, part[1], False) else kind
+    if tag == cl.C_INT and spec.mask & ix.IMM:
+        return "int"
+    if tag in (cl.C_SINGLE, cl.C_DOUBLE) and spec.mask & ix.IMM:
+        return "float" if spec.size == (32 if tag == cl.C_SINGLE else 64) or spec.kind == "float" else ""
     return ""
 
 
-def _accept_constant(spec: OperandSpec, tag: str) -> bool:
-    if tag == cl.C_INT:
-        return spec.kind in ("bits", "int")
-    return _accept_rare(spec, tag, (tag,))
+def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[str]) -> str:
+    """A vector as a whole: of .bN when its elements differ, which agrees with everything; integers do not touch floats."""
+    first = 1 if spec.mask & ix.INDEX else 0
+    wanted = [k for k in kinds[first:] if k != "_"]
+    if {"int", "float"} in [{a, b} for a, b in pairwise(wanted)]:
+        return f"elements of a vector for type .{spec.type} are integers or floating-point, not both"
+    if len({*kinds} - {"_"}) > 1:
+        return ""
+    if not wanted:
+        return "expected at least one register in the vector" if spec.mask & ix.DEST else ""
+    constants = all(part[0] == cl.C_INT for part in parts)
+    if (spec.kind == "int" and wanted[0] == "float") or (spec.kind == "float" and constants):
+        return f"expected elements of type .{spec.type}, found {describe(parts[0], (INT, 0))}"
+    return ""
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
@@ -234,6 +258,8 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
         return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_ADDR_REG:
         kind, size, *_ = ix.TYPES[descriptor[1]]
+        if spec.mask & ix.TEX and node[2]:
+            return f"a .{spec.type} takes no offset"
         if spec.mask & ix.TEX and size != spec.size:
             return f"expected a .{spec.type} or a register of {spec.size} bits, found one of type .{descriptor[1]}"
         if kind in {"bits", "int"}:
@@ -241,11 +267,20 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
         return f"an address is an integer register, found one of type .{descriptor[1]}"
     if tag == cl.C_ADDR_SYM:
         if spec.mask & ix.TEX:
-            return "" if descriptor[1] == spec.type else f"expected a .{spec.type}, found a variable in .{descriptor[1]}"
-        if spec.space in ("", descriptor[1]):
+            if node[2]:
+                return f"a .{spec.type} takes no offset"
+            return "" if descriptor[1] == spec.type else f"expected a .{spec.type}, found {_variable(descriptor[1])}"
+        if descriptor[1] == spec.space or (not spec.space and descriptor[1] not in ix.TYPES):
             return ""
-        return f"expected an address in state space .{spec.space}, found a variable in .{descriptor[1]}"
+        return f"expected an address in state space .{spec.space}, found {_variable(descriptor[1])}"
+    if spec.mask & ix.TEX:
+        return f"expected a .{spec.type}, found an immediate address"
     return "" if spec.space == "local" else "an immediate address is allowed in state space .local only"
+
+
+def _variable(space: str) -> str:
+    """A variable, by its state space or opaque type."""
+    return f"a variable of type .{space}" if space in ix.TYPES else f"a variable in .{space}"
 
 
 def _limits_message(spec: OperandSpec, node: Operand) -> str:
@@ -293,7 +328,7 @@ def describe(descriptor: cl.Descriptor, node: Operand) -> str:
     if tag == cl.C_SREG:
         return f"special register '%{node[1]}' of type .{descriptor[1]}"
     if tag == cl.C_SYM:
-        return "a function name" if descriptor[1] == "func" else f"the address of a variable in .{descriptor[1]}"
+        return "a function name" if descriptor[1] == "func" else f"the address of {_variable(descriptor[1])}"
     return _DESCRIPTIONS.get(tag, "something else")
 
 

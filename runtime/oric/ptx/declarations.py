@@ -184,7 +184,7 @@ class Declarations:
         """Give a variable to the builder and the scope; a second external declaration is the same variable."""
         known = scope.names.get(variable.name)
         if known is not None and known.kind == SYMBOL and "extern" in (known.info.linkage, variable.linkage):
-            if known.type != variable.space or known.info.type != variable.type:
+            if known.type != name_class(variable) or known.info.type != variable.type:
                 raise PtxError(variable.loc, f"'{variable.name}' was declared before with another type or state space")
             if known.info.linkage == "extern" and not variable.linkage:
                 raise PtxError(
@@ -198,7 +198,7 @@ class Declarations:
         if variable.name in scope.names:
             raise PtxError(variable.loc, f"'{variable.name}' is declared twice in this scope")
         handle = self.state.builder.variable(variable)
-        scope.declare(variable.name, Entity(SYMBOL, handle, variable.space, 1, variable), variable.loc)
+        scope.declare(variable.name, Entity(SYMBOL, handle, name_class(variable), 1, variable), variable.loc)
 
     def registers(self, lexer: Lexer, scope: Scope) -> None:
         """``.reg .b32 %r<100>, x, y;`` from behind ``.reg`` on."""
@@ -355,6 +355,11 @@ class Declarations:
         if function.has_body or not earlier.has_body:
             known.info = function
         return known
+
+
+def name_class(variable: Variable) -> str:
+    """What a variable's name stands for in operands: an address in its state space, or an opaque object of its type."""
+    return variable.type if TYPES[variable.type][0] == "opaque" else variable.space
 
 
 def signature_of(function: Function) -> tuple[object, ...]:

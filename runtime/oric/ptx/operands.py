@@ -137,7 +137,7 @@ class OperandReader:
         if depth > MAX_NESTING:
             raise PtxError(lexer.at, "operand is nested too deeply")
         node, class_ = self.single(lexer, depth)
-        if lexer.is_punct("|") and node[0] in (b.REG, b.SINK):
+        if lexer.is_punct("|") and node[0] in (b.REG, b.SINK, b.VEC):
             lexer.advance()
             second, second_class = self.single(lexer, depth)
             return (b.PAIR, node, second), cl.class_id(cl.C_PAIR, class_, second_class)

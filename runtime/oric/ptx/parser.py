@@ -109,6 +109,7 @@ class ModuleParser:
                 raise PtxError(option_at, f"unknown target option '{options[-1]}'")
         self.state.version = version[0] * 10 + version[1]
         self.state.set_target(target)
+        self.state.texmode = "independent" if "texmode_independent" in options else "unified"
         self.check_target(target, target_at)
         size = 32
         if lexer.take_dot(".address_size"):

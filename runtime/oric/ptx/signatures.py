@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from copy import copy
 from typing import Any, Final
 
 from oric_tables import ptx_index as ix
@@ -52,7 +53,8 @@ class OperandSpec:
             self.elements = count if isinstance(count, int) else counts[count][fields[count]]
         elif self.mask & ix.VEC and "vec" in fields:
             self.elements = int(fields["vec"][1:])
-        self.braces_needed = bool(self.mask & ix.VEC) and (self.elements > 1 or (self.braces and not self.mask & ix.BARE))
+        loose = self.mask & ix.SCALAR or (self.elements == 1 and (self.mask & ix.BARE or not self.braces))
+        self.braces_needed = bool(self.mask & ix.VEC and not loose)
         self.rest = tuple(OperandSpec(inner, fields, counts) for inner in rest)
         self.pair: OperandSpec | None = None
         self.pair_optional = False
@@ -63,48 +65,77 @@ class OperandSpec:
     @property
     def has_limits(self) -> bool:
         """Values matter here, and not only classes."""
-        return bool(self.bounds or self.choices or any(o.has_limits for o in self.rest))
+        return bool(self.bounds or self.choices or self.mask & ix.TEX or any(o.has_limits for o in self.rest))
 
 
 class Signature:
     """One way in which a variant can be written: operand specs and what version and target it needs."""
 
-    __slots__ = ("arch", "has_limits", "least", "operands", "ptx", "removed", "sm", "special")
+    __slots__ = ("arch", "has_limits", "least", "needs", "operands", "ptx", "removed", "sm", "special", "texmode",
+                 "warning")  # fmt: skip
 
-    def __init__(self, operands: tuple[OperandSpec, ...], gates: Gate, special: str, removed: tuple[int, int] | None) -> None:
+    def __init__(
+        self, operands: tuple[OperandSpec, ...], gates: Gate, special: str, removed: tuple[int, int] | None,
+        texmode: str = "", warning: str = "", needs: dict[str, Gate] | None = None,
+    ) -> None:  # fmt: skip
         self.operands = operands
         self.ptx, self.sm, self.arch = gates
         self.special = special
         self.removed = removed
+        self.texmode = texmode
+        self.warning = warning
+        self.needs = needs or {}
         self.least = sum(not o.optional for o in operands)
         self.has_limits = any(o.has_limits for o in operands)
 
+    def within(self, state: State) -> Signature:
+        """The signature as a module's version and target have it: without optional operands that need more."""
+        gone = {name for name, gate in self.needs.items() if not state.passes(*gate)}
+        if not gone:
+            return self
+        operands = tuple(without_pair(o, gone) for o in self.operands if not (o.optional and o.name in gone))
+        return Signature(operands, (self.ptx, self.sm, self.arch), self.special, self.removed, self.texmode, self.warning)
+
     def passes(self, state: State) -> bool:
-        """True when the module's version and target have it (still)."""
+        """True when the module's version, target and texture mode have it (still)."""
         gone = self.removed is not None and state.version >= self.removed[0] and state.sm >= self.removed[1]
-        return not gone and state.passes(self.ptx, self.sm, self.arch)
+        return not gone and self.texmode in ("", state.texmode) and state.passes(self.ptx, self.sm, self.arch)
+
+
+def without_pair(spec: OperandSpec, gone: set[str]) -> OperandSpec:
+    """An operand without its optional second part when that is in ``gone``."""
+    if spec.pair is None or not spec.pair_optional or spec.pair.name not in gone:
+        return spec
+    out = copy(spec)
+    out.pair, out.pair_optional = None, False
+    return out
 
 
 class Entry:
-    """A variant as one module's version and target allow it; ``accepted`` holds operand-class keys that were checked."""
+    """A variant as one module's version and target allow it; ``accepted`` holds operand-class keys that were checked.
 
-    __slots__ = ("accepted", "signatures", "special", "variant")
+    ``careful``: each use is read token by token, as it is a call or gets a warning.
+    """
+
+    __slots__ = ("accepted", "careful", "signatures", "special", "variant", "warning")
 
     def __init__(self, variant: Variant, signatures: tuple[Signature, ...]) -> None:
         self.variant = variant
         self.signatures = signatures
         self.accepted: set[tuple[int, ...]] = set()
         self.special = signatures[0].special if signatures else ""
+        self.warning = signatures[0].warning if signatures else ""
+        self.careful = bool(self.special or self.warning)
 
 
 _VARIANTS: Final[dict[str, Variant]] = {}
-_ENTRIES: Final[dict[tuple[int, str], dict[str, Entry]]] = {}
+_ENTRIES: Final[dict[tuple[int, str, str], dict[str, Entry]]] = {}
 _LIMIT: Final = 50_000  # distinct mnemonic texts kept; the language has fewer, nonsense could have any number
 
 
 def entries_for(state: State) -> dict[str, Entry]:
-    """The table of variants that modules of this version and target share."""
-    return _ENTRIES.setdefault((state.version, state.target), {})
+    """The table of variants that modules of this version, target and texture mode share."""
+    return _ENTRIES.setdefault((state.version, state.target, state.texmode), {})
 
 
 def entry_of(state: State, text: str, at: int) -> Entry:
@@ -137,11 +168,12 @@ def _gated(state: State, variant: Variant, at: int) -> tuple[Signature, ...]:
             raise _gone(variant.name, " without '.sync'", removed, at)
         return ()
     found: tuple[Signature, ...] = variant.signatures
-    passing = tuple(s for s in found if s.passes(state))
+    passing = tuple(s.within(state) for s in found if s.passes(state))
     if not passing:
         best = min(found, key=lambda s: (s.arch, s.sm, s.ptx))
         state.gate(f"'{variant.text}'", best.ptx, best.sm, best.arch, at)
-        assert best.removed is not None
+        if best.removed is None:
+            raise PtxError(at, f"'{_short(variant.text)}' needs '.target texmode_{best.texmode}'")
         raise _gone(variant.text, "", best.removed, at)
     return passing
 
@@ -207,7 +239,7 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Vari
             continue
         specs = tuple(OperandSpec(row, found, module.COUNTS) for row in form[1])
         gates = combined([form[2:5], _vector_gate(text, specs, at), *word_gates(found, own_gates, module.GATES)])
-        signatures.append(Signature(specs, gates, form[5], form[6]))
+        signatures.append(Signature(specs, gates, *form[5:]))
         fields = fields or {field: value for field, value in found.items() if field[0] != "."}
     if signatures:
         types = tuple(w for w in words if w in ix.TYPES)

@@ -21,10 +21,12 @@ class State:
     Attributes:
         version: PTX version times ten; ``sm``, ``sm_suffix``, ``target``: of the ``.target`` line.
         compile_target: what is compiled for (``-arch``), named in "not supported" messages; "" for the module's own.
+        texmode: ``"unified"`` or ``"independent"``, of the ``.target`` line.
         statement_at: offset of the statement at hand.
     """
 
-    __slots__ = ("builder", "compile_target", "diag", "sm", "sm_suffix", "statement_at", "target", "text", "version")
+    __slots__ = ("builder", "compile_target", "diag", "sm", "sm_suffix", "statement_at", "target", "text", "texmode",
+                 "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
         self.text = text
@@ -35,6 +37,7 @@ class State:
         self.target = ""
         self.sm = 0
         self.sm_suffix = ""
+        self.texmode = "unified"
         self.statement_at = 0
 
     def report(self, error: PtxError) -> None:
