@@ -171,8 +171,8 @@ def combined_rows(path: PurePath, line: int, over: Any, tables: Any) -> list[dic
     for name in (row.removeprefix("$") for row in over if isinstance(row, str)):
         if name not in tables:
             raise SpecError(path, line, f"over: there is no table '{name}'")
-        out = [{**left, **right} for left in out for right in tables[name]]
-    return [{**left, **right} for left in out for right in rows or ({},)]
+        out = [{**left, **right} for left in out for right in map(dict, tables[name])]
+    return [{**left, **right} for left in out for right in map(dict, rows or ({},))]
 
 
 def with_texts(syntax: str, row: dict[str, Any]) -> str:

@@ -29,6 +29,9 @@ from tests.ptx.signature_examples import Example, declarations, examples
 
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a", "sm_100f")
 CHUNK = 400
+INDEPENDENT = ", texmode_independent"
+OBJECTS = ".global .texref tex0;\n.global .surfref srf0;\n"
+SAMPLER = ".global .samplerref smp0;\n"
 PTXAS = shutil.which("ptxas")
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*: (.*)")
 _EXTRA = ("sat", "ftz", "approx", "v2", "sync", "global", "rn", "u32", "f64", "b16", "aligned", "relaxed", "L2::cache_hint")
@@ -36,6 +39,9 @@ _FOREIGN = (
     *("%u16_7", "%u64_7", "%f32_7", "%f64_7", "%pred_7", "%b128_7"),
     *("7", "0f3F800000", "[%u64_7]", "{%b32_7, %b32_8}", "L0", "_", "T0"),
 )
+# What stands in braces and brackets otherwise.
+_ELEMENTS = ("%u16_7", "%b32_7", "%u32_7", "%f32_7", "%u64_7", "%pred_7", "7", "0f3F800000", "_")
+_OBJECTS = ("tex0", "srf0", "tex0+4", "%u32_7", "7")
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,10 @@ class Verdict:
 
 
 def module(version: str, target: str, lines: Iterable[str]) -> tuple[str, int]:
-    """A module with one instruction a line, and the number of the first one's line."""
+    """A module with one instruction a line, and the number of the first one's line; options may stand behind the target."""
     registers = declarations(int(version.replace(".", "")))
-    head = f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{\n{registers}T0: .branchtargets L0;\n"
+    objects = OBJECTS + SAMPLER * (INDEPENDENT in target)
+    head = f".version {version}\n.target {target}\n.address_size 64\n{objects}.entry k()\n{{\n{registers}T0: .branchtargets L0;\n"
     body = "".join(f"{line};\n" for line in lines)
     return f"{head}{body}L0: ret;\n}}\n", head.count("\n") + 1
 
@@ -100,7 +107,14 @@ def _run(lines: list[str], target: str, version: str) -> tuple[dict[int, str], i
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.ptx"
         path.write_text(text, encoding="utf-8")
-        command = [PTXAS, "-arch", target.replace("sm_", "compute_"), str(path), "-o", str(path.with_suffix(".o"))]
+        command = [
+            PTXAS,
+            "-arch",
+            target.partition(",")[0].replace("sm_", "compute_"),
+            str(path),
+            "-o",
+            str(path.with_suffix(".o")),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     found: dict[int, str] = {}
     for line, _, why in _LINE.findall(done.stderr):
@@ -121,8 +135,8 @@ def _crash(lines: list[str], target: str, version: str) -> int:
     return low
 
 
-def neighbours(example: Example) -> Iterator[str]:
-    """Instructions one change away from an example."""
+def neighbours(example: Example, deep: bool = False) -> Iterator[str]:
+    """Instructions one change away from an example; ``deep``: changes inside braces and brackets too."""
     mnemonic, _, tail = example.text.partition(" ")
     first, *words = mnemonic.split(".")
     operands = split(tail)
@@ -139,11 +153,34 @@ def neighbours(example: Example) -> Iterator[str]:
     else:
         yield _text(first, words, ["%u32_1"])
     for index in range(len(operands)):
-        for other in _FOREIGN:
+        for other in (*_FOREIGN, *(inside(operands[index]) if deep else ())):
             yield _text(first, words, [*operands[:index], other, *operands[index + 1 :]])
     for index, values in example.limits.items():
         for value in values:
             yield _text(first, words, [*operands[:index], str(value), *operands[index + 1 :]])
+
+
+def inside(operand: str) -> Iterator[str]:
+    """An operand with braces or brackets and other elements in them: of another kind, more, fewer, none."""
+    match = re.fullmatch(r"([\[{])(.*)([\]}])((?:\|.*)?)", operand)
+    if match is None:
+        return
+    opening, closing, behind = match[1], match[3], match[4]
+    elements = split(match[2])
+    if behind:
+        yield opening + match[2] + closing
+    if opening == "[" and len(elements) == 1:
+        yield from (f"[{name}]" for name in _OBJECTS)
+        return
+    for index in {0, len(elements) - 1} if opening == "{" else range(len(elements)):
+        for other in (*(_ELEMENTS if opening == "{" else _FOREIGN), *inside(elements[index])):
+            yield opening + ", ".join([*elements[:index], other, *elements[index + 1 :]]) + closing + behind
+    if opening == "{":
+        yield elements[0] + behind
+        yield from (opening + ", ".join((elements * n)[:n]) + closing + behind for n in (1, 2, 3, 4, 8) if n != len(elements))
+    else:
+        yield from (f"[{', '.join(elements[:i] + elements[i + 1 :])}]" for i in range(len(elements)))
+        yield from (f"[{', '.join([name, *elements[1:]])}]" for name in _OBJECTS)
 
 
 def _text(first: str, words: list[str], operands: list[str]) -> str:
@@ -152,16 +189,25 @@ def _text(first: str, words: list[str], operands: list[str]) -> str:
 
 def split(text: str) -> list[str]:
     """Operands at commas outside of brackets."""
-    return [part.strip() for part in re.split(r",(?![^\[{(]*[\])}])", text) if part.strip()]
+    out, depth = [""], 0
+    for character in text:
+        depth += (character in "[{(") - (character in "]})")
+        if character == "," and not depth:
+            out.append("")
+        else:
+            out[-1] += character
+    return [part.strip() for part in out if part.strip()]
 
 
-def questions(families: Iterable[str] = (), names: Iterable[str] = ()) -> list[str]:
+def questions(families: Iterable[str] = (), names: Iterable[str] = (), texmode: str = "unified") -> list[str]:
     """All instructions to ask about, in order, each once."""
     out: dict[str, None] = {}
-    for example in examples(families, names):
+    forms = set()
+    for example in examples(families, names, texmode):
         out[example.text] = None
-        for text in neighbours(example):
+        for text in neighbours(example, (example.name, example.form) not in forms):
             out[text] = None
+        forms.add((example.name, example.form))
     return list(out)
 
 
@@ -172,11 +218,14 @@ def main() -> int:
     parser.add_argument("--name", action="append", default=[])
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--ptx", default="9.0")
+    parser.add_argument("--independent", action="store_true", help="in the independent texture mode")
+    parser.add_argument("--every", type=int, default=1, help="ask every Nth question only")
     parser.add_argument("--show", type=int, default=40)
     options = parser.parse_args()
-    lines = questions(options.family, options.name)
+    lines = questions(options.family, options.name, "independent" if options.independent else "unified")[:: options.every]
     total = differ = positives = negatives = 0
     for target in options.target or TARGETS:
+        target += INDEPENDENT * options.independent
         mine, theirs = ours(lines, target, options.ptx), ptxas(lines, target, options.ptx)
         wrong = [(t, a, b) for t, a, b in zip(lines, mine, theirs, strict=True) if a.accepted != b.accepted]
         positives += sum(v.accepted for v in theirs)

@@ -12,6 +12,8 @@ from oric_tables import ptx_index as ix
 
 REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
 _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
+# Names of opaque variables in the frame of the questions; a sampler is one in the independent texture mode only.
+_OBJECTS = {"texref": "tex0", "surfref": "srf0"}
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ def mnemonics(name: str, form: tuple[Any, ...]) -> Iterator[tuple[list[str], dic
         yield [fields[field] for field, _, _ in slots if field in fields], fields
 
 
-def examples(families: Iterable[str] = (), names: Iterable[str] = ()) -> Iterator[Example]:
-    """The examples of the families (of all when none is given), or only of the instructions named."""
+def examples(families: Iterable[str] = (), names: Iterable[str] = (), texmode: str = "unified") -> Iterator[Example]:
+    """The examples of the families (of all when none is given), or only of the instructions named, in one texture mode."""
     for family in families or all_families():
         module = importlib.import_module(f"oric_tables.ptx_{family}")
         for name, (_, forms, own) in module.FORMS.items():
@@ -61,7 +63,7 @@ def examples(families: Iterable[str] = (), names: Iterable[str] = ()) -> Iterato
                 continue
             everywhere = _values(forms)
             for index, form in enumerate(forms):
-                if not form[5]:
+                if not form[5] and form[7] in ("", texmode):
                     yield from _examples_of(name, index, form, own, module, everywhere)
 
 
@@ -111,7 +113,10 @@ def operand(spec: OperandSpec, index: int) -> str:
     mask = spec.mask
     if mask & ix.ADDR:
         rest = [operand(inner, index + 1 + i) for i, inner in enumerate(spec.rest)]
-        return f"[{', '.join([f'%u64_{index % 9}', *rest])}]"
+        base = _OBJECTS.get(spec.type, f"%u64_{index % 9}") if mask & ix.TEX else f"%u64_{index % 9}"
+        return f"[{', '.join([base, *rest])}]"
+    if mask & ix.TEX:
+        return f"%u64_{index % 9}"
     if mask & ix.LABEL:
         return "L0"
     if mask & ix.TABLE:
@@ -124,5 +129,6 @@ def operand(spec: OperandSpec, index: int) -> str:
         return str(spec.bounds[0])
     type_ = spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]
     if spec.elements > 1 or spec.braces:
-        return "{" + ", ".join(f"%{type_}_{(index + i) % 9}" for i in range(spec.elements)) + "}"
+        types = ["u32" if mask & ix.INDEX and not i else type_ for i in range(spec.elements)]
+        return "{" + ", ".join(f"%{t}_{(index + i) % 9}" for i, t in enumerate(types)) + "}"
     return f"%{type_}_{index % 9}"

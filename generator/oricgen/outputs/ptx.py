@@ -70,7 +70,8 @@ def _render_family(family: Family) -> str:
     text += f"GATES: Final[dict[str, tuple[int, int, tuple[str, ...]]]] = {family.gates!r}\n"
     text += "# slot -> value -> elements of the vectors that it counts\n"
     text += f"COUNTS: Final[dict[str, dict[str, int]]] = {family.counts!r}\n"
-    text += "# name -> (section, forms, gates of its own); form: (slots, operands, ptx, sm, arch, special, removed, texmode, warning, needs)\n"
+    text += "# name -> (section, forms, gates of its own); form: slots, operands, ptx, sm, arch, special, removed, texmode,\n"
+    text += "# warning, what optional operands need\n"
     text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...], dict[str, tuple[int, int, tuple[str, ...]]]]]] = {\n"
     for instruction in family.instructions:
         text += _render_instruction(instruction)
@@ -85,7 +86,18 @@ def _render_instruction(instruction: Instruction) -> str:
 
 
 def _form(form: Form) -> tuple[object, ...]:
-    return (form.slots, tuple(_operand(o) for o in form.operands), form.ptx, form.sm, form.arch, form.special, form.removed, form.texmode, form.warning, form.needs)
+    return (
+        form.slots,
+        tuple(_operand(o) for o in form.operands),
+        form.ptx,
+        form.sm,
+        form.arch,
+        form.special,
+        form.removed,
+        form.texmode,
+        form.warning,
+        form.needs,
+    )
 
 
 def _operand(operand: Operand) -> tuple[object, ...]:

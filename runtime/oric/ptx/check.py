@@ -100,7 +100,9 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_vector(spec, descriptor, node)
     if spec.braces_needed and not (tag == cl.C_SREG and descriptor[2] == spec.elements):
         return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
-    if tag == cl.C_REG:
+    if tag == cl.C_REG and mask & ix.TEX:
+        good = ix.TYPES[descriptor[1]][0] in ("bits", "int") and ix.TYPES[descriptor[1]][1] == spec.size
+    elif tag == cl.C_REG:
         good = mask & ix.REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
     elif tag == cl.C_INT:
         good = mask & ix.IMM and spec.kind in ("bits", "int", "pred")
@@ -173,7 +175,9 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
     kinds = [_element_kind(spec, part) for part in parts]
     for index, kind in enumerate(kinds):
         if not kind or (spec.mask & ix.INDEX and index == 0 and kind == "float"):
-            return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(parts[index], node[1][index])}"
+            return (
+                f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(parts[index], node[1][index])}"
+            )
     return _accept_mixture(spec, parts, kinds)
 
 
@@ -247,6 +251,8 @@ def _accept_tuple(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -
         if inner.optional and not spare:
             continue
         spare -= inner.optional
+        if inner.mask & ix.SCALAR and parts[index][0] in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE):
+            return message or f"expected {expectation(inner)} in braces, found {describe(parts[index], node[1 + index])}"
         message = message or accept(inner, parts[index], node[1 + index])
         index += 1
     return message

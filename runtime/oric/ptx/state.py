@@ -25,7 +25,7 @@ class State:
         statement_at: offset of the statement at hand.
     """
 
-    __slots__ = ("builder", "compile_target", "diag", "sm", "sm_suffix", "statement_at", "target", "text", "texmode",
+    __slots__ = ("builder", "compile_target", "diag", "sm", "sm_suffix", "statement_at", "target", "texmode", "text",
                  "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
