@@ -1,4 +1,4 @@
-"""The ``oric`` command: compile (the default, with ptxas's options), ``asm``, ``disasm``, ``check``, ``dump`` and ``run``."""
+"""The ``oric`` command: compile (the default), ``asm``, ``disasm``, ``check``, ``dump``, ``fmt`` and ``run``."""
 
 from __future__ import annotations
 
@@ -47,6 +47,10 @@ def _dispatch(argv: list[str]) -> int:
         from .dump import main as dump
 
         return dump(argv[1:])
+    if command == "fmt":
+        from .format import main as fmt
+
+        return fmt(argv[1:])
     if command == "run":
         from oric.sim.run import main as run
 

@@ -91,6 +91,7 @@ def help_text() -> str:
         "       oric disasm <cubin>",
         "       oric check <cubin>",
         "       oric dump --descriptors [options] <ptx file>",
+        "       oric fmt [--check | -i] <ptx file>...",
         "       oric run <launch file>",
         "",
         "Options:",

@@ -1,0 +1,29 @@
+"""What :func:`oric.ptx.parse` recorded, without places: two texts of the same module have the same description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oric.ptx.builder import Function, Variable
+from oric.ptx.recorder import Instruction, Module
+
+
+def described(module: Module) -> list[Any]:
+    """Everything recorded of a module, as plain data."""
+    header = module.header
+    assert header is not None
+    out: list[Any] = [(header.version, header.target, header.options, header.address_size)]
+    out += [_symbol(symbol) for symbol in module.symbols]
+    out += [module.pragmas, module.files, module.aliases, [(name, text.split()) for name, text in module.sections]]
+    for body in module.bodies:
+        out += [body.parameters, body.variables, body.labels, body.tables, body.lines]
+        out.append([(r.type, r.count, r.name, r.first) for r in body.registers])
+        out.append([(s.variant.text, s.guard, s.operands) if isinstance(s, Instruction) else s.name for s in body.statements])
+    return out
+
+
+def _symbol(symbol: Variable | Function) -> Any:
+    own = {name: getattr(symbol, name) for name in symbol.__slots__ if name not in ("loc", "params", "returns", "relocs")}
+    if isinstance(symbol, Variable):
+        return own, [[getattr(r, name) for name in r.__slots__] for r in symbol.relocs]
+    return own, [_symbol(v) for v in symbol.params], [_symbol(v) for v in symbol.returns]
