@@ -121,7 +121,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (refused(capsys, "--descriptors"), "oric: error: exactly one input file is expected, 0 given\n"),
         (refused(capsys, "--descriptors", good, good), "oric: error: exactly one input file is expected, 2 given\n"),
         (refused(capsys, "--descriptors", good, "-o", "x"), "oric: error: option '--output-file' means nothing to 'oric dump'\n"),
-        (refused(capsys, "--descriptors", good, "--bogus"), "oric: error: Unknown option '--bogus'\n"),
+        (refused(capsys, "--descriptors", good, "--bogus"), "oric: error: Unknown option '-bogus'\n"),
     ]
     for printed, expected in said:
         assert printed == expected

@@ -1,5 +1,6 @@
 """What the command prints about itself, and its exit statuses."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -29,9 +30,10 @@ def test_list_phases_depends_on_the_level(capsys: pytest.CaptureFixture[str]) ->
 def test_help_names_ptxas_spellings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert "--gpu-name <string> (-arch)" in text
-    assert "--fmad" not in text  # not done yet, so not offered
-    assert "Code can be made for sm_80, sm_90, sm_90a;" in text
+    assert re.search(r"(?m)^--gpu-name <gpu name> +\(-arch\)$", text)
+    assert re.search(r"(?m)^--compile-only +\(-c\)\n +Generate a relocatable object.\n +Not done yet: refused.$", text)
+    assert re.search(r"(?m)^--list-targets$", text)
+    assert "Code can be made for sm_80, sm_90, sm_90a." in text
 
 
 def test_list_targets_names_all(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,7 +48,7 @@ def test_unknown_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--bogus"]) == ERROR_STATUS
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == "oric: error: Unknown option '--bogus'\n"
+    assert captured.err == "oric: error: Unknown option '-bogus'\n"
 
 
 def test_unexpected_exceptions_become_one_message(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,3 +65,13 @@ def test_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> N
     project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     assert main(["-V"]) == 0
     assert f"oric {project['project']['version']}:" in capsys.readouterr().out
+
+
+def test_the_drop_in_names_the_release_that_it_stands_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"], "ptxas") == 0
+    assert re.search(r"release (\d+\.\d+), V13\.0\.88$", capsys.readouterr().out, re.M)
+
+
+def test_the_drop_in_has_no_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["disasm", "x"], "ptxas") == ERROR_STATUS
+    assert "ptxas fatal   : Input file 'disasm' could not be opened\n" in capsys.readouterr().err

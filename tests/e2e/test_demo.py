@@ -15,7 +15,7 @@ def test_demo(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     compiled = oric("examples/saxpy.ptx", "-arch", "sm_90", "-o", "out/saxpy.cubin", "-v", cwd=tmp_path)
     assert compiled.returncode == 0, compiled.stderr
-    assert "Compiling entry function 'saxpy' for 'sm_90'" in compiled.stdout
+    assert "Compiling entry function 'saxpy' for 'sm_90'" in compiled.stderr
     listing = oric("disasm", "out/saxpy.cubin", cwd=tmp_path)
     assert listing.returncode == 0, listing.stderr
     for word in ("FFMA", "LDG.E", "STG.E", "EXIT"):

@@ -1,24 +1,53 @@
-"""``oric_tables/options.py``: the command-line options."""
+"""``oric_tables/options.py``: the command-line options, their spellings, and what is said of them together."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from ..errors import SpecError
 from ..render import template
 from ..spec import Spec
+from ..tables import targets
+
+_FILE = "options.yaml"
 
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the option table.
 
     Raises:
-        SpecError: two options with the same spelling.
+        SpecError: two options with the same spelling, or a check of an option that does not exist.
     """
-    rows = spec.load("options.yaml")["options"]
+    data = spec.load(_FILE)
+    rows = data["options"]
+    long, short = _spellings(spec, rows)
+    for check in data["checks"]:
+        for name in (*check["if"], *check.get("unless", ()), *([check["ignore"]] if "ignore" in check else ())):
+            if name not in rows:
+                raise SpecError(spec.path(_FILE), check.line_of("if"), f"check of '{name}', which is no option")
+    text = template(
+        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"], choices={"targets": _architectures(spec)}
+    )
+    return {"oric_tables/options.py": text}
+
+
+def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:
+    """Long and short names with the numbers of their rows; a spelling with one dash or two means one option only."""
     owner: dict[str, str] = {}
-    for name, row in rows.items():
+    long, short = {}, {}
+    for number, (name, row) in enumerate(rows.items()):
         for spelling in dict.fromkeys((name, row.get("short", name))):
             if spelling in owner:
                 message = f"{name}: '-{spelling}' is already a spelling of {owner[spelling]}"
-                raise SpecError(spec.path("options.yaml"), rows.line_of(name), message)
+                raise SpecError(spec.path(_FILE), rows.line_of(name), message)
             owner[spelling] = name
-    return {"oric_tables/options.py": template("options.py.j2", rows=rows, owner=owner)}
+        long[name] = number
+        if "short" in row:
+            short[row["short"]] = number
+    return long, short
+
+
+def _architectures(spec: Spec) -> list[str]:
+    """What -arch takes: real, virtual and link-time names of the targets that ptxas has."""
+    numbers = [name.removeprefix("sm_") for name, target in targets.load(spec).by_name.items() if target.ptxas]
+    return sorted(f"{kind}_{number}" for kind in ("compute", "lto", "sm") for number in numbers)

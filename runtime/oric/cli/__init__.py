@@ -8,9 +8,16 @@ import sys
 ERROR_STATUS = 255  # ptxas's
 
 
-def main(argv: list[str]) -> int:
-    """Run a command line; returns the exit status. Every failure is a message on standard error."""
+def main(argv: list[str], tool: str = "oric") -> int:
+    """Run a command line; returns the exit status. Every failure is a message on standard error.
+
+    ``tool``: the name under which the program runs; any other than our own means the drop-in for ptxas, without subcommands.
+    """
     try:
+        if tool != "oric":
+            from .compile import main as drop_in
+
+            return drop_in(argv, tool)
         return _dispatch(argv)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -63,3 +70,8 @@ def _dispatch(argv: list[str]) -> int:
 def entry() -> None:
     """The console script."""
     sys.exit(main(sys.argv[1:]))
+
+
+def ptxas_entry() -> None:
+    """The console script ``oric-ptxas``, whatever name it is installed under."""
+    sys.exit(main(sys.argv[1:], "ptxas"))

@@ -1,76 +1,186 @@
-"""``oric FILE.ptx``: read, compile, write, report."""
+"""``oric FILE.ptx`` and the drop-in ``oric-ptxas``: read, compile, write, report."""
 
 from __future__ import annotations
 
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oric.support.diagnostics import CompileError
 from oric.support.files import OutputError, write_atomically
-from oric.support.version import VERSION
 
 from . import ERROR_STATUS
-from .arguments import Arguments, UsageError, help_text, parse
+from .arguments import Arguments, Remark, UsageError, integer, parse, register_limit
+from .help import help_text, version_text
+from .messages import FATAL, Messages
+from .statistics import compiler_stats, phase_lines, print_verbose, stage_lines
 
 if TYPE_CHECKING:
-    from oric.driver import Cubin
+    from oric.driver import Cubin, PtxInput
+
+OWN_NAME = "oric"
+PTXAS = "ptxas"
+_STANDARD_INPUT = "<stdin>"
+_TEXT_INPUT = "application ptx input"  # ptxas's name for modules on the command line
+_VIRTUAL = ("compute_", "lto_")
+_SIZES = 3
 
 
-def main(argv: list[str]) -> int:
-    """Compile as the command line says; returns the exit status (255 on errors, as ptxas)."""
+class InputError(Exception):
+    """An input cannot be read; the text is the message."""
+
+
+def main(argv: list[str], tool: str = OWN_NAME) -> int:
+    """Compile as the command line says; returns the exit status (255 on errors, as ptxas).
+
+    ``tool``: the name of the program; any other than our own means ptxas's form of messages.
+    """
+    plain = tool != OWN_NAME or "--ptxas-messages" in argv
+    messages = Messages(PTXAS if plain else OWN_NAME, plain)
     try:
-        return _run(parse(argv), bool(argv))
-    except (UsageError, ValueError, OutputError) as error:
-        print(f"oric: error: {error}", file=sys.stderr)
+        return _run(parse(argv), messages, tool)
     except CompileError as error:
-        print(error, file=sys.stderr)
+        messages.diagnostics(getattr(error, "parts", (error.diagnostics,)))
+        messages.aborted()
+    except OutputError as error:
+        messages.tell(FATAL, str(error))
+    except (UsageError, ValueError) as error:
+        messages.tell(FATAL, str(error))
     return ERROR_STATUS
 
 
-def _run(args: Arguments, any_words: bool) -> int:
-    if args.has("help") or not any_words:
-        print(help_text())
-        return 0
-    if args.has("version"):
-        print(f"oric {VERSION}: an open PTX-to-SASS optimizing assembler")
-        return 0
+def _run(args: Arguments, messages: Messages, tool: str) -> int:
+    if args.has("tool-name"):
+        messages.tool = args.get("tool-name")
+    messages.silent, messages.strict = args.has("disable-warnings"), args.has("warning-as-error")
     if args.has("list-phases"):
         _list_phases(args)
-        return 0
-    if args.has("list-targets"):
+    elif args.has("list-targets"):
         _list_targets()
-        return 0
-    _compile(args)
+    elif args.has("help"):
+        print(help_text(tool, own=tool == OWN_NAME))
+    elif args.has("version"):
+        print(version_text(tool))
+    elif args.has("list-version"):
+        _list_versions()
+    elif not args.inputs and not args.texts:
+        print(help_text(tool, own=tool == OWN_NAME))
+    else:
+        return _compile(args, messages)
     return 0
 
 
-def _compile(args: Arguments) -> None:
-    from oric.driver import CompileOptions, compile_text
+def _compile(args: Arguments, messages: Messages) -> int:
+    from oric.driver import compile_inputs
 
-    if len(args.inputs) != 1:
-        raise UsageError(f"exactly one input file is expected, {len(args.inputs)} given")
-    options = CompileOptions(
+    launch = _launch_bounds(args)
+    for remark in args.remarks:
+        messages.remark(remark)
+    start = time.perf_counter()
+    inputs, complete = _read_inputs(args, messages)
+    reading = time.perf_counter() - start
+    arch = args.get("gpu-name")
+    if arch.startswith(_VIRTUAL) or messages.errors or not complete:
+        return _check(args, messages, inputs, complete)
+    cubin = compile_inputs(inputs, _options(args, launch))
+    messages.diagnostics(cubin.messages)
+    if messages.errors:
+        messages.aborted()
+        return ERROR_STATUS
+    _write(args.get("output-file"), cubin.image, messages)
+    _report(args, messages, cubin, reading)
+    return 0
+
+
+def _check(args: Arguments, messages: Messages, inputs: list[PtxInput], complete: bool) -> int:
+    """Parse and check only: for virtual architectures, and when it is known already that no code will be made."""
+    from oric.driver import check_inputs
+
+    parts = check_inputs(inputs, args.get("gpu-name"), _watch(args))
+    messages.diagnostics(parts)
+    if messages.errors or not complete:
+        messages.aborted()
+        return ERROR_STATUS
+    return 0
+
+
+def _options(args: Arguments, launch: Any) -> Any:
+    """What the driver is asked to do."""
+    from oric.driver import CompileOptions
+
+    level = integer(args.get("opt-level"))
+    return CompileOptions(
         args.get("gpu-name"),
-        args.integer("opt-level"),
+        0 if args.has("device-debug") else level if level >= 0 else 3,
         maxrregcount=register_limit(args),
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
         time_phases=args.has("time-phases"),
+        entries=args.words("entry"),
+        bounds=launch,
+        watch=_watch(args),
     )
-    name = args.inputs[0]
-    text = read_input(name)
-    start = time.perf_counter()
-    cubin = compile_text(text, options, name)
-    elapsed = time.perf_counter() - start
-    _print_warnings(cubin, args)
-    write_atomically(Path(args.get("output-file")), cubin.image)
-    if args.has("time-phases"):
-        for index, phase, seconds in cubin.phase_times:
-            print(f"{index:4} {phase:40} {seconds * 1e3:10.3f} ms")
-    if args.has("verbose"):
-        _print_statistics(cubin, options.arch, elapsed)
+
+
+def _watch(args: Arguments) -> Any:
+    from oric.driver import Watch
+
+    return Watch(args.has("warn-on-double-precision-use"), args.has("warn-on-local-memory-usage"), args.has("warn-on-spills"))
+
+
+def _launch_bounds(args: Arguments) -> Any:
+    """The launch bounds of the command line; those that make no sense are left out with a warning, as ptxas does."""
+    from oric.driver import LaunchBounds
+
+    block: tuple[int, int, int] | None = None
+    if args.has("maxntid"):
+        words = args.words("maxntid")
+        try:
+            sizes = [integer(word) for word in words]
+        except UsageError as error:
+            sizes = []
+            args.remarks.append(Remark("warning", f"{error}, option '-maxntid' will be ignored"))
+        if len(sizes) > _SIZES:
+            args.remarks.append(Remark("warning", "Too many values specified for option '-maxntid', option will be ignored"))
+        elif sizes and min(sizes) > 0:
+            x, y, z = (*sizes, 1, 1)[:_SIZES]
+            block = (x, y, z)
+    least = integer(args.values.get("minnctapersm", ""))
+    return LaunchBounds(block, max(least, 0), args.has("override-directive-values"))
+
+
+def _read_inputs(args: Arguments, messages: Messages) -> tuple[list[PtxInput], bool]:
+    """The inputs that can be read, and whether these are all."""
+    from oric.driver import PtxInput
+
+    inputs = [PtxInput(text, _TEXT_INPUT) for text in args.texts]
+    complete = True
+    for name in args.inputs:
+        try:
+            inputs.append(PtxInput(_read(name, messages.plain), _STANDARD_INPUT if name == "-" else name))
+        except InputError as error:
+            complete = False
+            messages.tell(FATAL, str(error))
+    return inputs, complete
+
+
+def _read(name: str, plain: bool) -> str:
+    """The text of a PTX file; ``-`` is standard input. In ptxas's form a folder is an empty file, and no reason is given."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes() if name else _no_file()
+    except IsADirectoryError as error:
+        if plain:
+            return ""
+        raise InputError(f"Input file '{name}' could not be opened: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        reason = "" if plain else f": {getattr(error, 'strerror', '') or error}"
+        raise InputError(f"Input file '{name}' could not be opened{reason}") from error
+    return data.decode("utf-8", "replace")
+
+
+def _no_file() -> bytes:
+    raise ValueError("it has no name")
 
 
 def read_input(name: str) -> str:
@@ -80,32 +190,41 @@ def read_input(name: str) -> str:
         UsageError: it cannot be read.
     """
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise UsageError(f"Input file '{name}' could not be opened: {error.strerror}") from error
-    return data.decode("utf-8", "replace")
+        return _read(name, plain=False)
+    except InputError as error:
+        raise UsageError(str(error)) from error
 
 
-def register_limit(args: Arguments) -> int | None:
-    """What ``-maxrregcount`` says, None when it is not given.
+def _write(name: str, data: bytes | str, messages: Messages) -> None:
+    """Write an output file, or nothing at all.
 
     Raises:
-        UsageError: it is no number.
+        OutputError: it cannot be written.
     """
-    if not args.has("maxrregcount"):
-        return None
-    text = args.get("maxrregcount")
-    if text in ("archmax", "archmin"):
-        return 255 if text == "archmax" else 0
-    return args.integer("maxrregcount")
+    try:
+        if not name:
+            raise OutputError("Output file '' could not be opened")
+        write_atomically(Path(name), data if isinstance(data, bytes) else data.encode())
+    except OutputError as error:
+        if messages.plain:
+            raise OutputError(f"Output file '{name}' could not be opened") from error
+        raise
 
 
-def _print_warnings(cubin: Cubin, args: Arguments) -> None:
-    if args.has("warning-as-error") and cubin.warnings:
-        raise UsageError("warnings are treated as errors:\n" + "\n".join(cubin.warnings))
-    if not args.has("disable-warnings"):
-        for warning in cubin.warnings:
-            print(warning, file=sys.stderr)
+def _report(args: Arguments, messages: Messages, cubin: Cubin, reading: float) -> None:
+    """Print what is to be told of a compilation that went well."""
+    if args.has("time-phases"):
+        print("\n".join(phase_lines(cubin)))
+    if args.has("verbose"):
+        print_verbose(messages, cubin, args.get("gpu-name"))
+    if args.has("compiler-stats"):
+        lines = "".join(f"{line}\n" for line in compiler_stats(messages.tool, cubin, args.words("compiler-stats"), reading))
+        if args.has("compiler-stats-file"):
+            _write(args.get("compiler-stats-file"), lines, messages)
+        else:
+            sys.stderr.write(lines)
+    if args.has("stats"):
+        print("\n".join(stage_lines(cubin)))
 
 
 def _list_phases(args: Arguments) -> None:
@@ -125,13 +244,8 @@ def _list_targets() -> None:
         print(f"{name:8} {'code can be made' if code else 'known, no code yet'}")
 
 
-def _print_statistics(cubin: Cubin, arch: str, seconds: float) -> None:
-    print(f"oric info    : {cubin.global_bytes} bytes gmem")
-    for kernel in cubin.kernels.values():
-        print(f"oric info    : Compiling entry function '{kernel.name}' for '{arch}'")
-        print(f"oric info    : Function properties for {kernel.name}")
-        print(f"    {kernel.stack} bytes stack frame, {kernel.spills} bytes spill stores, {kernel.spills} bytes spill loads")
-        shared = f", {kernel.shared} bytes smem" if kernel.shared else ""
-        print(f"oric info    : Used {kernel.registers} registers, used {kernel.barriers} barriers{shared}")
-        print(f"oric info    : {kernel.instructions} instructions")
-    print(f"oric info    : Compile time = {seconds * 1e3:.3f} ms")
+def _list_versions() -> None:
+    from oric_tables.ptx_index import VERSIONS
+
+    for version in sorted(VERSIONS):
+        print(f"{version[0]}.{version[1]}")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from oric.support.diagnostics import CompileError
 
 from . import ERROR_STATUS
-from .arguments import Arguments, UsageError, parse
-from .compile import read_input, register_limit
+from .arguments import Arguments, UsageError, parse, register_limit
+from .compile import read_input
 
 if TYPE_CHECKING:
     from oric.driver import CompileOptions

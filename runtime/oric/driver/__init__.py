@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from oric.support.diagnostics import CompileError
 
-from .options import CompileOptions
-from .pipeline import compile_functions, compile_text
+from .front import InputErrors, PtxInput, check_inputs
+from .options import CompileOptions, LaunchBounds, Watch
+from .pipeline import compile_functions, compile_inputs, compile_text
 from .result import Cubin, KernelInfo
 
-__all__ = ["CompileError", "CompileOptions", "Cubin", "KernelInfo", "compile_functions", "compile_text"]
+__all__ = [
+    "CompileError",
+    "CompileOptions",
+    "Cubin",
+    "InputErrors",
+    "KernelInfo",
+    "LaunchBounds",
+    "PtxInput",
+    "Watch",
+    "check_inputs",
+    "compile_functions",
+    "compile_inputs",
+    "compile_text",
+]

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from oric import cubin as cubin_writer
 from oric.encode import encode_function
 from oric.ir.code import CodeObject
 from oric.ir.dump import dump_with_notes
 from oric.ir.encoded import EncodedFunction
-from oric.ir.module import Module
+from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
-from oric.lower import OriBuilder
 from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
-from oric.ptx import parse_module
 from oric.support.collection import no_collection
-from oric.support.diagnostics import Diagnostics, diagnostics_for
+from oric.support.diagnostics import Diagnostics
 
-from .options import CompileOptions
+from .front import Front, PtxInput, build_inputs, fail_if_any
+from .options import CompileOptions, LaunchBounds
 from .registry import passes
 from .result import Cubin, KernelInfo
+from .timing import DAGGEN, ELF, OCG, SETUP, Stages
 
 _NO_LIMIT = 255
+_REPORTED: Final = "constants_reported"
 
 
 def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") -> Cubin:
@@ -33,8 +35,18 @@ def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") ->
         CompileError: see :func:`oric.api.compile`.
         ValueError: ``options.dump`` names no phase.
     """
+    return compile_inputs([PtxInput(text, filename)], options)
+
+
+def compile_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
+    """Compile PTX modules into one cubin. They do not see each other's names.
+
+    Raises:
+        CompileError: as :func:`compile_text`; :class:`oric.driver.front.InputErrors` for several inputs.
+        ValueError: ``options.dump`` names no phase, ``options.entries`` no entry.
+    """
     with no_collection():
-        return _compile(text, options, filename)
+        return _compile(inputs, options)
 
 
 def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>") -> list[tuple[CodeObject, EncodedFunction]]:
@@ -44,30 +56,44 @@ def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>
         CompileError: see :func:`oric.api.compile`.
         ValueError: ``options.dump`` names no phase.
     """
-    made = _functions(text, options, filename)
-    return list(zip(made.module.functions, made.encoded, strict=True))
+    made = _functions([PtxInput(text, filename)], options, Stages())
+    return list(zip(made.front.module.functions, made.encoded, strict=True))
 
 
 class _Made(NamedTuple):
-    """A module whose functions are encoded, and what the container needs besides."""
+    """A module whose functions are encoded, and what the container needs besides; ``seconds``: of phases and encoding."""
 
-    module: Module
+    front: Front
     encoded: list[EncodedFunction]
     limit: int | None
-    diag: Diagnostics
     manager: PhaseManager
+    seconds: dict[str, float]
 
 
-def _compile(text: str, options: CompileOptions, filename: str) -> Cubin:
-    made = _functions(text, options, filename)
-    module, encoded = made.module, made.encoded
+def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
+    stages = Stages()
+    made = _functions(inputs, options, stages)
+    module, encoded = made.front.module, made.encoded
     image = cubin_writer.write(module, encoded, options.target, register_default=made.limit or 0)
-    kernels = {code.name: _facts(code, item) for code, item in zip(module.functions, encoded, strict=True)}
-    return Cubin(image, kernels, made.diag.warnings(), _global_bytes(module), made.manager.time_rows())
+    stages.finished(ELF)
+    kernels = {}
+    for code, item in zip(module.functions, encoded, strict=True):
+        times = (made.front.seconds[code.name], made.seconds[code.name])
+        kernels[code.name] = _facts(code, item, options, made.front.places[code.name], times)
+    return Cubin(
+        image,
+        kernels,
+        [text for part in made.front.parts for text in part.warnings()],
+        _global_bytes(module),
+        made.manager.time_rows(),
+        constants=_constants({BANK_USER: module.constant_size, BANK_ADDRESS: 8 * len(module.address_slots)}, options),
+        messages=made.front.parts,
+        stages=stages,
+        register_limit=made.limit,
+    )
 
 
-def _functions(text: str, options: CompileOptions, filename: str) -> _Made:
-    diag = diagnostics_for(text, filename)
+def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> _Made:
     manager = PhaseManager(
         passes(),
         options.opt_level,
@@ -78,24 +104,47 @@ def _functions(text: str, options: CompileOptions, filename: str) -> _Made:
         sink=options.dump_sink,
         timed=options.time_phases,
     )
-    module = _build(text, filename, options, diag)
-    limit = _register_limit(options, diag)
-    context = PassContext(options.target, module, options.opt_level, diag, limit)
-    encoded = []
+    stages.finished(SETUP)
+    front = build_inputs(inputs, options)
+    module = front.module
+    _choose_entries(module, options)
     for code in module.functions:
+        _set_bounds(code, options.bounds)
+    _check_memory(module, options, front.parts[0])
+    fail_if_any(front.parts)
+    stages.finished(DAGGEN)
+    limit = _register_limit(options, front.parts[0])
+    encoded, seconds = [], {}
+    for code in module.functions:
+        diag = front.places[code.name]
+        context = PassContext(options.target, module, options.opt_level, diag, limit)
         manager.run(code, context)
         diag.check()
         encoded.append(encode_function(code, options.target))
-    return _Made(module, encoded, limit, diag, manager)
+        seconds[code.name] = stages.finished(OCG)
+    return _Made(front, encoded, limit, manager, seconds)
 
 
-def _build(text: str, filename: str, options: CompileOptions, diag: Diagnostics) -> Module:
-    builder = OriBuilder(options.target, diag.source, filename)
-    parse_module(text, filename, builder, options.target, diag)
-    diag.check()
-    _check_memory(builder.ir, options, diag)
-    diag.check()
-    return builder.ir
+def _choose_entries(module: Module, options: CompileOptions) -> None:
+    """Leave out the entries that are not asked for."""
+    for name in options.entries:
+        if module.function(name) is None:
+            raise ValueError(f"Unknown function {name}")
+    if options.entries:
+        kept = [code for code in module.functions if code.name in options.entries]
+        module.functions[:] = kept
+        module.function_names[:] = [code.name for code in kept]
+        module.function_ids.clear()
+        module.function_ids.update((code.name, number) for number, code in enumerate(kept))
+
+
+def _set_bounds(code: CodeObject, bounds: LaunchBounds) -> None:
+    """Launch bounds of the command line for an entry."""
+    facts = code.attributes
+    if bounds.maxntid and (bounds.override or (facts.maxntid is None and facts.reqntid is None)):
+        facts.maxntid, facts.reqntid = bounds.maxntid, None
+    if bounds.minnctapersm > 0 and (bounds.override or not facts.minnctapersm):
+        facts.minnctapersm = bounds.minnctapersm
 
 
 def _check_memory(module: Module, options: CompileOptions, diag: Diagnostics) -> None:
@@ -118,7 +167,7 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
     limit = options.maxrregcount
     if limit is None:
         return None
-    if limit > _NO_LIMIT:
+    if not 0 <= limit <= _NO_LIMIT:
         diag.warning(f"Too big maxrregcount value specified {limit}, will be ignored")
         return None
     if limit < options.target.min_regs:
@@ -128,8 +177,15 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
     return limit
 
 
-def _facts(code: CodeObject, encoded: EncodedFunction) -> KernelInfo:
-    facts = code.attributes
+def _facts(
+    code: CodeObject, encoded: EncodedFunction, options: CompileOptions, diag: Diagnostics, times: tuple[float, float]
+) -> KernelInfo:
+    facts, watch = code.attributes, options.watch
+    if watch.local and facts.frame_size:
+        diag.warning(f"Local memory used for function '{code.name}', size of stack frame: {facts.frame_size} bytes")
+    if watch.spills and facts.spill_bytes:
+        amounts = f"{facts.spill_bytes} bytes spill stores, {facts.spill_bytes} bytes spill loads"
+        diag.warning(f"Registers are spilled to local memory in function '{code.name}', {amounts}")
     return KernelInfo(
         name=code.name,
         registers=encoded.num_regs,
@@ -139,7 +195,18 @@ def _facts(code: CodeObject, encoded: EncodedFunction) -> KernelInfo:
         barriers=facts.num_barriers,
         params=tuple((p.offset, p.size) for p in facts.params),
         instructions=sum(1 for _ in code.instructions()),
+        constants=_constants(
+            {BANK_KERNEL: options.target.bank0_params + facts.param_size, BANK_COMPILER: len(facts.constant2)}, options
+        ),
+        construct_seconds=times[0],
+        generate_seconds=times[1],
+        bounded=bool(facts.maxntid or facts.reqntid or facts.maxnreg),
     )
+
+
+def _constants(sizes: dict[int, int], options: CompileOptions) -> dict[int, int]:
+    """Bytes of the constant banks in use, by bank; nothing for targets whose reports leave them out."""
+    return {bank: size for bank, size in sizes.items() if size} if _REPORTED in options.target.features else {}
 
 
 def _global_bytes(module: Module) -> int:
