@@ -7,6 +7,7 @@ name are slots when the form, the instruction or the file gives them values, lit
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
@@ -21,7 +22,7 @@ NON_FAMILIES = ("types", "names", "special_registers", "directives")
 FLAGS = (
     "dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider",
     "bare", "neg", "part", "tex", "index", "exact",
-    "more", "scalar",
+    "more", "scalar", "frag", "areg",
 )  # fmt: skip
 BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})
@@ -29,12 +30,16 @@ _FIXED_TYPES = frozenset({"imm", "label", "table"})
 
 _WORD = re.compile(r"(\{)?\.([A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)(\})?")
 _OPERAND = re.compile(
-    r"(?P<name>[a-z][a-z0-9]*)(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?(?:\*(?P<count>\w+))?(?P<flags>(?:[-+][a-z]+)*)"
-    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\d+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
+    r"(?P<name>[a-z][a-z0-9]*)(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?(?:\*(?P<count>\w+(?:\.[a-z])?(?:[*/]\d+)?))?(?P<flags>(?:[-+][a-z]+)*)"
+    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\w+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
 )
+_COUNT = re.compile(r"(\w+)(?:\.([a-z]))?(?:([*/])(\d+))?\Z")
+_RANGE = re.compile(r"<(\d+)\.\.(\d+)(?:/(\d+))?>")
 _OPENING, _CLOSING = "[{(<", "]})>"
+_TYPE_FIELDS = ("dtype", "atype", "btype", "ctype", "stype")
 _GATE_COLUMNS = ("ptx", "sm", "arch", "removed")
 _COLUMNS = frozenset({"syntax", "over", "special", "texmode", "warning", "needs", *_GATE_COLUMNS})
+Fields = dict[str, tuple[str, ...]]  # slots of a mnemonic with their values
 Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 
 
@@ -43,7 +48,7 @@ class Operand:
     """One operand: type reference (``$slot``, ``wide $slot`` or a type; a space reference for addresses).
 
     ``bounds`` (least, most, step) or ``choices`` limit an immediate. ``count`` is the number of elements of a vector in
-    braces: a number, or the name of a slot whose value says it; 0 for none. ``rest`` is what follows in an address: ``[a, c]``.
+    braces: a number, or a key of the family's counts; 0 for none. ``rest`` is what follows in an address: ``[a, c]``.
     """
 
     name: str
@@ -92,11 +97,11 @@ class Instruction:
 
 @dataclass
 class Family:
-    """One file of spec/ptx; ``counts``: slot -> its value -> elements of the operands that the slot's name counts."""
+    """One file of spec/ptx; ``counts``: as operands say it (``num``, ``shape.n/2``) -> (slot, its value -> elements)."""
 
     stem: str
     gates: dict[str, Gate]
-    counts: dict[str, dict[str, int]]
+    counts: dict[str, tuple[str, dict[str, int]]]
     instructions: list[Instruction] = field(default_factory=list)
 
 
@@ -139,19 +144,16 @@ def _families(spec: Spec) -> list[Family]:
 
 
 def _family(path: PurePath, data: Map, types: Map) -> Family:
-    family = Family(path.stem, gates_of(path, data["gates"], types), {n: dict(r) for n, r in data.get("counts", {}).items()})
+    counts = {n: (n, dict(r)) for n, r in data.get("counts", {}).items()}
+    family = Family(path.stem, gates_of(path, data["gates"], types), counts)
     used: set[str] = set()
     for name, row in data["instructions"].items():
         slots = {**data["slots"], **row.get("slots", {})}
-        reader = _Reader(path, name, slots, family.counts, types, used)
+        reader = _Reader(path, name, slots, family.counts, types, used, "vectors" in data)
         forms = []
         for index, form in enumerate(row["forms"]):
             line = row["forms"].line_of(index)
-            columns: dict[str, Any] = {"syntax": form} if isinstance(form, str) else form
-            for over in combined_rows(path, line, columns.get("over", ({},)), data.get("tables", {})):
-                rows = {**columns, **over, "syntax": with_texts(columns["syntax"], over)}
-                reader.check_columns(rows, line)
-                forms += [reader.form({**rows, "syntax": syntax}, line) for syntax in without_groups(rows["syntax"])]
+            forms += [reader.form(columns, line) for columns in columns_of(form, reader, data.get("tables", {}), line)]
         gates = gates_of(path, row.get("gates", {}), types)
         family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
     for slot in data["slots"]:
@@ -181,6 +183,17 @@ def with_texts(syntax: str, row: dict[str, Any]) -> str:
     return head + space + re.sub("[A-Z]", lambda match: row[match[0]] if isinstance(row.get(match[0]), str) else match[0], tail)
 
 
+def columns_of(form: Any, reader: _Reader, tables: Any, line: int) -> Iterator[dict[str, Any]]:
+    """The columns of each form that a row stands for: its syntax lines, for each row of ``over``, without groups."""
+    columns: dict[str, Any] = {"syntax": form} if isinstance(form, str) else form
+    lines = [columns["syntax"]] if isinstance(columns["syntax"], str) else columns["syntax"]
+    for over in combined_rows(reader.path, line, columns.get("over", ({},)), tables):
+        row = {**columns, **over}
+        reader.check_columns(row, lines, line)
+        for written in lines:
+            yield from ({**row, "syntax": syntax} for syntax in without_groups(with_texts(written, over)))
+
+
 def gates_of(path: PurePath, rows: Any, types: Map) -> dict[str, Gate]:
     """What the words of a ``gates`` map need."""
     return {
@@ -201,6 +214,16 @@ def targets_of(path: PurePath, line: int, arch: Any, types: Map) -> tuple[str, .
     if found is None:
         raise SpecError(path, line, f"arch: types.yaml has no target set '{arch.removeprefix('$')}'")
     return tuple(found)
+
+
+def in_range(value: str) -> Iterator[str]:
+    """``m64n<8..24/8>k16`` written out: m64n8k16, m64n16k16, m64n24k16."""
+    match = _RANGE.search(value)
+    if match is None:
+        yield value
+        return
+    for number in range(int(match[1]), int(match[2]) + 1, int(match[3] or 1)):
+        yield from in_range(f"{value[: match.start()]}{number}{value[match.end() :]}")
 
 
 def without_groups(syntax: str) -> list[str]:
@@ -232,7 +255,9 @@ def split_operands(text: str) -> list[tuple[str, bool]]:
 class _Reader:
     """Reads the forms of one instruction."""
 
-    def __init__(self, path: PurePath, name: str, slots: dict[str, Any], counts: Any, types: Map, used: set[str]) -> None:
+    def __init__(
+        self, path: PurePath, name: str, slots: dict[str, Any], counts: Any, types: Map, used: set[str], fragments: bool
+    ) -> None:
         self.path = path
         self.name = name
         self.slots = slots
@@ -241,26 +266,27 @@ class _Reader:
         self.types = types["types"]
         self.spaces = set(types["spaces"])
         self.used = used
+        self.vectors = BIT["frag"] if fragments else 0
         self.line = 0
         self.row: dict[str, Any] = {}
 
     def error(self, message: str) -> SpecError:
         return SpecError(self.path, self.line, f"{self.name}: {message}")
 
-    def check_columns(self, row: dict[str, Any], line: int) -> None:
-        """Each column of a form is a slot of its mnemonic, a number, or has a meaning of its own."""
+    def check_columns(self, row: dict[str, Any], lines: Sequence[str], line: int) -> None:
+        """Each column of a form is a slot of its mnemonics, a number, or has a meaning of its own."""
         self.line = line
-        head = row["syntax"].partition(" ")[0]
-        words = {match[2] for match in _WORD.finditer(head)}
+        heads = [written.partition(" ")[0] for written in lines]
+        words = {match[2] for head in heads for match in _WORD.finditer(head)}
         for column, value in row.items():
             if column not in _COLUMNS and column not in words and not isinstance(value, int) and not column.isupper():
-                raise self.error(f"{column}: the mnemonic '{head}' has no such slot")
+                raise self.error(f"{column}: the mnemonic '{heads[0]}' has no such slot")
 
     def form(self, row: dict[str, Any], line: int) -> Form:
         self.line, self.row = line, row
         head, _, tail = row["syntax"].partition(" ")
         slots = self.read_words(head, row)
-        fields = {name for name, _, _ in slots}
+        fields = {name: values for name, values, _ in slots}
         operands = tuple(self.operand(text, optional, fields) for text, optional in split_operands(tail))
         arch = targets_of(self.path, line, row.get("arch", ()), self.all_types)
         removed = row.get("removed")
@@ -289,7 +315,7 @@ class _Reader:
                 raise self.error(f"syntax '{head}': cannot read '{head[position:]}'")
             words.append((match[2], match[1] is None))
             position = match.end()
-        typed = [w for w, _ in words if w in self.types or w in ("type", "dtype", "atype")]
+        typed = [w for w, _ in words if w in self.types or w in ("type", *_TYPE_FIELDS)]
         out: list[tuple[str, tuple[str, ...], bool]] = []
         for word, required in words:
             if word in own and required:
@@ -311,7 +337,7 @@ class _Reader:
                     raise self.error(f"{word}: there is no slot '{slot}'")
                 self.used.add(slot)
                 values = self.slots[slot]
-            return tuple(values or ())
+            return tuple(written for value in values or () for written in in_range(value))
         return (word,)
 
     def field_of(self, word: str, typed: list[str]) -> str:
@@ -320,12 +346,12 @@ class _Reader:
                 return "type"
             index = typed.index(word)
             typed[index] = ""
-            return ("dtype", "atype", "btype", "ctype")[index]
+            return _TYPE_FIELDS[index]
         if word in self.spaces and word not in self.slots:
             return "space"
         return word
 
-    def operand(self, text: str, optional: bool, fields: set[str]) -> Operand:
+    def operand(self, text: str, optional: bool, fields: Fields) -> Operand:
         match = re.fullmatch(r"([^|{\[<]+)(\{)?\|([^}]+)\}?", text)
         if match:
             first = self.single(match[1], fields, optional)
@@ -333,9 +359,18 @@ class _Reader:
             return replace(first, pair=second, pair_optional=match[2] is not None)
         if text.startswith("[") and text.endswith("]"):
             return self.address(text, fields, optional)
+        if text.startswith("{"):
+            return self.group(text, fields, optional)
         return self.single(text, fields, optional)
 
-    def address(self, text: str, fields: set[str], optional: bool) -> Operand:
+    def group(self, text: str, fields: Fields, optional: bool) -> Operand:
+        """``{a:u16<0..3>, b:u16}``: a vector whose elements are operands of their own."""
+        parts = tuple(self.operand(part, mark, fields) for part, mark in split_operands(text[1:-1]))
+        if len(parts) < 2:
+            raise self.error(f"cannot read operand '{text}'")
+        return Operand(parts[0].name, "", BIT["vec"], optional, count=len(parts), rest=parts)
+
+    def address(self, text: str, fields: Fields, optional: bool) -> Operand:
         """``[a]``, ``[a:space]``, ``[a:tex, c]``: an address, perhaps with operands behind it."""
         parts = split_operands(text[1:-1])
         match = _OPERAND.match(parts[0][0]) if parts else None
@@ -345,8 +380,9 @@ class _Reader:
         mask = BIT["addr"]
         for flag in self.flags(match["flags"], text, mask):
             mask |= BIT[flag]
-        if match["type"] in self.types:  # [t:texref, c]: a name or handle, no address
-            return Operand(match["name"], match["type"], mask | BIT["tex"], optional, rest=rest)
+        if match["type"] in self.types:  # [t:texref, c]: a name or handle; [t:u32]: an address in a register of the type
+            mask |= BIT["tex" if self.types[match["type"]]["kind"] == "opaque" else "areg"]
+            return Operand(match["name"], match["type"], mask, optional, rest=rest)
         return Operand(match["name"], self.space_of(match["type"], fields), mask, optional, rest=rest)
 
     def flags(self, text: str, operand: str, mask: int) -> set[str]:
@@ -358,12 +394,12 @@ class _Reader:
             out = out | {flag} if sign == "+" else out - {flag}
         return out
 
-    def single(self, text: str, fields: set[str], optional: bool) -> Operand:
+    def single(self, text: str, fields: Fields, optional: bool) -> Operand:
         match = _OPERAND.match(text)
         if match is None:
             raise self.error(f"cannot read operand '{text}'")
         name, type_ = match["name"], match["type"]
-        bounds = (int(match["lo"]), int(match["hi"]), int(match["step"] or 1)) if match["lo"] else None
+        bounds = (int(match["lo"]), self.limit_of(match["hi"]), int(match["step"] or 1)) if match["lo"] else None
         choices = tuple(map(int, match["choices"].split("|"))) if match["choices"] else ()
         mask = BIT["dest"] | BIT["reg"] if name in _RESULTS else BIT["reg"] | BIT["imm"]
         if type_ in _FIXED_TYPES:
@@ -373,23 +409,61 @@ class _Reader:
             type_ = self.type_of(type_, bool(match["wide"]), fields)
         count = self.count_of(match["count"], fields)
         if count:
-            mask |= BIT["vec"]
+            mask |= BIT["vec"] | self.vectors
         mask = sum(BIT[flag] for flag in self.flags(match["flags"], text, mask))
         return Operand(name, type_, mask, optional, bounds, choices=choices, count=count)
 
-    def count_of(self, text: str | None, fields: set[str]) -> int | str:
-        """A number of vector elements: digits, an integer column of the form, a slot that counts."""
+    def limit_of(self, text: str) -> int:
+        """The greatest value of an immediate: digits or an integer column of the form."""
+        found = int(text) if text.isdigit() else self.row.get(text)
+        if not isinstance(found, int):
+            raise self.error(f"there is no number '{text}'")
+        return found
+
+    def count_of(self, text: str | None, fields: Fields) -> int | str:
+        """A number of vector elements: digits, an integer column of the form, a slot that counts; perhaps ``*2`` or ``/2``.
+
+        ``shape.n`` is the number that follows the letter ``n`` in the value of the slot ``shape``.
+        """
         if text is None:
             return 0
-        if text.isdigit():
-            return int(text)
-        if isinstance(self.row.get(text), int):
-            return int(self.row[text])
-        if text in self.counts and text in fields:
-            return text
-        raise self.error(f"there is no count '{text}'")
+        match = _COUNT.match(text)
+        assert match is not None  # as _OPERAND reads it
+        name, letter, sign, number = match[1], match[2], match[3], int(match[4] or 1)
+        fixed = int(name) if name.isdigit() else self.row.get(name)
+        if isinstance(fixed, int):
+            return self.scaled(fixed, sign, number, text)
+        if name not in fields or (letter is None and name not in self.counts):
+            raise self.error(f"there is no count '{text}'")
+        if letter is None:
+            found = {value: self.number_of(value, name) for value in fields[name]}
+        else:
+            found = {value: self.number_behind(letter, value, text) for value in fields[name]}
+        if text != name:
+            scaled = {value: self.scaled(count, sign, number, text) for value, count in found.items()}
+            self.counts.setdefault(text, (name, {}))[1].update(scaled)
+        return text
 
-    def space_of(self, type_: str | None, fields: set[str]) -> str:
+    def number_of(self, value: str, name: str) -> int:
+        elements: dict[str, int] = self.counts[name][1]
+        count = elements.get(value)
+        if count is None:
+            raise self.error(f"counts say nothing of '{value}' in '{name}'")
+        return count
+
+    def number_behind(self, letter: str, value: str, text: str) -> int:
+        match = re.search(rf"(?<![a-z]){letter}(\d+)", value)
+        if match is None:
+            raise self.error(f"count '{text}': there is no number behind '{letter}' in '{value}'")
+        return int(match[1])
+
+    def scaled(self, count: int, sign: str | None, number: int, text: str) -> int:
+        """A count times or by a number."""
+        if sign == "/" and count % number:
+            raise self.error(f"count '{text}': {count} is no multiple of {number}")
+        return count // number if sign == "/" else count * number
+
+    def space_of(self, type_: str | None, fields: Fields) -> str:
         if type_ is None:
             return "$space" if "space" in fields else ""
         if type_ in fields:
@@ -398,7 +472,7 @@ class _Reader:
             raise self.error(f"there is no state space or slot '{type_}'")
         return type_
 
-    def type_of(self, type_: str | None, wide: bool, fields: set[str]) -> str:
+    def type_of(self, type_: str | None, wide: bool, fields: Fields) -> str:
         if type_ is None:
             type_ = "type"
         if type_ in fields:

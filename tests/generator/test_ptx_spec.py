@@ -38,6 +38,8 @@ instructions:
         over:
           - {shape: [m8, m16], D: 2}
           - {shape: [m32], D: 4, sm: 90, arch: [sm_90a]}
+      - syntax: ["fresh.size.f32 d:f32*size.m/8, [t:u32], {i:u16<0..K>, j:u16}", "fresh.size.f64 d:f64"]
+        over: [{size: ["m<8..24/8>"], K: 3}]
 """
 
 
@@ -45,7 +47,7 @@ def test_vectors_choices_and_tables_of_forms():
     spec = Spec(ROOT / "spec", {"ptx/zz.yaml": FRESH})
     family = next(f for f in families(spec) if f.stem == "zz")
     (fresh,) = family.instructions
-    texture, small, large = fresh.forms
+    texture, small, large, ranged, other = fresh.forms
     d, t, e = texture.operands
     assert (d.type, d.count, d.mask & BIT["vec"]) == ("$dtype", 4, BIT["vec"])
     assert (t.type, t.mask) == ("texref", BIT["addr"] | BIT["tex"])
@@ -56,8 +58,13 @@ def test_vectors_choices_and_tables_of_forms():
         (("m8", "m16"), 2, 0, ()),
         (("m32",), 4, 90, ("sm_90a",)),
     ]
+    sized, address, group = ranged.operands
+    assert sized.count == "size.m/8" and not sized.mask & BIT["frag"]
+    assert (address.type, address.mask) == ("u32", BIT["addr"] | BIT["areg"])
+    assert (group.count, [(o.name, o.bounds) for o in group.rest]) == (2, [("i", (0, 3, 1)), ("j", None)])
+    assert other.slots[0] == ranged.slots[0] == ("size", ("m8", "m16", "m24"), True)
     assert family.gates["f16"][2][0] == "sm_100a" and fresh.gates == {"f32": (0, 90, ())}
-    assert family.counts == {"geom": {"1d": 1, "2d": 2}}
+    assert family.counts == {"geom": ("geom", {"1d": 1, "2d": 2}), "size.m/8": ("size", {"m8": 1, "m16": 2, "m24": 3})}
 
 
 def test_every_form_of_the_real_specification_is_read():

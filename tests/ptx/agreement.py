@@ -17,8 +17,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from oric.ptx.parser import parse_module
@@ -32,6 +34,7 @@ CHUNK = 400
 INDEPENDENT = ", texmode_independent"
 OBJECTS = ".global .texref tex0;\n.global .surfref srf0;\n"
 SAMPLER = ".global .samplerref smp0;\n"
+MOST = 2_000  # neighbours of one instruction that are asked; of more, a choice that is always the same
 PTXAS = shutil.which("ptxas")
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*: (.*)")
 _EXTRA = ("sat", "ftz", "approx", "v2", "sync", "global", "rn", "u32", "f64", "b16", "aligned", "relaxed", "L2::cache_hint")
@@ -42,6 +45,9 @@ _FOREIGN = (
 # What stands in braces and brackets otherwise.
 _ELEMENTS = ("%u16_7", "%b32_7", "%u32_7", "%f32_7", "%u64_7", "%pred_7", "7", "0f3F800000", "_")
 _OBJECTS = ("tex0", "srf0", "tex0+4", "%u32_7", "7")
+
+# What fills a vector of registers otherwise.
+_FILLS = ("%b32_7", "%u32_7", "%s32_7", "%f32_7", "%pred_7", "%b64_7", "%u64_7", "%f64_7", "%u16_7", "7", "0f3F800000")
 
 
 @dataclass(frozen=True)
@@ -155,9 +161,25 @@ def neighbours(example: Example, deep: bool = False) -> Iterator[str]:
     for index in range(len(operands)):
         for other in (*_FOREIGN, *(inside(operands[index]) if deep else ())):
             yield _text(first, words, [*operands[:index], other, *operands[index + 1 :]])
+    for index, written in enumerate(operands):
+        for other in vectors(written):
+            yield _text(first, words, [*operands[:index], other, *operands[index + 1 :]])
     for index, values in example.limits.items():
         for value in values:
-            yield _text(first, words, [*operands[:index], str(value), *operands[index + 1 :]])
+            yield _text(first, words, [*operands[:index], value, *operands[index + 1 :]])
+
+
+def vectors(operand: str) -> Iterator[str]:
+    """A vector of registers with an element too few, too many, of other types, as constants, and without its braces."""
+    if not operand.startswith("{"):
+        return
+    elements = split(operand[1:-1])
+    yield "{" + ", ".join([*elements, elements[0]]) + "}"
+    if len(elements) > 1:
+        yield "{" + ", ".join(elements[:-1]) + "}"
+    yield elements[0]
+    for other in _FILLS:
+        yield "{" + ", ".join([other] * len(elements)) + "}"
 
 
 def inside(operand: str) -> Iterator[str]:
@@ -200,14 +222,17 @@ def split(text: str) -> list[str]:
 
 
 def questions(families: Iterable[str] = (), names: Iterable[str] = (), texmode: str = "unified") -> list[str]:
-    """All instructions to ask about, in order, each once."""
+    """All instructions to ask about, in order, each once; of an instruction with very many neighbours a choice of these."""
     out: dict[str, None] = {}
     forms = set()
-    for example in examples(families, names, texmode):
-        out[example.text] = None
-        for text in neighbours(example, (example.name, example.form) not in forms):
-            out[text] = None
-        forms.add((example.name, example.form))
+    for _, group in groupby(examples(families, names, texmode), lambda example: example.name):
+        near: dict[str, None] = {}
+        for example in group:
+            out[example.text] = None
+            near.update(dict.fromkeys(neighbours(example, (example.name, example.form) not in forms)))
+            forms.add((example.name, example.form))
+        one_in = len(near) // MOST + 1
+        out.update(dict.fromkeys(text for text in near if zlib.crc32(text.encode()) % one_in == 0))
     return list(out)
 
 

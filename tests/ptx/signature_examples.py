@@ -22,15 +22,16 @@ class Example:
 
     ``form``: its number among those of ``name``; ``gates``: what it needs; ``others``: word of the mnemonic (by place behind the
     name's first word) -> further values of its slot in any form of the instruction; ``limits``: operand -> immediates at its
-    limits and beyond.
+    limits and beyond; ``removed``: from which PTX version and SM on it is gone.
     """
 
     name: str
     gates: Gate
     text: str
     others: dict[int, tuple[str, ...]]
-    limits: dict[int, tuple[int, ...]]
+    limits: dict[int, tuple[str, ...]]
     form: int
+    removed: tuple[int, int] | None
 
 
 def declarations(version: int) -> str:
@@ -87,22 +88,29 @@ def _examples_of(
         filled = [field for field, _, _ in form[0] if field in fields]
         others = {i: tuple(v for v in everywhere[f] if v != fields[f]) for i, f in enumerate(filled)}
         head = ".".join([first, *words])
-        yield Example(name, gates, f"{head} {', '.join(full)}".strip(), others, _limits(specs), index)
+        yield Example(name, gates, f"{head} {', '.join(full)}".strip(), others, _limits(specs), index, form[6])
         if any(s.optional for s in specs):
             short = [s for s in specs if not s.optional]
             texts = [t for t, s in zip(full, specs, strict=True) if not s.optional]
-            yield Example(name, gates, f"{head} {', '.join(texts)}".strip(), {}, _limits(short), index)
+            yield Example(name, gates, f"{head} {', '.join(texts)}".strip(), {}, _limits(short), index, form[6])
 
 
-def _limits(specs: list[OperandSpec]) -> dict[int, tuple[int, ...]]:
-    out: dict[int, tuple[int, ...]] = {}
-    for index, spec in enumerate(specs):
-        if spec.bounds:
-            least, most, step = spec.bounds
-            out[index] = (least, most, least - step, most + step, *((least + 1,) if step > 1 else ()))
-        elif spec.choices:
-            out[index] = (*spec.choices, min(spec.choices) - 1, max(spec.choices) + 1)
-    return out
+def _limits(specs: list[OperandSpec]) -> dict[int, tuple[str, ...]]:
+    return {index: found for index, spec in enumerate(specs) if (found := tuple(_around(spec)))}
+
+
+def _around(spec: OperandSpec) -> Iterator[str]:
+    """Immediates at the limits of an operand and beyond; those of the elements of a vector in turn."""
+    if spec.bounds:
+        least, most, step = spec.bounds
+        yield from map(str, (least, most, least - step, most + step, *((least + 1,) if step > 1 else ())))
+    elif spec.choices:
+        yield from map(str, (*spec.choices, min(spec.choices) - 1, max(spec.choices) + 1))
+    elif not spec.mask & ix.ADDR:
+        for place, inner in enumerate(spec.rest):
+            elements = [operand(o, 0) for o in spec.rest]
+            for value in _around(inner):
+                yield "{" + ", ".join([*elements[:place], value, *elements[place + 1 :]]) + "}"
 
 
 def operand(spec: OperandSpec, index: int) -> str:
@@ -113,10 +121,13 @@ def operand(spec: OperandSpec, index: int) -> str:
     mask = spec.mask
     if mask & ix.ADDR:
         rest = [operand(inner, index + 1 + i) for i, inner in enumerate(spec.rest)]
-        base = _OBJECTS.get(spec.type, f"%u64_{index % 9}") if mask & ix.TEX else f"%u64_{index % 9}"
+        register = f"%{_register(spec) if mask & ix.AREG else 'u64'}_{index % 9}"
+        base = _OBJECTS.get(spec.type, register) if mask & ix.TEX else register
         return f"[{', '.join([base, *rest])}]"
     if mask & ix.TEX:
         return f"%u64_{index % 9}"
+    if spec.rest:
+        return "{" + ", ".join(operand(inner, index) for inner in spec.rest) + "}"
     if mask & ix.LABEL:
         return "L0"
     if mask & ix.TABLE:
@@ -127,8 +138,12 @@ def operand(spec: OperandSpec, index: int) -> str:
         return str(spec.bounds[0] if spec.bounds else spec.choices[0] if spec.choices else 16)
     if spec.bounds:
         return str(spec.bounds[0])
-    type_ = spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]
+    type_ = _register(spec)
     if spec.elements > 1 or spec.braces:
         types = ["u32" if mask & ix.INDEX and not i else type_ for i in range(spec.elements)]
         return "{" + ", ".join(f"%{t}_{(index + i) % 9}" for i, t in enumerate(types)) + "}"
     return f"%{type_}_{index % 9}"
+
+
+def _register(spec: OperandSpec) -> str:
+    return spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]

@@ -68,8 +68,8 @@ def _render_family(family: Family) -> str:
     text += "from typing import Any, Final\n\n"
     text += "# qualifier -> (least PTX version * 10, least SM, exact targets)\n"
     text += f"GATES: Final[dict[str, tuple[int, int, tuple[str, ...]]]] = {family.gates!r}\n"
-    text += "# slot -> value -> elements of the vectors that it counts\n"
-    text += f"COUNTS: Final[dict[str, dict[str, int]]] = {family.counts!r}\n"
+    text += "# count of an operand -> (slot, its value -> elements of the vector)\n"
+    text += f"COUNTS: Final[dict[str, tuple[str, dict[str, int]]]] = {family.counts!r}\n"
     text += "# name -> (section, forms, gates of its own); form: slots, operands, ptx, sm, arch, special, removed, texmode,\n"
     text += "# warning, what optional operands need\n"
     text += "FORMS: Final[dict[str, tuple[str, tuple[Any, ...], dict[str, tuple[int, int, tuple[str, ...]]]]]] = {\n"
@@ -118,6 +118,8 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
+    text += "# qualifiers that may be written more than once\n"
+    text += f"REPEATABLE: Final = frozenset({tuple(types['repeatable'])!r})\n"
     text += "# bits of a vector, (PTX * 10, SM) that it needs\n"
     limits = tuple((row["bits"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"])
     text += f"VECTOR_LIMITS: Final = {limits!r}\n"

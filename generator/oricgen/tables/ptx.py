@@ -32,8 +32,8 @@ def rows(spec: Spec) -> list[Row]:
                 out.append(Row(f".{word} of {instruction.name}", _gate(family, gate), path, line))
         for word, gate in family.gates.items():
             out.append(Row(f".{word} in {family.stem}", _gate(family, gate), path, data["gates"].line_of(word)))
-        for slot, counts_ in family.counts.items():
-            out.append(Row(f"*{slot} in {family.stem}", dict(counts_), path, data["counts"].line_of(slot)))
+        for slot, elements in data.get("counts", {}).items():
+            out.append(Row(f"*{slot} in {family.stem}", dict(elements), path, data["counts"].line_of(slot)))
     return numbered(out)
 
 

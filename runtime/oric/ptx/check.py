@@ -7,7 +7,7 @@ types with .bN only. Operands marked ``wider`` (ld, st, cvt) take wider register
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from oric_tables import ptx_index as ix
 
@@ -48,23 +48,32 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
 
 
 def fits(signature: Signature, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
-    """What is wrong with operands for one signature; None when they fit."""
+    """What is wrong with operands for one signature; None when they fit.
+
+    Where there are fewer operands than optional places, those places are tried in turn, first ones first.
+    """
     specs = signature.operands
     spare = len(key) - signature.least
     if spare < 0 or len(key) > len(specs):
         return -1, _count_message(signature, len(key))
-    index = 0
-    for spec in specs:
-        if spec.optional:
-            if spare == 0:
-                continue
-            spare -= 1
-        if index >= len(key):
-            return -1, _count_message(signature, len(key))
+    if not spare or len(key) == len(specs):
+        return _fit([s for s in specs if spare or not s.optional], key, nodes)
+    places = [i for i, s in enumerate(specs) if s.optional]
+    worst: Fault | None = None
+    for taken in combinations(places, spare):
+        fault = _fit([s for i, s in enumerate(specs) if not s.optional or i in taken], key, nodes)
+        if fault is None:
+            return None
+        if worst is None or fault[0] > worst[0]:
+            worst = fault
+    return worst
+
+
+def _fit(specs: Sequence[OperandSpec], key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
+    for index, spec in enumerate(specs):
         message = accept(spec, cl.DESCRIPTORS[key[index]], nodes[index])
         if message:
             return index, message
-        index += 1
     return None
 
 
@@ -80,13 +89,13 @@ def agrees(kind: str, size: int, name: str, register: str, wider: bool) -> bool:
         return True
     other, bits, *_ = ix.TYPES[register]
     if other == "pred" or kind == "pred":
-        return False
+        return kind == "raw"
     if bits != size and not (wider and bits > size):
         return False
-    if kind == "bits":
+    if kind in {"bits", "raw"}:
         return True
     if kind == "int":
-        return bool(other != "float")
+        return other in {"int", "bits"}
     return bool(other == "bits")  # float and packed types
 
 
@@ -122,7 +131,7 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
     if tag in (cl.C_SINGLE, cl.C_DOUBLE):
         if not mask & ix.IMM:
             return False
-        if spec.kind == "bits":
+        if spec.kind in {"bits", "raw"}:
             return spec.size == (32 if tag == cl.C_SINGLE else 64)
         return spec.kind == "float" and spec.size >= 32
     if tag == cl.C_NOT:
@@ -168,10 +177,13 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
     if spec.mask & ix.PACK:
         return _accept_pack(spec, parts, node)
     if not spec.mask & ix.VEC:
-        return f"expected {expectation(spec)}, found a vector"
+        good = spec.kind == "raw" and all(p[0] == cl.C_REG and ix.TYPES[p[1]][1] == spec.size for p in parts)
+        return "" if good else f"expected {expectation(spec)}, found a vector"
     if len(parts) != spec.elements and not (spec.mask & ix.MORE and len(parts) in (1, 2, 4) and len(parts) > spec.elements):
         wanted = _vector_text(spec) if spec.elements > 1 or spec.braces else expectation(spec)
         return f"expected {wanted}, found a vector of {len(parts)}"
+    if spec.mask & ix.FRAG or spec.rest:
+        return _accept_fragment(spec, parts, node)
     kinds = [_element_kind(spec, part) for part in parts]
     for index, kind in enumerate(kinds):
         if not kind or (spec.mask & ix.INDEX and index == 0 and kind == "float"):
@@ -212,6 +224,34 @@ def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[s
     if (spec.kind == "int" and wanted[0] == "float") or (spec.kind == "float" and constants):
         return f"expected elements of type .{spec.type}, found {describe(parts[0], (INT, 0))}"
     return ""
+
+
+def _accept_fragment(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
+    """A fragment of a matrix, whose elements agree as single operands do; or elements that are operands of their own."""
+    specs = spec.rest or (spec,) * len(parts)
+    for index, (inner, part) in enumerate(zip(specs, parts, strict=True)):
+        if spec.rest:
+            message = accept(inner, part, node[1][index])
+        else:
+            found = describe(part, node[1][index])
+            message = "" if _accept_element(spec, part) else f"expected {expectation(spec)}, found {found}"
+        if message:
+            return f"element {index + 1} of the vector: {message}"
+    # Constants alone have 64 bits.
+    if not spec.rest and spec.kind in {"bits", "raw"} and spec.size < 64 and all(p[0] == cl.C_INT for p in parts):
+        return f"expected a register in the vector for type .{spec.type}"
+    return ""
+
+
+def _accept_element(spec: OperandSpec, part: cl.Descriptor) -> bool:
+    tag = part[0]
+    if tag == cl.C_REG:
+        return agrees(spec.kind, spec.size, spec.type, part[1], False)
+    if not spec.mask & ix.IMM or tag == cl.C_VEC:
+        return False
+    if tag == cl.C_INT:
+        return spec.kind in {"bits", "int", "raw"}
+    return _accept_rare(spec, tag, part)
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
@@ -262,6 +302,10 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
     tag = descriptor[0]
     if not spec.mask & ix.ADDR:
         return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
+    if spec.mask & ix.AREG:
+        if tag == cl.C_ADDR_REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], False):
+            return ""
+        return f"expected {expectation(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_ADDR_REG:
         kind, size, *_ = ix.TYPES[descriptor[1]]
         if spec.mask & ix.TEX and node[2]:
@@ -305,6 +349,8 @@ def expectation(spec: OperandSpec) -> str:
     mask = spec.mask
     if mask & ix.TEX:
         return f"a .{spec.type}"
+    if mask & ix.AREG:
+        return f"an address in a register of type .{spec.type}"
     if mask & ix.ADDR:
         return f"an address in .{spec.space}" if spec.space else "an address"
     if mask & ix.LABEL:

@@ -33,7 +33,7 @@ class OperandSpec:
     __slots__ = ("bounds", "braces", "braces_needed", "choices", "elements", "kind", "mask", "name", "optional", "pair",
                  "pair_optional", "rest", "size", "space", "type")  # fmt: skip
 
-    def __init__(self, row: tuple[Any, ...], fields: dict[str, str], counts: dict[str, dict[str, int]]) -> None:
+    def __init__(self, row: tuple[Any, ...], fields: dict[str, str], counts: dict[str, tuple[str, dict[str, int]]]) -> None:
         self.name, type_, self.mask, self.optional, self.bounds, self.choices, pair, count, rest = row
         wide = type_.startswith("wide ")
         reference = type_.removeprefix("wide ")
@@ -43,14 +43,14 @@ class OperandSpec:
         self.space = ""
         self.elements = 1
         self.type, self.kind, self.size = "", "", 0
-        if self.mask & ix.ADDR and not self.mask & ix.TEX:
+        if self.mask & ix.ADDR and not self.mask & (ix.TEX | ix.AREG):
             self.space = type_.split("::")[0]
         elif type_:
             self.type = type_
             self.kind, self.size = ix.TYPES[type_][:2]
         self.braces = bool(count)
         if count:
-            self.elements = count if isinstance(count, int) else counts[count][fields[count]]
+            self.elements = count if isinstance(count, int) else _counted(counts[count], fields)
         elif self.mask & ix.VEC and "vec" in fields:
             self.elements = int(fields["vec"][1:])
         loose = self.mask & ix.SCALAR or (self.elements == 1 and (self.mask & ix.BARE or not self.braces))
@@ -66,6 +66,12 @@ class OperandSpec:
     def has_limits(self) -> bool:
         """Values matter here, and not only classes."""
         return bool(self.bounds or self.choices or self.mask & ix.TEX or any(o.has_limits for o in self.rest))
+
+
+def _counted(count: tuple[str, dict[str, int]], fields: dict[str, str]) -> int:
+    """Elements of a vector that a slot's value says."""
+    slot, elements = count
+    return elements[fields[slot]]
 
 
 class Signature:
@@ -304,7 +310,8 @@ def _assign(slots: tuple[Any, ...], words: list[str]) -> tuple[dict[str, str], l
                     reached = index
                 break
         else:
-            extra.append(word)
+            if word not in ix.REPEATABLE or word not in fields.values():
+                extra.append(word)
     return fields, [values for field, values, required in slots if required and field not in fields], extra
 
 
