@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 export PYTHONPATH := runtime:generator:build
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: demo test bench regen lint diff sanitize conformance measure gpu build clean
+.PHONY: demo test bench compiled regen lint diff sanitize conformance measure gpu build clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,13 @@ measure: build
 bench: build
 	$(PY) -m bench.bench
 	$(PY) -m bench.simulator
+	$(PY) -m bench.parser
+
+# The parser compiled with mypyc, in build/compiled, and its tests with it.
+compiled: build
+	$(PY) -m oricgen compiled
+	PYTHONPATH=build/compiled:generator:build $(PY) -m pytest -o pythonpath="build/compiled generator build ." \
+	  -m "not measure" tests/ptx -n $(JOBS) --dist worksteal
 
 sanitize: build
 	$(PY) -m oricgen native --sanitize > /dev/null

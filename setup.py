@@ -1,5 +1,9 @@
-"""Runs the generator and the C compiler before setuptools packs: build/ is made from spec/, never shipped as source."""
+"""Runs the generator and the C compiler before setuptools packs: build/ is made from spec/, never shipped as source.
 
+With ORIC_MYPYC=1 in the environment the parser is compiled too; mypy has to be installed (`pip install --no-build-isolation`).
+"""
+
+import os
 import sys
 from pathlib import Path
 
@@ -9,6 +13,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "generator"))
 
 from oricgen.commands.build import build  # noqa: E402
+from oricgen.compiled import extensions  # noqa: E402
 from oricgen.native import build_native  # noqa: E402
 
 WHERE = ("runtime", "generator", "build")
@@ -31,4 +36,5 @@ for folder in WHERE:
     packages += found
     package_dir.update({name: f"{folder}/{name.replace('.', '/')}" for name in found})
 
-setup(packages=packages, package_dir=package_dir, distclass=BinaryDistribution)
+compiled = extensions(ROOT) if os.environ.get("ORIC_MYPYC") == "1" else []
+setup(packages=packages, package_dir=package_dir, ext_modules=compiled, distclass=BinaryDistribution)
