@@ -41,7 +41,7 @@ def stale(root: Path, names: Iterable[str]) -> list[Path]:
 
 def _generated(root: Path) -> Iterable[Path]:
     """Files in the folders of ``build`` that belong to the generator."""
-    for folder, suffixes in (("oric_tables", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt"})):
+    for folder, suffixes in (("oric_tables", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt", ".json"})):
         yield from (path for path in (root / "build" / folder).glob("*.*") if path.suffix in suffixes)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from oric.support.diagnostics import Location, Source, diagnostics_for
 
@@ -31,6 +32,20 @@ class LabelMark:
 
 
 @dataclass(slots=True)
+class Directive:
+    """A directive and its place: what stands in the text beside instructions, labels, variables and functions.
+
+    ``kind`` is ``"pragma" "file" "section" "alias"`` at module level, and in a body ``"pragma" "loc" "{" "}"`` or that of a
+    table: ``"branch" "call" "prototype"``; ``values`` are what it says. In a body it stands before statement ``index``.
+    """
+
+    kind: str
+    values: tuple[Any, ...]
+    loc: int
+    index: int = -1
+
+
+@dataclass(slots=True)
 class Registers:
     """A register declaration: handles ``first .. first + count - 1``."""
 
@@ -53,14 +68,27 @@ class FunctionBody:
     tables: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)
     statements: list[Instruction | LabelMark] = field(default_factory=list)
     lines: list[tuple[int, int, int, int]] = field(default_factory=list)
+    directives: list[Directive] = field(default_factory=list)
+    end: int = -1  # place of the closing brace
 
     def instructions(self) -> list[Instruction]:
         """The instructions in order, without labels."""
         return [s for s in self.statements if isinstance(s, Instruction)]
 
+    def register_name(self, handle: int) -> str:
+        """The name of a register as the text has it (``%r7``).
+
+        Raises:
+            KeyError: the handle is no register that the body declares.
+        """
+        for row in self.registers:
+            if row.first <= handle < row.first + row.count:
+                return row.name if row.count == 1 else f"{row.name}{handle - row.first}"
+        raise KeyError(handle)
+
 
 class Module:
-    """A parsed module. ``symbols`` is indexed by symbol handle."""
+    """A parsed module. ``symbols`` is indexed by symbol handle; places are offsets, see :meth:`location`."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -71,10 +99,17 @@ class Module:
         self.files: dict[int, str] = {}
         self.sections: list[tuple[str, str]] = []
         self.aliases: list[tuple[str, int]] = []
+        self.directives: list[Directive] = []
 
     def location(self, loc: int) -> Location:
         """Line and column of an offset."""
         return self.source.location(loc)
+
+    def comments(self) -> list[tuple[str, int]]:
+        """The comments and their places, in order (the text is read again for them)."""
+        from .format import COMMENT, tokens_of
+
+        return [(token.text, token.at) for token in tokens_of(self.source.text) if token.kind == COMMENT]
 
     def function(self, name: str) -> FunctionBody:
         """The body of a function.
@@ -133,6 +168,13 @@ class Recorder:
         self.result.bodies.append(body)
         return handles
 
+    def directive(self, kind: str, loc: int, *values: Any) -> None:
+        """Record a directive where it stands."""
+        if self.body is None:
+            self.result.directives.append(Directive(kind, values, loc))
+        else:
+            self.body.directives.append(Directive(kind, values, loc, len(self.body.statements)))
+
     def current(self) -> FunctionBody:
         """The open body."""
         assert self.body is not None
@@ -140,13 +182,16 @@ class Recorder:
 
     def end_body(self, loc: int) -> None:
         """Close the body."""
+        self.current().end = loc
         self.body = None
 
     def begin_scope(self, loc: int) -> None:
-        """Scopes leave no trace: names are resolved."""
+        """Record where a scope begins; names are resolved."""
+        self.directive("{", loc)
 
     def end_scope(self, loc: int) -> None:
-        """Scopes leave no trace: names are resolved."""
+        """Record where a scope ends."""
+        self.directive("}", loc)
 
     def registers(self, type_: str, count: int, name: str) -> int:
         """Record a register declaration."""
@@ -166,19 +211,20 @@ class Recorder:
 
     def branch_targets(self, name: str, labels: Sequence[int], loc: int) -> int:
         """Record a table of labels."""
-        return self.table("branch", name, labels)
+        return self.table("branch", name, labels, loc)
 
     def call_targets(self, name: str, functions: Sequence[int], loc: int) -> int:
         """Record a table of functions."""
-        return self.table("call", name, functions)
+        return self.table("call", name, functions, loc)
 
     def call_prototype(self, name: str, prototype: Function) -> int:
         """Record a prototype."""
         self.result.symbols.append(prototype)
-        return self.table("prototype", name, [len(self.result.symbols) - 1])
+        return self.table("prototype", name, [len(self.result.symbols) - 1], prototype.loc)
 
-    def table(self, kind: str, name: str, entries: Sequence[int]) -> int:
+    def table(self, kind: str, name: str, entries: Sequence[int], loc: int) -> int:
         """Record a table of any kind."""
+        self.directive(kind, loc, name, *entries)
         self.current().tables.append((kind, name, tuple(entries)))
         return len(self.current().tables) - 1
 
@@ -189,22 +235,27 @@ class Recorder:
     def pragma(self, text: str, loc: int) -> None:
         """Record a pragma."""
         self.result.pragmas.append(text)
+        self.directive("pragma", loc, text)
 
     def file(self, index: int, name: str, loc: int) -> None:
         """Record a file name."""
         self.result.files[index] = name
+        self.directive("file", loc, index, name)
 
     def line_info(self, file: int, line: int, col: int, loc: int) -> None:
         """Record a source line: statements from this index on come from it."""
         self.current().lines.append((len(self.current().statements), file, line, col))
+        self.directive("loc", loc, file, line, col)
 
     def section(self, name: str, text: str, loc: int) -> None:
         """Record a section."""
         self.result.sections.append((name, text))
+        self.directive("section", loc, name, text)
 
     def alias(self, name: str, target: int, loc: int) -> None:
         """Record an alias."""
         self.result.aliases.append((name, target))
+        self.directive("alias", loc, name, target)
 
     def end_module(self) -> None:
         """Nothing is left to do."""
