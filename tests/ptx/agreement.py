@@ -171,7 +171,7 @@ def neighbours(example: Example, deep: bool = False) -> Iterator[str]:
 
 def vectors(operand: str) -> Iterator[str]:
     """A vector of registers with an element too few, too many, of other types, as constants, and without its braces."""
-    if not operand.startswith("{"):
+    if not (operand.startswith("{") and operand.endswith("}")):
         return
     elements = split(operand[1:-1])
     yield "{" + ", ".join([*elements, elements[0]]) + "}"

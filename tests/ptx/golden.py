@@ -47,8 +47,8 @@ TARGETS = (
     "sm_120a",
 )
 VERSIONS = tuple(f"{major}.{minor}" for major, minor in sorted(ix.VERSIONS) if (major, minor) >= (6, 3))
-EXAMPLES = 10  # of a form
-NEIGHBOURS = 2  # of a kind of change, of a form
+EXAMPLES = 6  # of a form
+NEIGHBOURS = 1  # of a kind of change, of a form
 
 
 class Place(NamedTuple):
