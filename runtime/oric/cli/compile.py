@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from oric_tables.targets import TARGETS
+
 from oric.support.diagnostics import CompileError
 from oric.support.files import OutputError, write_atomically
 
@@ -83,6 +85,8 @@ def _compile(args: Arguments, messages: Messages) -> int:
     arch = args.get("gpu-name")
     if arch.startswith(_VIRTUAL) or messages.errors or not complete:
         return _check(args, messages, inputs, complete)
+    if arch not in TARGETS and _check(args, messages, inputs, complete):
+        return ERROR_STATUS  # the input is to blame rather than the target
     cubin = compile_inputs(inputs, _options(args, launch))
     messages.diagnostics(cubin.messages)
     if messages.errors:
@@ -168,7 +172,7 @@ def _read_inputs(args: Arguments, messages: Messages) -> tuple[list[PtxInput], b
 def _read(name: str, plain: bool) -> str:
     """The text of a PTX file; ``-`` is standard input. In ptxas's form a folder is an empty file, and no reason is given."""
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes() if name else _no_file()
+        data = _standard_input() if name == "-" else Path(name).read_bytes() if name else _no_file()
     except IsADirectoryError as error:
         if plain:
             return ""
@@ -177,6 +181,12 @@ def _read(name: str, plain: bool) -> str:
         reason = "" if plain else f": {getattr(error, 'strerror', '') or error}"
         raise InputError(f"Input file '{name}' could not be opened{reason}") from error
     return data.decode("utf-8", "replace")
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise ValueError("it is closed")
+    return sys.stdin.buffer.read()
 
 
 def _no_file() -> bytes:

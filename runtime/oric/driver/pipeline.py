@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+
+from oric_tables.targets import Target
 
 from oric import cubin as cubin_writer
 from oric.encode import encode_function
@@ -25,6 +28,7 @@ from .result import Cubin, KernelInfo
 from .timing import DAGGEN, ELF, OCG, SETUP, Stages
 
 _NO_LIMIT = 255
+_WARP: Final = 32  # threads
 _REPORTED: Final = "constants_reported"
 
 
@@ -110,6 +114,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     _choose_entries(module, options)
     for code in module.functions:
         _set_bounds(code, options.bounds)
+        _check_bounds(code, options.target, front.places[code.name])
     _check_memory(module, options, front.parts[0])
     fail_if_any(front.parts)
     stages.finished(DAGGEN)
@@ -145,6 +150,24 @@ def _set_bounds(code: CodeObject, bounds: LaunchBounds) -> None:
         facts.maxntid, facts.reqntid = bounds.maxntid, None
     if bounds.minnctapersm > 0 and (bounds.override or not facts.minnctapersm):
         facts.minnctapersm = bounds.minnctapersm
+
+
+def _check_bounds(code: CodeObject, target: Target, diag: Diagnostics) -> None:
+    """Launch bounds that no multiprocessor can keep do not count (limits and wording of ptxas 13.0.88)."""
+    facts = code.attributes
+    if facts.maxntid is None:
+        return
+    threads, most = math.prod(facts.maxntid), _WARP * target.warps_per_sm
+    name = code.name
+    if facts.minnctapersm > target.blocks_per_sm:
+        diag.warning(f"Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
+        facts.minnctapersm = 0
+    if threads > most:
+        diag.warning(f"Value of threads per SM for entry {name} is out of range. .minnctapersm and .maxntid will be ignored")
+        facts.minnctapersm, facts.maxntid = 0, None
+    elif threads * facts.minnctapersm > most:
+        diag.warning(f"Value of threads per SM for entry {name} is out of range. .minnctapersm will be ignored")
+        facts.minnctapersm = 0
 
 
 def _check_memory(module: Module, options: CompileOptions, diag: Diagnostics) -> None:

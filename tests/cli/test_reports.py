@@ -1,0 +1,118 @@
+"""What the compile command reports and writes besides what ptxas's answers on file show."""
+
+import re
+from pathlib import Path
+
+import pytest
+from oric.cli import main
+
+from tests.cli import command_lines as cl
+from tests.cli import option_table
+
+_TIMER = re.compile(r"(DAGgen|OCG)-time : (\d+\.\d{3}) ms \((\d+\.\d{2})%\)")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cl.prepare(tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+def sections(path: Path) -> set[str]:
+    """The code sections of a cubin."""
+    return {name.decode() for name in re.findall(rb"\0(\.text\.\w+)(?=\0)", path.read_bytes())}
+
+
+def test_two_timers_sum_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a.ptx", "-arch", "sm_90", "--stats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    found = [match.groups() for match in map(_TIMER.fullmatch, lines) if match]
+    assert [name for name, _, _ in found] == ["DAGgen", "OCG"] and len(lines) == 2
+    assert sum(float(percent) for _, _, percent in found) == pytest.approx(100, abs=0.011)
+    assert all(float(took) > 0 for _, took, _ in found)
+    whole = sum(float(took) for _, took, _ in found)
+    for _, took, percent in found:
+        assert float(percent) == pytest.approx(100 * float(took) / whole, abs=0.1)
+
+
+def test_construction_ends_before_the_first_phase(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What phases spend is OCG, what the parser spends is DAGgen."""
+    import time
+
+    from oric.driver import front
+    from oric.phases.manager import PhaseManager
+
+    run, parse = PhaseManager.run, front.parse_module
+    shares = []
+    for slow in ("phases", "parser"):
+        with monkeypatch.context() as patch:
+            if slow == "phases":
+                patch.setattr(PhaseManager, "run", lambda *args: (time.sleep(0.3), run(*args)))
+            else:
+                patch.setattr(front, "parse_module", lambda *args: (time.sleep(0.3), parse(*args)))
+            assert main(["a.ptx", "-arch", "sm_90", "--stats"]) == 0
+        shares.append([float(match[3]) for match in _TIMER.finditer(capsys.readouterr().out)])
+    assert shares[0][1] > 60 and shares[1][0] > 60, shares
+
+
+def test_messages_of_ptxas_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bad2.ptx", "-arch", "sm_90", "--ptxas-messages"]) == 255
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("ptxas bad2.ptx, line 11; error   : ")
+    assert lines[-1] == "ptxas fatal   : Ptx assembly aborted due to errors"
+    assert main(["bad2.ptx", "-arch", "sm_90"]) == 255
+    assert capsys.readouterr().err.startswith("bad2.ptx:11:")
+
+
+def test_several_inputs_make_one_cubin(tmp_path: Path) -> None:
+    assert main(["a.ptx", "b.ptx", "-arch", "sm_90", "-o", "two.o"]) == 0
+    assert main(["two.ptx", "-arch", "sm_90", "-o", "one.o"]) == 0
+    assert (tmp_path / "two.o").stat().st_size == (tmp_path / "one.o").stat().st_size
+    assert sections(tmp_path / "two.o") == {".text.j", ".text.k"}
+
+
+@pytest.mark.parametrize("words", [["-e", "j"], ["--entry=j"], ["-e", "j,j"]])
+def test_entries_are_chosen(words: list[str], tmp_path: Path) -> None:
+    assert main(["two.ptx", "-arch", "sm_90", "-o", "x.o", *words]) == 0
+    assert sections(tmp_path / "x.o") == {".text.j"}
+
+
+def test_launch_bounds_of_the_command_line_are_those_of_the_directive(tmp_path: Path) -> None:
+    for name, words in {
+        "directive": ["ntid.ptx"],
+        "option": ["a.ptx", "-maxntid=64"],
+        "kept": ["ntid.ptx", "-maxntid=256"],
+        "overridden": ["ntid.ptx", "-maxntid=256", "-override-directive-values"],
+    }.items():
+        assert main([*words, "-arch", "sm_90", "-o", f"{name}.o"]) == 0
+    image = {path.stem: path.read_bytes() for path in tmp_path.glob("*.o")}
+    assert image["directive"] == image["option"] == image["kept"] != image["overridden"]
+
+
+@pytest.mark.parametrize("bad", ["bad.ptx", "empty.ptx", "binary.ptx", "elf.ptx", "nosuch.ptx", "folder"])
+def test_an_old_output_survives_bad_input(bad: str, tmp_path: Path) -> None:
+    (tmp_path / "x.o").write_bytes(b"old")
+    assert main([bad, "-arch", "sm_90", "-o", "x.o"]) == 255
+    assert main(["a.ptx", bad, "-arch", "sm_90", "-o", "x.o"], "ptxas") == 255
+    assert (tmp_path / "x.o").read_bytes() == b"old"
+    assert cl.new_files(tmp_path) == ["x.o"]
+
+
+def test_warnings_of_several_kinds_become_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    for file, option in (("double.ptx", "-warn-double-usage"), ("local.ptx", "-warn-lmem-usage")):
+        assert main([file, "-arch", "sm_90", option, "-o", "x.o"]) == 0
+        assert "warning" in capsys.readouterr().err
+        assert main([file, "-arch", "sm_90", option, "-w", "-o", "x.o"]) == 0
+        assert not capsys.readouterr().err
+        assert main([file, "-arch", "sm_90", option, "-Werror", "-o", "x.o"]) == 255
+        assert "error" in capsys.readouterr().err
+
+
+def test_a_full_device_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a.ptx", "-arch", "sm_90", "-o", "/dev/full"], "ptxas") == 255
+    assert capsys.readouterr().err == "ptxas fatal   : Output file '/dev/full' could not be opened\n"
+
+
+def test_the_page_has_the_table_of_today() -> None:
+    text = option_table.PAGE.read_text(encoding="utf-8")
+    assert text == option_table.page(text)
