@@ -138,6 +138,8 @@ def operand(spec: OperandSpec, index: int) -> str:
         return str(spec.bounds[0] if spec.bounds else spec.choices[0] if spec.choices else 16)
     if spec.bounds:
         return str(spec.bounds[0])
+    if spec.size == 8 and mask & ix.IMM and not mask & ix.WIDER:  # no register of eight bits is declared
+        return "16"
     type_ = _register(spec)
     if spec.elements > 1 or spec.braces:
         types = ["u32" if mask & ix.INDEX and not i else type_ for i in range(spec.elements)]
