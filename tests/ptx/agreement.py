@@ -96,9 +96,10 @@ def _ptxas_chunk(lines: list[str], target: str, version: str) -> list[Verdict]:
     while True:
         left = [i for i in range(len(lines)) if i not in bad]
         found, status, text = _run([lines[i] for i in left], target, version)
-        if not found and status < 0:
-            crashing = left[_crash([lines[i] for i in left], target, version)]
-            found = {left.index(crashing): "it crashes"}
+        if not found and status and left:
+            found = {
+                _culprit([lines[i] for i in left], target, version): "it crashes" if status < 0 else "an error without a place"
+            }
         if not found:
             if status:
                 raise RuntimeError(f"ptxas refuses the frame: {text[:500]}")
@@ -129,12 +130,12 @@ def _run(lines: list[str], target: str, version: str) -> tuple[dict[int, str], i
     return found, done.returncode, done.stderr
 
 
-def _crash(lines: list[str], target: str, version: str) -> int:
-    """Index of the first line on which ptxas crashes, none of which it refuses."""
+def _culprit(lines: list[str], target: str, version: str) -> int:
+    """Index of the first line on which ptxas crashes or for which it names no line, none of which it refuses."""
     low, high = 0, len(lines)
     while high - low > 1:
         middle = (low + high) // 2
-        if _run(lines[low:middle], target, version)[1] < 0:
+        if _run(lines[low:middle], target, version)[1]:
             high = middle
         else:
             low = middle

@@ -227,31 +227,46 @@ def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[s
 
 
 def _accept_fragment(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
-    """A fragment of a matrix, whose elements agree as single operands do; or elements that are operands of their own."""
-    specs = spec.rest or (spec,) * len(parts)
-    for index, (inner, part) in enumerate(zip(specs, parts, strict=True)):
-        if spec.rest:
-            message = accept(inner, part, node[1][index])
-        else:
-            found = describe(part, node[1][index])
-            message = "" if _accept_element(spec, part) else f"expected {expectation(spec)}, found {found}"
-        if message:
-            return f"element {index + 1} of the vector: {message}"
+    """A fragment of a matrix: elements that agree as single operands do, or different ones, which together have type .bN."""
+    if spec.rest:  # elements that are operands of their own
+        found = (accept(inner, part, n) for inner, part, n in zip(spec.rest, parts, node[1], strict=True))
+        return next((f"element {i + 1} of the vector: {message}" for i, message in enumerate(found) if message), "")
+    mixed = len(set(parts)) > 1
+    for index, part in enumerate(parts):
+        if not (_stands_in_fragment(spec, part) if mixed else _accept_element(spec, part)):
+            return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(part, node[1][index])}"
+    if mixed:
+        kinds = {_FRAGMENT_KINDS.get(part[0]) or ix.TYPES[part[1]][0] for part in parts}
+        if "float" in kinds and kinds & {"int", "pred"}:
+            return f"elements of a vector for type .{spec.type} are integers or floating-point, not both"
     # Constants alone have 64 bits.
-    if not spec.rest and spec.kind in {"bits", "raw"} and spec.size < 64 and all(p[0] == cl.C_INT for p in parts):
+    elif spec.kind in {"bits", "raw"} and spec.size < 64 and parts[0][0] == cl.C_INT:
         return f"expected a register in the vector for type .{spec.type}"
     return ""
+
+
+_FRAGMENT_KINDS = {cl.C_INT: "int", cl.C_SINGLE: "float", cl.C_DOUBLE: "float", cl.C_SINK: "bits"}
+
+
+def _stands_in_fragment(spec: OperandSpec, part: cl.Descriptor) -> bool:
+    """One of different elements: a register of the size or a predicate, a constant, ``_``."""
+    tag = part[0]
+    if tag == cl.C_REG:
+        return part[1] == "pred" or bool(ix.TYPES[part[1]][1] == spec.size)
+    if tag == cl.C_SINK:
+        return bool(spec.mask & ix.DEST)
+    return bool(spec.mask & ix.IMM) and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE)
 
 
 def _accept_element(spec: OperandSpec, part: cl.Descriptor) -> bool:
     tag = part[0]
     if tag == cl.C_REG:
         return agrees(spec.kind, spec.size, spec.type, part[1], False)
-    if not spec.mask & ix.IMM or tag == cl.C_VEC:
+    if not spec.mask & ix.IMM or tag not in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE):
         return False
     if tag == cl.C_INT:
         return spec.kind in {"bits", "int", "raw"}
-    return _accept_rare(spec, tag, part)
+    return (spec.kind == "bits" and spec.size == 64) or _accept_rare(spec, tag, part)
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
