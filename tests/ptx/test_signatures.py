@@ -1,5 +1,8 @@
 """The signature tables as a whole: every form accepts its own examples, gates hold, names resolve."""
 
+import importlib
+from itertools import product
+
 import pytest
 from oric.ptx import parse
 from oric.ptx.signatures import entry_of
@@ -8,7 +11,7 @@ from oric.support.diagnostics import CompileError, diagnostics_for
 from oric_tables import ptx_index as ix
 
 from tests.ptx.agreement import module as frame
-from tests.ptx.signature_examples import examples
+from tests.ptx.signature_examples import all_families, examples
 
 EXAMPLES = [example for example in examples() if not example.removed]
 
@@ -61,3 +64,27 @@ def test_no_name_has_both_a_signature_and_a_bare_entry():
     for first, rows in ix.HEADS.items():
         names = [rest for rest, _ in rows]
         assert len(names) == len(set(names)), first
+
+
+def combinations():
+    """Each form with each choice of its types."""
+    found = set()
+    for family in all_families():
+        for name, (_, forms, _) in importlib.import_module(f"oric_tables.ptx_{family}").FORMS.items():
+            for index, form in enumerate(forms):
+                types = [values for _, values, _ in form[0] if all(value in ix.TYPES for value in values)]
+                found |= {(name, index, *chosen) for chosen in product(*types)}
+    return found
+
+
+def test_there_are_as_many_combinations_of_types_as_documented():
+    assert len(combinations()) >= 1141
+
+
+def test_a_wrong_type_is_answered_with_the_legal_ones():
+    with pytest.raises(CompileError) as caught:
+        parse(module("9.0", "sm_90", ["add.f33 %f32_1, %f32_2, %f32_3"]))
+    text = str(caught.value)
+    assert "'add' has no qualifier '.f33'" in text and "did you mean '.f32'?" in text
+    note = next(line for line in text.splitlines() if "types of 'add' here" in line)
+    assert {".f32", ".f64", ".s32", ".u64", ".f16x2", ".bf16"} <= set(note.replace(",", " ").split())

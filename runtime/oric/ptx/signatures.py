@@ -322,7 +322,8 @@ def _mismatch(text: str, name: str, nearest: list[_Failure], forms: Any, at: int
     for word in extra:
         if word not in allowed:
             place = at + text.find("." + word)
-            return PtxError(place, f"'{name}' has no qualifier '.{_short(word)}'", *_suggest(word, allowed, "."))
+            notes = (*_suggest(word, allowed, "."), *_types_note(name, nearest))
+            return PtxError(place, f"'{name}' has no qualifier '.{_short(word)}'", *notes)
     if len(missing) == 1 and len(extra) <= 1:
         options = list(dict.fromkeys(v for f in nearest if len(f.missing) == 1 and f.extra == extra for v in f.missing[0]))
         shown = ", ".join("." + v for v in options[:16]) + (" ..." if len(options) > 16 else "")
@@ -333,6 +334,12 @@ def _mismatch(text: str, name: str, nearest: list[_Failure], forms: Any, at: int
         return PtxError(at, f"'{_short(text)}' needs .{word} and other qualifiers")
     place = at + max(text.find("." + word), 0)
     return PtxError(place, f"'.{word}' cannot be combined with the other qualifiers of '{_short(text)}'")
+
+
+def _types_note(name: str, nearest: list[_Failure]) -> tuple[str, ...]:
+    """A note with the types that could stand where the nearest forms miss one."""
+    types = dict.fromkeys(v for f in nearest for values in f.missing for v in values if v in ix.TYPES)
+    return (f"types of '{name}' here: {', '.join('.' + t for t in types)}",) if types else ()
 
 
 def _suggest(word: str, known: Any, prefix: str = "") -> tuple[str, ...]:
