@@ -128,10 +128,11 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({versions!r})\n"
-    text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM)\n"
-    text += _table("SPECIAL", "tuple[str, int, int, int]", _special(spec))
+    text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM, older sizes)\n"
+    text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", _special(spec))
     text += "# directive -> (least count, most count, least value, fill with 1, entries only, PTX * 10, SM)\n"
     text += _table("DIRECTIVES", "tuple[int, int, int, bool, bool, int, int]", _directives(spec))
+    text += _declarations(spec)
     text += "# known instructions without signatures -> (PTX * 10, SM, targets, removed at (PTX, SM) or None)\n"
     known: dict[str, object] = {
         n: (version(r.get("ptx")), r.get("sm", 0), tuple(r.get("arch", ())), _removed(r)) for n, r in names.items()
@@ -166,11 +167,11 @@ def _targets(spec: Spec) -> dict[str, object]:
 def _special(spec: Spec) -> dict[str, object]:
     out: dict[str, object] = {}
     for name, row in spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"].items():
-        gates = (version(row.get("ptx")), row.get("sm", 0))
+        gates = (version(row.get("ptx")), row.get("sm", 0), tuple(row.get("older", ())))
         numbers = [str(i) for i in range(row["numbered"])] if "numbered" in row else [""]
         for number in numbers:
             components = row.get("components", ())
-            out[name + number] = (row["type"], len(components) or 1, *gates)
+            out[row.get("name", name) + number + row.get("suffix", "")] = (row["type"], len(components) or 1, *gates)
             for component in components:
                 out[f"{name}.{component}"] = (row["type"], 1, *gates)
     return out
@@ -182,6 +183,23 @@ def _directives(spec: Spec) -> dict[str, object]:
         n: (*r["values"], r.get("min", 0), r.get("fill", False), r.get("entry", False), version(r.get("ptx")), r.get("sm", 0))
         for n, r in rows.items()
     }
+
+
+def _declarations(spec: Spec) -> str:
+    """Pragmas and opaque types."""
+    data = spec.load("ptx/declarations.yaml", "ptx_declarations")
+    pragmas: dict[str, object] = {
+        n: (tuple(r["places"]), r.get("integer", False), version(r.get("ptx")), r.get("sm", 0))
+        for n, r in data["pragmas"].items()
+    }
+    opaque: dict[str, object] = {
+        n: (tuple(r["fields"]), r.get("texmode", ""), version(r.get("ptx"))) for n, r in data["opaque"].items()
+    }
+    text = "# pragma -> (where it may stand, whether an integer follows, PTX * 10, SM)\n"
+    text += _table("PRAGMAS", "tuple[tuple[str, ...], bool, int, int]", pragmas)
+    text += "# opaque type -> (fields, texture mode, PTX * 10); words that are values of fields\n"
+    text += _table("OPAQUE", "tuple[tuple[str, ...], str, int]", opaque)
+    return text + f"FIELD_VALUES: Final = frozenset({tuple(data['values'])!r})\n"
 
 
 def _heads(spec: Spec, found: list[Family], names: Map) -> dict[str, object]:

@@ -13,7 +13,7 @@ from ..strictyaml import Map, Seq
 _FILES = ("opcodes.yaml", "memory_spaces.yaml", "registers.yaml", "backends.yaml")
 _FOLDER = "ptx"  # where `sm` is the number of a target
 _NAMES = ("arch", "since", "first")  # columns that hold a name, or a list of names
-_SCHEMAS = ("names", "types", "special_registers", "directives")  # files of ptx/ with a schema of their own
+_SCHEMAS = ("names", "types", "special_registers", "directives", "declarations")  # files of ptx/ with a schema of their own
 
 
 def check(spec: Spec, known: dict[str, Any]) -> None:

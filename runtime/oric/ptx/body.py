@@ -392,7 +392,7 @@ class Body:
             self.declarations.variables(lexer, self.scope, word[1:], "", in_function=True)
         elif word == ".pragma":
             lexer.advance()
-            for text in self.declarations.pragma_strings(lexer):
+            for text in self.declarations.pragma_strings(lexer, "body"):
                 self.state.builder.pragma(text, at)
         else:
             raise PtxError(at, f"'{word}' is no directive of function bodies")

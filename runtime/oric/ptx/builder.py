@@ -181,6 +181,7 @@ class Variable:
         size: bytes in all; 0 when the first dimension is open.
         align: bytes.
         init: initial bytes (``len(init) == size``), or None when there is no initialiser.
+        fields: values of the fields of an opaque variable, for each element: ``((("width", 3), ("filter_mode", "nearest")),)``.
         relocs: addresses inside ``init``.
         linkage: ``""``, ``"visible"``, ``"extern"``, ``"weak"`` or ``"common"``.
         attributes: words of ``.attribute(...)`` such as ``("managed",)``.
@@ -189,7 +190,7 @@ class Variable:
         loc: place of the name.
     """
 
-    __slots__ = ("align", "attributes", "dims", "in_function", "init", "linkage", "loc", "name", "ptr", "relocs",
+    __slots__ = ("align", "attributes", "dims", "fields", "in_function", "init", "linkage", "loc", "name", "ptr", "relocs",
                  "size", "space", "type", "vector")  # fmt: skip
 
     def __init__(self, name: str, space: str, type_: str, vector: int, dims: tuple[int, ...], size: int, align: int,
@@ -203,6 +204,7 @@ class Variable:
         self.align = align
         self.loc = loc
         self.init: bytes | None = None
+        self.fields: tuple[tuple[tuple[str, str | int], ...], ...] = ()
         self.relocs: tuple[InitSymbol, ...] = ()
         self.linkage = ""
         self.attributes: tuple[str, ...] = ()

@@ -107,7 +107,7 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_pair(spec, descriptor, node)
     if tag == cl.C_VEC:
         return _accept_vector(spec, descriptor, node)
-    if spec.braces_needed and not (tag == cl.C_SREG and descriptor[2] == spec.elements):
+    if spec.braces_needed and not (tag == cl.C_SREG and descriptor[2] <= spec.elements):
         return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_REG and mask & ix.TEX:
         good = ix.TYPES[descriptor[1]][0] in ("bits", "int") and ix.TYPES[descriptor[1]][1] == spec.size
@@ -137,11 +137,11 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
     if tag == cl.C_NOT:
         return bool(mask & ix.REG) and not mask & ix.DEST and spec.kind == "pred" and descriptor[1] == "pred"
     if tag == cl.C_SREG:
-        if not mask & ix.SREG or descriptor[2] != spec.elements:
+        if not mask & ix.SREG or descriptor[2] > spec.elements:
             return False
         kind, size, *_ = ix.TYPES[descriptor[1]]
-        fits = spec.size == size or (spec.size == 16 and size == 32)  # .u16 %tid.x is PTX 1
-        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and fits
+        fits = mask & ix.WIDER or spec.size == size or spec.size in descriptor[3]
+        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and bool(fits)
     if tag == cl.C_SYM and mask & ix.TEX:
         return bool(descriptor[1] == spec.type)
     if tag == cl.C_SYM:

@@ -25,7 +25,7 @@ C_VEC: Final = "vec"  # (C_VEC, class, ...)
 C_PAIR: Final = "pair"  # (C_PAIR, class, class)
 C_LABEL: Final = "label"
 C_TABLE: Final = "table"
-C_SREG: Final = "sreg"  # (C_SREG, type, elements)
+C_SREG: Final = "sreg"  # (C_SREG, type, elements, older sizes)
 C_SINK: Final = "_"
 C_OTHER: Final = "other"
 

@@ -8,6 +8,7 @@ from oric_tables.ptx_index import DIRECTIVES, TYPES
 
 from .builder import Function, Variable
 from .lexer import DOT_WORD, Lexer, PtxError
+from .opaque import check_opaque, check_pragma
 from .scopes import FUNCTION, MAX_REGISTERS, REGISTER, SYMBOL, Entity, Scope
 from .state import State
 
@@ -164,6 +165,7 @@ class Declarations:
             variable = self.variable_named(lexer, spec, space)
             variable.linkage = linkage
             variable.in_function = in_function
+            check_opaque(self.state, variable)
             if lexer.is_punct("="):
                 if space not in ("global", "const"):
                     raise PtxError(lexer.at, f"a variable in .{space} cannot have an initial value")
@@ -281,6 +283,7 @@ class Declarations:
             lexer.advance()
             variable = self.variable_named(lexer, self.type_spec(lexer, parameter=True), space)
             variable.in_function = True
+            check_opaque(self.state, variable, is_entry)
             if variable.name in names and variable.name != "_":
                 raise PtxError(variable.loc, f"parameter '{variable.name}' is declared twice")
             names.add(variable.name)
@@ -296,7 +299,9 @@ class Declarations:
             name, at = lexer.value[1:], lexer.at
             if name == "pragma":
                 lexer.advance()
-                function.pragmas += self.pragma_strings(lexer)
+                if not function.is_entry:
+                    raise PtxError(at, "'.pragma' behind a header is for entries; put it into the body")
+                function.pragmas += self.pragma_strings(lexer, "entry")
                 continue
             row = DIRECTIVES.get(name)
             if row is None:
@@ -324,11 +329,13 @@ class Declarations:
             values += [1] * (most - len(values))
         function.directives[name] = tuple(values)
 
-    def pragma_strings(self, lexer: Lexer) -> tuple[str, ...]:
+    def pragma_strings(self, lexer: Lexer, place: str) -> tuple[str, ...]:
         """``"a", "b";``."""
-        found = [lexer.string("a string")]
-        while lexer.take(","):
+        found: list[str] = []
+        while not found or lexer.take(","):
+            at = lexer.at
             found.append(lexer.string("a string"))
+            check_pragma(self.state, found[-1], place, at)
         lexer.expect(";")
         return tuple(found)
 

@@ -10,6 +10,7 @@ from oric_tables.ptx_index import TYPES
 from .builder import InitSymbol, Variable
 from .constants import Constant, expression
 from .lexer import IDENT, NUMBER, Lexer, PtxError, integer_value
+from .opaque import read_fields
 from .scopes import FUNCTION, SYMBOL, Scope
 
 _FLAT: Final = re.compile(r"\{([-0-9a-fA-FxX,\s]*)\}")
@@ -37,6 +38,9 @@ class Initializer:
             PtxError: too many elements, values that the type cannot hold, unknown names.
         """
         variable = self.variable
+        if self.kind == "opaque":
+            read_fields(self.lexer, variable)
+            return
         dims = (*variable.dims, variable.vector) if variable.vector > 1 else variable.dims
         if not (len(dims) == 1 and self.kind in ("int", "bits") and self.flat_integers(dims[0])):
             if not dims:

@@ -281,9 +281,9 @@ class OperandReader:
 
     def special(self, name: str, at: int) -> Found:
         """A special register (``name`` without the percent sign)."""
-        type_, elements, ptx, sm = SPECIAL[name]
+        type_, elements, ptx, sm, older = SPECIAL[name]
         self.state.gate(f"special register '%{name}'", ptx, sm, (), at)
-        return (b.SREG, name), cl.class_id(cl.C_SREG, type_, elements)
+        return (b.SREG, name), cl.class_id(cl.C_SREG, type_, elements, older)
 
     def unknown(self, name: str, at: int) -> PtxError:
         """The error for a name that nothing declares."""

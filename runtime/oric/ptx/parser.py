@@ -229,7 +229,7 @@ class ModuleParser:
             self.section(lexer, at)
         elif word == ".pragma":
             lexer.advance()
-            for text in self.declarations.pragma_strings(lexer):
+            for text in self.declarations.pragma_strings(lexer, "module"):
                 builder.pragma(text, at)
         elif word == ".alias":
             lexer.advance()
