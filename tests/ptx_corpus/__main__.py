@@ -24,7 +24,7 @@ def accepted(folder: Path, found: dict[str, str]) -> dict[str, str]:
         if not mark.exists() or mark.stat().st_mtime < path.stat().st_mtime:
             target = text.split(".target", 1)[1].split()[0].rstrip(",")
             target = target if len(target) > 5 or target >= OLDEST else OLDEST
-            command = ["ptxas", "-O0", "-c", "-arch", target, str(path), "-o", "/dev/null"]
+            command = ["ptxas", "-c", "-arch", target.replace("sm_", "compute_"), str(path), "-o", "/dev/null"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             mark.write_text("" if done.returncode else "yes")
             if done.returncode:
