@@ -8,6 +8,8 @@ from oric.ptx import builder as b
 from oric.ptx import parse
 from oric.ptx.recorder import Instruction, Module
 
+from tests.ptx import reject_cases
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FILES = sorted([*(HERE / "accept").glob("*.ptx"), *(ROOT / "tests/kernels").glob("*.ptx"), *(ROOT / "examples").glob("*.ptx")])
@@ -94,3 +96,29 @@ def test_hidden_names_and_labels_of_inner_scopes():
     outer = next(r for r in kernel.registers if r.name == "%r")
     assert not outer.first <= moves[0].operands[0][1] < outer.first + outer.count
     assert kernel.labels.count("inner") == 1 and kernel.labels.count("OUTER") == 1
+
+
+ODDITIES = [line for line in (HERE / "accept/oddities.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+FRAMES = {"f": "{}", "m": "@header\n{}", "b": "@kernel\n{}\n@end"}
+
+
+def oddity(line: str) -> str:
+    """The module that a line of oddities.txt stands for."""
+    kind, _, text = line.partition(" ")
+    return reject_cases.expand(FRAMES[kind].format(text.replace("\\n", "\n")))
+
+
+@pytest.mark.parametrize("line", ODDITIES)
+def test_oddities(line):
+    assert reject_cases.errors_of(oddity(line)) == ""
+
+
+def test_there_are_oddities():
+    assert len(ODDITIES) >= 60
+
+
+def test_names_of_variables_and_places():
+    """An array's element: the index counts elements, as an address and as a value."""
+    text = oddity("b .shared .u32 x[8];\\nmov.u32 %r1, x[1];\\nld.shared.u32 %r1, x[3];")
+    rows = [i.operands[1] for i in parse(text).bodies[0].instructions()[:2]]
+    assert [(row[0], row[2]) for row in rows] == [(b.SYM, 4), (b.ADDR_SYM, 12)]

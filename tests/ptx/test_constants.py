@@ -27,7 +27,7 @@ def value(text: str) -> Constant:
         ("0 ? 2 : 1 ? 4 : 5", 4), ("1 || 0 && 0", 1), ("6 & 3 | 8 ^ 12", 6), ("WARP_SZ * 4", 128),
         ("(.s64) 0xFFFFFFFFFFFFFFFF", -1), ("(.u64) -1", MASK), ("0b1011", 11), ("0x1f", 31), ("017", 15),
         ("10U", 10), ("0x7FFFFFFFFFFFFFFF + 1", -(1 << 63)), ("- - 5", 5), ("-~5", 6), ("1 == 1 != 0", 1),
-        ("(.s64) 2.75", 2),
+        ("1.5 > 1.25", 1), ("1.5 == 2.5 ? 3 : 4", 4),
     ],
 )  # fmt: skip
 def test_integers(text, expected):
@@ -88,13 +88,37 @@ def test_signalling_nan_becomes_quiet_when_narrowed():
 
 
 def test_float_arithmetic():
-    assert value("1.5 * 2 + 0.25").bits64 == int.from_bytes(struct.pack("<d", 3.25), "little")
-    assert value("-0f3F800000").bits32 == 0xBF800000
-    assert value("1.5 > 1").value == 1
+    assert value("1.5 * 2.0 + 0.25").bits64 == int.from_bytes(struct.pack("<d", 3.25), "little")
+    assert value("(0f3F800000)").bits32 == 0x3F800000
+    assert value("-1.5").bits64 == int.from_bytes(struct.pack("<d", -1.5), "little")
 
 
 @pytest.mark.parametrize(
-    "text", ["1 / 0", "1 % 0", "1.0 / 0.0", "~1.5", "1.5 & 1", "0x10000000000000000", "1 +", "(1", "", "089", "0f12"]
+    "text",
+    [
+        "1 / 0",
+        "1 % 0",
+        "1.0 / 0.0",
+        "~1.5",
+        "1.5 & 1",
+        "0x10000000000000000",
+        "1 +",
+        "(1",
+        "",
+        "089",
+        "0f12",
+        "1.5 + 2",
+        "1.5 ? 2 : 3",
+        "1 ? 2.5 : 3",
+        "1 ? 2 : 3.5",
+        "!1.5",
+        "(.s64) 2.75",
+        "1e400",
+        "1e-400",
+        "-0f3F800000",
+        "1.0 + 0f3F800000",
+        "1.5 < 2",
+    ],
 )
 def test_errors(text):
     with pytest.raises(PtxError):

@@ -7,6 +7,7 @@ from ..ptx import BIT, FLAGS, Family, Form, Gate, Instruction, Operand, families
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
+from ..tables.ptx_directives import load as load_directives
 from ..tables.targets import load as load_targets
 
 _ME = "generator/oricgen/outputs/ptx.py"
@@ -125,13 +126,22 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += f"VECTOR_LIMITS: Final = {limits!r}\n"
     text += "# target -> (number, suffix, lowest number of its family or 0, least PTX version * 10, whether code can be made)\n"
     text += _table("TARGETS", "tuple[int, str, int, int, bool]", _targets(spec))
-    text += f"TARGET_OPTIONS: Final = frozenset({tuple(types['target_options'])!r})\n"
+    text += "# word of .target -> (least PTX version * 10, SM from which on it is gone or 0, excluded words)\n"
+    options: dict[str, object] = {
+        n: (version(r.get("ptx")), r.get("below", 0), tuple(r.get("excludes", ()))) for n, r in types["target_options"].items()
+    }
+    text += _table("TARGET_OPTIONS", "tuple[int, int, tuple[str, ...]]", options)
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({versions!r})\n"
     text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM, older sizes)\n"
     text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", _special(spec))
-    text += "# directive -> (least count, most count, least value, fill with 1, entries only, PTX * 10, SM)\n"
-    text += _table("DIRECTIVES", "tuple[int, int, int, bool, bool, int, int]", _directives(spec))
+    text += "# bytes of a kernel's parameters, (PTX * 10, SM) that they need\n"
+    limits = tuple((row["bytes"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["parameter_limits"])
+    text += f"PARAMETER_LIMITS: Final = {limits!r}\n"
+    text += "# directive -> (least count, most count, least value, greatest or 0, fill with 1, what it stands on, PTX * 10, SM,\n"
+    text += "#               PTX * 10 that has it no more or 0, excluded directives, needed ones)\n"
+    kinds = "tuple[int, int, int, int, bool, tuple[str, ...], int, int, int, tuple[str, ...], tuple[str, ...]]"
+    text += _table("DIRECTIVES", kinds, _directives(spec))
     text += _declarations(spec)
     text += "# known instructions without signatures -> (PTX * 10, SM, targets, removed at (PTX, SM) or None)\n"
     known: dict[str, object] = {
@@ -178,11 +188,13 @@ def _special(spec: Spec) -> dict[str, object]:
 
 
 def _directives(spec: Spec) -> dict[str, object]:
-    rows = spec.load("ptx/directives.yaml", "ptx_directives")["directives"]
-    return {
-        n: (*r["values"], r.get("min", 0), r.get("fill", False), r.get("entry", False), version(r.get("ptx")), r.get("sm", 0))
-        for n, r in rows.items()
-    }
+    out: dict[str, object] = {}
+    for name, row in load_directives(spec).items():
+        place = (*row["place"], "once") if row.get("once") else tuple(row["place"])
+        values = (*row["values"], row.get("min", 0), row.get("max", 0), row.get("fill", False), place)
+        gates = (version(row.get("ptx")), row.get("sm", 0), version(row.get("removed")))
+        out[name] = (*values, *gates, tuple(row.get("excludes", ())), tuple(row.get("needs", ())))
+    return out
 
 
 def _declarations(spec: Spec) -> str:

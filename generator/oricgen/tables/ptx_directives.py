@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import SpecError
 from ..rows import Row
 from ..spec import Spec
 from ._shared import entries
@@ -13,8 +14,18 @@ FILES = ("ptx/directives.yaml",)
 
 
 def load(spec: Spec) -> Any:
-    """The rows as they stand in the file."""
-    return spec.load(FILES[0], "ptx_directives")["directives"]
+    """The rows as they stand in the file.
+
+    Raises:
+        SpecError: a directive excludes or needs one that is not in the file.
+    """
+    rows = spec.load(FILES[0], "ptx_directives")["directives"]
+    for name, row in rows.items():
+        for column in ("excludes", "needs"):
+            for other in row.get(column, ()):
+                if other not in rows:
+                    raise SpecError(spec.path(FILES[0]), row.line_of(column), f"{name}: {column} {other}, which is no directive")
+    return rows
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -28,4 +39,5 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """JSON Schema says all that there is to say; outputs check the references."""
+    """Directives refer to each other by names that exist."""
+    load(spec)

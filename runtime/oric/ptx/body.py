@@ -13,16 +13,18 @@ from typing import Any, Final
 from oric.support.diagnostics import NotSupported
 
 from . import classes as cl
-from .builder import Function, Operand
+from .builder import ADDR_SYM, SYM, Function, Operand
 from .check import check, fits
-from .declarations import VARIABLE_SPACES, Declarations, name_class
-from .lexer import DOT_WORD, END, IDENT, SPACE, Lexer, PtxError
+from .declarations import VARIABLE_SPACES, TypeSpec, name_class
+from .headers import Headers, nearest
+from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
 from .operands import OperandReader
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import Entry, entries_for, entry_of
 from .state import State
 
 MAX_DEPTH: Final = 2000
+_WORDS: Final = dict.fromkeys(("loc", "reg", "pragma", *(space[1:] for space in sorted(VARIABLE_SPACES))))
 _STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
 _OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
 _COMMA: Final = re.compile(r",(?![^{\[]*[}\]])")  # outside braces and brackets
@@ -40,11 +42,12 @@ _LINE: Final = re.compile(
 class Body:
     """Reads one function body."""
 
-    __slots__ = ("declarations", "done", "function", "reader", "scope", "state")
+    __slots__ = ("declarations", "done", "function", "headers", "reader", "scope", "state")
 
-    def __init__(self, state: State, declarations: Declarations, module_scope: Scope, function: Function) -> None:
+    def __init__(self, state: State, headers: Headers, module_scope: Scope, function: Function) -> None:
         self.state = state
-        self.declarations = declarations
+        self.headers = headers
+        self.declarations = headers.declarations
         self.function = function
         self.done = False
         self.scope = Scope(module_scope, -1)
@@ -105,7 +108,7 @@ class Body:
                     guard = node_of(guard_text)
                     if class_of(guard_text) not in cl.GUARD_CLASSES:
                         return position
-            except PtxError:
+            except (PtxError, NotSupported):
                 return position
             if key not in entry.accepted and check(entry, key, operands) is not None:
                 return position
@@ -143,6 +146,7 @@ class Body:
             return False
         else:
             scope.labels[name] = self.state.builder.new_label(name)
+        scope.places[name] = match.start(1)
         self.state.builder.place_label(scope.labels[name], match.start(1))
         return True
 
@@ -266,6 +270,8 @@ class Body:
             if not lexer.is_punct(";"):
                 raise lexer.expected("',' or ';'")
         fault = check(entry, tuple(classes), operands)
+        if fault is not None and self.elements_as_values(lexer, operands, classes, places):
+            fault = check(entry, tuple(classes), operands)
         if fault is not None:
             self.check_gates(entry, classes, operands, at)
             index, message = fault
@@ -275,6 +281,17 @@ class Body:
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
         return operands
+
+    def elements_as_values(self, lexer: Lexer, operands: list[Operand], classes: list[int], places: list[int]) -> bool:
+        """``a[1]`` without more brackets is an address for ld and a value for mov: take it as a value."""
+        found = False
+        for index, (node, class_, place) in enumerate(zip(operands, classes, places, strict=True)):
+            descriptor = cl.DESCRIPTORS[class_]
+            if node[0] == ADDR_SYM and descriptor[0] == cl.C_ADDR_SYM and lexer.text[place] != "[":
+                operands[index] = (SYM, node[1], node[2])
+                classes[index] = cl.class_id(cl.C_SYM, descriptor[1])
+                found = True
+        return found
 
     def check_gates(self, entry: Entry, classes: list[int], operands: list[Operand], at: int) -> None:
         """Report operands that would fit in a later version or on a newer target."""
@@ -325,6 +342,8 @@ class Body:
 
     def label(self, lexer: Lexer, name: str, at: int) -> None:
         """``name:``, perhaps the name of a table."""
+        if name in NO_NAMES:
+            raise PtxError(at, f"'{name}' cannot be a label")
         if lexer.kind == DOT_WORD and lexer.value in (".branchtargets", ".calltargets", ".callprototype"):
             self.table(lexer, name, at)
             return
@@ -332,11 +351,12 @@ class Body:
         if name in scope.pending:
             del scope.pending[name]
         elif name in scope.labels:
-            raise PtxError(at, f"label '{name}' is defined twice")
+            raise again(at, f"label '{name}' is defined twice", scope.places[name])
         elif name in scope.names:
-            raise PtxError(at, f"'{name}' is declared twice in this scope")
+            raise again(at, f"'{name}' is declared twice in this scope", scope.places[name])
         else:
             scope.labels[name] = self.state.builder.new_label(name)
+        scope.places[name] = at
         self.state.builder.place_label(scope.labels[name], at)
 
     def table(self, lexer: Lexer, name: str, at: int) -> None:
@@ -345,8 +365,8 @@ class Body:
         lexer.advance()
         builder = self.state.builder
         if word == ".callprototype":
-            prototype = self.declarations.prototype(lexer, name, at)
-            entity = Entity(TABLE_NAME, builder.call_prototype(name, prototype), "prototype", 1, prototype)
+            prototype = self.headers.prototype(lexer, name, at)
+            entity = Entity(TABLE_NAME, builder.call_prototype(name, prototype), "prototype", 1, [prototype])
         elif word == ".branchtargets":
             labels = [self.label_name(lexer)]
             while lexer.take(","):
@@ -359,7 +379,7 @@ class Body:
                 functions.append(self.function_name(lexer))
             lexer.expect(";")
             handle = builder.call_targets(name, [f.handle for f in functions], at)
-            entity = Entity(TABLE_NAME, handle, "call", 1, functions[0].info)
+            entity = Entity(TABLE_NAME, handle, "call", 1, [f.info for f in functions])
         self.scope.declare(name, entity, at)
 
     def label_name(self, lexer: Lexer) -> int:
@@ -387,32 +407,67 @@ class Body:
         if word == ".reg":
             lexer.advance()
             self.declarations.registers(lexer, self.scope)
-        elif word in VARIABLE_SPACES:
-            lexer.advance()
-            self.declarations.variables(lexer, self.scope, word[1:], "", in_function=True)
+        elif word in VARIABLE_SPACES or word in (".align", ".attribute"):
+            self.variables(lexer)
         elif word == ".pragma":
             lexer.advance()
-            for text in self.declarations.pragma_strings(lexer, "body"):
+            for text in self.headers.pragma_strings(lexer, "body"):
                 self.state.builder.pragma(text, at)
         else:
-            raise PtxError(at, f"'{word}' is no directive of function bodies")
+            raise PtxError(at, f"'{word}' is no directive of function bodies", *nearest(word, _WORDS))
+
+    def variables(self, lexer: Lexer) -> None:
+        """``.shared .u32 a[4];``, perhaps with ``.align`` in front of the state space."""
+        before = TypeSpec()
+        self.declarations.modifiers(lexer, before)
+        space, at = lexer.value, lexer.at
+        if lexer.kind != DOT_WORD or space not in VARIABLE_SPACES:
+            raise lexer.expected("a state space")
+        if space == ".tex":
+            raise PtxError(at, "variables in .tex are declared at module level")
+        lexer.advance()
+        self.declarations.variables(lexer, self.scope, space[1:], "", True, before)
 
     def source_line(self, lexer: Lexer) -> None:
-        """``.loc FILE LINE COLUMN`` with its optional attributes."""
+        """``.loc FILE LINE COLUMN``, perhaps with ``, function_name LABEL+4, inlined_at FILE LINE COLUMN``."""
         at = lexer.at
         lexer.advance()
-        file = lexer.integer("a file number")
-        line = lexer.integer("a line number")
-        column = lexer.integer("a column")
-        while lexer.take(","):
-            attribute = lexer.identifier("'function_name' or 'inlined_at'")
-            if attribute == "function_name":
-                lexer.identifier("a label")
-                if lexer.take("+"):
-                    lexer.integer("an offset")
-            elif attribute == "inlined_at":
-                for what in ("a file number", "a line number", "a column"):
-                    lexer.integer(what)
-            else:
-                raise PtxError(at, f"'.loc' has no attribute '{attribute}'")
+        file, line, column = self.place(lexer)
+        if lexer.take(","):
+            self.word(lexer, "function_name")
+            self.label_in_section(lexer)
+            lexer.expect(",")
+            self.word(lexer, "inlined_at")
+            inlined_at = lexer.at
+            outer = self.place(lexer)
+            if not self.state.seen_place(outer, at):
+                raise PtxError(
+                    inlined_at, f"no '.loc {outer[0]} {outer[1]} {outer[2]}' stands before, into which it could be inlined"
+                )
         self.state.builder.line_info(file, line, column, at)
+
+    def label_in_section(self, lexer: Lexer) -> None:
+        """``LABEL+4`` or ``.debug_str+4``: a function's name in the debug data."""
+        if lexer.kind == DOT_WORD:
+            lexer.advance()
+        else:
+            at = lexer.at
+            self.state.section_labels.setdefault(lexer.identifier("a label"), at)
+        if lexer.take("+"):
+            lexer.integer("an offset")
+
+    def place(self, lexer: Lexer) -> tuple[int, int, int]:
+        """``FILE LINE COLUMN``."""
+        found = []
+        for what in ("a file number", "a line number", "a column"):
+            at = lexer.at
+            found.append(lexer.integer(what))
+            if found[-1] >> 32:
+                raise PtxError(at, f"{found[-1]} does not fit 32 bits")
+        return found[0], found[1], found[2]
+
+    def word(self, lexer: Lexer, word: str) -> None:
+        """Pass over an attribute of ``.loc``."""
+        if lexer.value != word:
+            raise lexer.expected(f"'{word}'")
+        lexer.advance()

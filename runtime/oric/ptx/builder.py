@@ -187,10 +187,11 @@ class Variable:
         attributes: words of ``.attribute(...)`` such as ``("managed",)``.
         ptr: for kernel parameters with ``.ptr``: (space or "", alignment), else None.
         in_function: declared inside a function body or as its parameter.
+        formal: a parameter or result in the header of a function.
         loc: place of the name.
     """
 
-    __slots__ = ("align", "attributes", "dims", "fields", "in_function", "init", "linkage", "loc", "name", "ptr", "relocs",
+    __slots__ = ("align", "attributes", "dims", "fields", "formal", "in_function", "init", "linkage", "loc", "name", "ptr", "relocs",
                  "size", "space", "type", "vector")  # fmt: skip
 
     def __init__(self, name: str, space: str, type_: str, vector: int, dims: tuple[int, ...], size: int, align: int,
@@ -210,6 +211,7 @@ class Variable:
         self.attributes: tuple[str, ...] = ()
         self.ptr: tuple[str, int] | None = None
         self.in_function = False
+        self.formal = False
 
 
 class Function:

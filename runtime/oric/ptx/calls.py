@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from oric_tables.ptx_index import TYPES
 
 from . import builder as b
@@ -9,9 +11,11 @@ from . import classes as cl
 from .builder import Function, Operand, Variable
 from .lexer import IDENT, Lexer, PtxError
 from .operands import OperandReader
-from .scopes import FUNCTION, REGISTER, TABLE_NAME, Entity
+from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity
 
-Argument = tuple[Operand, int, int]  # node, class, place
+NARROW: Final = ("int", "pred")  # values of these kinds are passed ...
+LEAST_BITS: Final = 32  # ... from this size on
+Argument = tuple[Operand, int, int, Entity | None]  # node, class, place, what a name stands for
 
 
 def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
@@ -43,10 +47,10 @@ def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
                 table_at, table = lexer.at, table_entity(lexer, reader)
         else:
             table_at, table = lexer.at, table_entity(lexer, reader)
-    callee = callee_of(entity, table, name, target_at, table_at)
-    check_arguments("result", results, callee.returns, callee.name, at)
-    check_arguments("argument", passed, callee.params, callee.name, target_at)
-    operands: list[Operand] = [(b.ARGS, tuple(n for n, _, _ in results)), target, (b.ARGS, tuple(n for n, _, _ in passed))]
+    for callee in callees_of(entity, table, name, target_at, table_at):
+        check_arguments("result", results, callee.returns, callee.name, at)
+        check_arguments("argument", passed, callee.params, callee.name, target_at)
+    operands: list[Operand] = [(b.ARGS, tuple(a[0] for a in results)), target, (b.ARGS, tuple(a[0] for a in passed))]
     if table is not None:
         operands.append((b.TABLE, table.handle))
     return operands
@@ -60,10 +64,13 @@ def arguments(lexer: Lexer, reader: OperandReader) -> list[Argument]:
         return found
     while True:
         at = lexer.at
+        if lexer.is_punct("{"):
+            raise lexer.expected("a name or constant")
+        entity = reader.scope.lookup(lexer.value) if lexer.kind == IDENT else None
         node, class_ = reader.read(lexer)
         if node[0] == b.LABEL:
             raise PtxError(at, f"'{lexer.text[at : at + 40].split(',')[0].split(')')[0]}' is not declared")
-        found.append((node, class_, at))
+        found.append((node, class_, at, entity))
         if not lexer.take(","):
             break
     lexer.expect(")")
@@ -80,36 +87,92 @@ def table_entity(lexer: Lexer, reader: OperandReader) -> Entity:
     return entity
 
 
-def callee_of(entity: Entity, table: Entity | None, name: str, at: int, table_at: int) -> Function:
-    """The function or prototype that a call is checked against."""
+def callees_of(entity: Entity, table: Entity | None, name: str, at: int, table_at: int) -> list[Function]:
+    """The functions or the prototype that a call is checked against."""
     if entity.kind == FUNCTION:
         function: Function = entity.info
         if function.is_entry:
             raise PtxError(at, f"'{name}' is an entry: it cannot be called")
-        return function
+        if table is not None:
+            raise PtxError(table_at, f"'{name}' is a function: a table is for calls through a register")
+        return [function]
     if entity.kind != REGISTER or entity.vector != 1 or TYPES[entity.type][0] not in ("bits", "int"):
         raise PtxError(at, f"'{name}' is neither a function nor a register with the address of one")
     if table is None:
         raise PtxError(table_at, "an indirect call needs the label of a .callprototype or .calltargets")
-    function = table.info
-    return function
+    functions: list[Function] = table.info
+    return functions
 
 
 def check_arguments(what: str, given: list[Argument], formal: tuple[Variable, ...], name: str, at: int) -> None:
-    """Number, type and size of results or arguments."""
-    if len(given) != len(formal):
+    """Number, type, size and alignment of results or arguments; an open array at the end may be left out."""
+    least = len(formal) - bool(formal and is_open(formal[-1]))
+    if not least <= len(given) <= len(formal):
         wanted = f"{len(formal)} {what}{'s' * (len(formal) != 1)}"
         raise PtxError(at, f"'{name}' has {wanted}, but {len(given)} {'is' if len(given) == 1 else 'are'} given")
-    for (_, class_, place), variable in zip(given, formal, strict=True):
-        descriptor = cl.DESCRIPTORS[class_]
-        tag = descriptor[0]
-        if tag == cl.C_REG:
-            good = not variable.dims and TYPES[descriptor[1]][1] == TYPES[variable.type][1]
-        elif tag == cl.C_SYM:
-            good = what == "result" or descriptor[1] in ("param", "func", "global", "const", "shared", "local")
-        elif tag == cl.C_SINK:
-            good = what == "result"
-        else:
-            good = what == "argument" and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE, cl.C_VEC)
-        if not good:
-            raise PtxError(place, f"{what} for '{variable.name}' of '{name}' does not have type .{variable.type}")
+    for argument, variable in zip(given, formal, strict=False):
+        check_argument(what, argument, variable, name)
+
+
+def check_argument(what: str, argument: Argument, variable: Variable, name: str) -> None:
+    """One argument against its parameter."""
+    _, class_, place, entity = argument
+    descriptor = cl.DESCRIPTORS[class_]
+    tag = descriptor[0]
+    kind, bits, *_ = TYPES[variable.type]
+    if entity is not None and entity.kind == SYMBOL:
+        actual: Variable = entity.info
+        check_symbol(what, actual, variable, name, place)
+        good = True
+    elif tag == cl.C_REG:
+        good = not variable.dims and agree(descriptor[1], variable.type)
+    elif tag == cl.C_SINK:
+        good = what == "result"
+    elif tag == cl.C_VEC:
+        good = variable.vector == len(descriptor) - 1
+    elif tag == cl.C_SYM:
+        good = what == "argument" and kind in ("bits", "int") and not variable.dims
+    else:
+        literals = ("bits", "float") if tag in (cl.C_SINGLE, cl.C_DOUBLE) else ("bits", "int")
+        good = what == "argument" and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE) and kind in literals and not variable.dims
+    if not good:
+        raise PtxError(place, f"{what} for '{variable.name}' of '{name}' does not have type {described(variable)}")
+    if kind in NARROW and bits < LEAST_BITS and not variable.dims:
+        raise PtxError(
+            place, f"{what} for '{variable.name}' of '{name}': predicates and integers of {bits} bits cannot be passed"
+        )
+
+
+def check_symbol(what: str, actual: Variable, variable: Variable, name: str, place: int) -> None:
+    """A variable as argument or result: in .param, declared in a body, of the same shape."""
+    of = f"{what} for '{variable.name}' of '{name}'"
+    if actual.space != "param":
+        raise PtxError(place, f"{of}: '{actual.name}' is in .{actual.space}; only variables in .param can be passed")
+    if actual.formal:
+        raise PtxError(place, f"{of}: '{actual.name}' is a parameter itself; copy it into a variable in .param")
+    if is_open(variable):
+        good = bool(actual.dims)
+    elif variable.dims:
+        good = bool(actual.dims) and actual.size == variable.size
+    else:
+        good = not actual.dims and agree(actual.type, variable.type)
+    if not good:
+        raise PtxError(place, f"{of} has type {described(actual)}, not {described(variable)}")
+    if actual.align != variable.align:
+        raise PtxError(place, f"{of} is aligned to {actual.align} bytes, not to {variable.align}")
+
+
+def is_open(variable: Variable) -> bool:
+    """An array without a size: the end of a list of parameters that goes on as long as the caller likes."""
+    return bool(variable.dims) and variable.dims[0] == 0
+
+
+def agree(first: str, second: str) -> bool:
+    """Types of the same size and kind, or one of them plain bits."""
+    (kind, bits, *_), (other, others, *_) = TYPES[first], TYPES[second]
+    return bits == others and (kind == other or "bits" in (kind, other))
+
+
+def described(variable: Variable) -> str:
+    """``.b8[16]``."""
+    return f".{variable.type}" + "".join(f"[{d or ''}]" for d in variable.dims)

@@ -8,10 +8,9 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from .lexer import DOT_WORD, IDENT, NUMBER, Lexer, PtxError, integer_value
+from .lexer import DOT_WORD, IDENT, NUMBER, WARP_SIZE, Lexer, PtxError, integer_value
 
 MAX_DEPTH: Final = 100
-WARP_SIZE: Final = 32
 _MASK: Final = (1 << 64) - 1
 
 
@@ -71,8 +70,6 @@ def widen(bits32: int) -> int:
 
 
 def _double(constant: Constant) -> float:
-    if not constant.is_float:
-        return float(constant.value)
     value: float = struct.unpack("<d", constant.bits64.to_bytes(8, "little"))[0]
     return value
 
@@ -98,7 +95,10 @@ def literal(text: str, at: int) -> Constant:
         return float_constant(int(text[2:], 16))
     value = integer_value(text, at)
     if value is None:
-        return _from_double(float(text))
+        number = float(text)
+        if math.isinf(number) or (number == 0 and any(digit in "123456789" for digit in text.lower().partition("e")[0])):
+            raise PtxError(at, f"floating-point constant '{_short(text)}' does not fit 64 bits")
+        return _from_double(number)
     return Constant(value, text.endswith("U") or value >> 63 != 0)
 
 
@@ -123,14 +123,25 @@ def expression(lexer: Lexer, depth: int = 0) -> Constant:
     """
     if depth > MAX_DEPTH:
         raise PtxError(lexer.at, "constant expression is nested too deeply")
+    at = lexer.at
     condition = _binary(lexer, 0, depth)
-    if not lexer.take("?"):
+    if not lexer.is_punct("?"):
         return condition
+    _need_integer("?:", condition, at)
+    lexer.advance()
+    at = lexer.at
     first = expression(lexer, depth + 1)
+    _need_integer("?:", first, at)
     lexer.expect(":")
+    at = lexer.at
     second = expression(lexer, depth + 1)
-    chosen = condition.bits64 if condition.is_float else condition.value
-    return first if chosen else second
+    _need_integer("?:", second, at)
+    return first if condition.value else second
+
+
+def _need_integer(what: str, constant: Constant, at: int) -> None:
+    if constant.is_float:
+        raise PtxError(at, f"'{what}' takes integer constants, found a floating-point one")
 
 
 def _binary(lexer: Lexer, level: int, depth: int) -> Constant:
@@ -177,8 +188,10 @@ def _primary(lexer: Lexer, depth: int) -> Constant:
             lexer.expect(")")
             if depth > MAX_DEPTH:
                 raise PtxError(lexer.at, "constant expression is nested too deeply")
+            at = lexer.at
             inner = _unary(lexer, depth + 1)
-            return _wrap(int(_double(inner)) if inner.is_float else inner.value, unsigned)
+            _need_integer("(.u64)" if unsigned else "(.s64)", inner, at)
+            return _wrap(inner.value, unsigned)
         inner = expression(lexer, depth + 1)
         lexer.expect(")")
         return inner
@@ -191,21 +204,25 @@ def _wrap(value: int, unsigned: bool) -> Constant:
 
 
 def _signed(sign: str, constant: Constant, at: int) -> Constant:
+    if constant.single:
+        raise PtxError(at, f"'{sign}' takes no 0f constant; write it in decimal or as 0d")
     if sign == "+":
         return constant
-    if sign == "!":
-        return Constant(int((constant.bits64 << 1 & _MASK if constant.is_float else constant.value) == 0))
     if constant.is_float:
-        if sign == "~":
-            raise PtxError(at, "'~' takes an integer constant")
-        if constant.single:
-            return single_constant(constant.bits32 ^ 1 << 31)
+        if sign != "-":
+            _need_integer(sign, constant, at)
         return float_constant(constant.bits64 ^ 1 << 63)
+    if sign == "!":
+        return Constant(int(constant.value == 0))
     return _wrap(-constant.value if sign == "-" else ~constant.value, constant.unsigned and sign != "-")
 
 
 def _apply(op: str, a: Constant, b: Constant, at: int) -> Constant:
-    if a.is_float or b.is_float:
+    if a.single or b.single:
+        raise PtxError(at, f"'{op}' takes no 0f constants; write them in decimal or as 0d")
+    if a.is_float != b.is_float:
+        raise PtxError(at, f"'{op}' takes two integers or two floating-point constants, found one of each")
+    if a.is_float:
         return _apply_float(op, _double(a), _double(b), at)
     unsigned = a.unsigned or b.unsigned
     x, y = (a.value & _MASK, b.value & _MASK) if unsigned else (a.value, b.value)

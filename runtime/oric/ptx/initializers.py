@@ -15,6 +15,11 @@ from .scopes import FUNCTION, SYMBOL, Scope
 
 _FLAT: Final = re.compile(r"\{([-0-9a-fA-FxX,\s]*)\}")
 MAX_BYTES: Final = 1 << 28
+FLOATS: Final = ("f32", "f64")  # the types that floating-point literals have
+FLOAT_SIZES: Final = (4, 8)
+PLAIN: Final = ("u32", "u64")  # types that take an address ...
+MASKED: Final = ("u8",)  # ... and one byte of it
+MASKS: Final = frozenset(0xFF << 8 * byte for byte in range(8))
 
 
 class Initializer:
@@ -42,7 +47,8 @@ class Initializer:
             read_fields(self.lexer, variable)
             return
         dims = (*variable.dims, variable.vector) if variable.vector > 1 else variable.dims
-        if not (len(dims) == 1 and self.kind in ("int", "bits") and self.flat_integers(dims[0])):
+        flat = len(dims) == 1 and variable.vector == 1 and self.kind in ("int", "bits")
+        if not (flat and self.flat_integers(dims[0])):
             if not dims:
                 self.scalar()
             elif self.lexer.is_punct("{"):
@@ -86,21 +92,28 @@ class Initializer:
         stride = self.element
         for size in dims[1:]:
             stride *= size
-        while not lexer.is_punct("}"):
+        name, at = self.variable.name, lexer.at
+        more = not lexer.is_punct("}")
+        while more:
             if dims[0] and (len(self.data) - begin) >= dims[0] * stride:
-                raise PtxError(lexer.at, f"more than {dims[0]} elements in the initialiser of '{self.variable.name}'")
-            if lexer.is_punct("{"):
-                if len(dims) == 1:
-                    raise PtxError(lexer.at, f"too many braces in the initialiser of '{self.variable.name}'")
+                raise PtxError(lexer.at, f"more than {dims[0]} elements in the initialiser of '{name}'")
+            if len(dims) > 1:
+                if not lexer.is_punct("{"):
+                    raise PtxError(lexer.at, f"a row of '{name}' begins with '{{', found {lexer.describe()}")
                 self.aggregate(dims[1:])
+            elif lexer.is_punct("{"):
+                raise PtxError(lexer.at, f"too many braces in the initialiser of '{name}'")
             else:
                 self.scalar()
             if len(self.data) > MAX_BYTES:
                 raise PtxError(lexer.at, "initialiser is too long")
-            if not lexer.take(","):
-                break
+            more = lexer.take(",")
         lexer.expect("}")
         length = len(self.data) - begin
+        if length == 0 and dims[0] == 0:
+            raise PtxError(at, f"'{name}' has no size: give the first dimension or initial values")
+        if len(dims) == 1 and self.variable.vector > 1 and length != dims[0] * stride:
+            raise PtxError(at, f"a vector of '{name}' has {dims[0]} elements, found {length // stride}")
         full = dims[0] * stride if dims[0] else -(-length // stride) * stride
         self.data.extend(bytes(min(max(full - length, 0), MAX_BYTES)))
 
@@ -114,8 +127,8 @@ class Initializer:
             probe = Lexer(lexer.text, lexer.after, lexer.end)
             if probe.is_punct("("):
                 mask = integer_value(lexer.value, lexer.at)
-                if mask is None or mask == 0:
-                    raise PtxError(lexer.at, "a byte mask is an integer that is not zero")
+                if mask not in MASKS:
+                    raise PtxError(lexer.at, f"{lexer.describe()} is no byte mask: one of its bytes is 0xFF, the others are 0")
                 lexer.advance()
                 lexer.advance()
                 self.symbol(mask)
@@ -126,50 +139,53 @@ class Initializer:
 
     def put(self, constant: Constant, at: int) -> None:
         """Append a constant in the variable's type."""
-        size = self.element
-        if constant.is_float != (self.kind == "float"):
-            found = "a floating-point constant" if constant.is_float else "an integer"
-            raise PtxError(at, f"'{self.variable.name}' of type .{self.variable.type} cannot be initialised with {found}")
-        if not constant.is_float:
-            value = constant.value
-        elif size in (4, 8):
+        size, type_ = self.element, self.variable.type
+        if self.kind == "float" and not self.is_float():
+            raise PtxError(at, f"variables of type .{type_} take no initial value; use .b{8 * size} and a bit pattern")
+        if constant.is_float and not (self.is_float() or (self.kind == "bits" and size in FLOAT_SIZES)):
+            raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with a floating-point constant")
+        if not constant.is_float and self.kind == "float":
+            raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with an integer")
+        value = constant.value
+        if constant.is_float:
             value = constant.bits32 if size == 4 else constant.bits64
-        else:
-            raise PtxError(at, f"type .{self.variable.type} takes no floating-point initialiser; use .b16 and a bit pattern")
         self.data += (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+
+    def is_float(self) -> bool:
+        """The elements are .f32 or .f64, of which there are literals."""
+        return self.kind == "float" and self.variable.type in FLOATS
 
     def symbol(self, mask: int) -> None:
         """``name``, ``name+4``, ``generic(name)+4``."""
         lexer = self.lexer
         at = lexer.at
-        generic = lexer.value == "generic" and lexer.text.startswith("(", lexer.after)
+        generic = lexer.value == "generic" and Lexer(lexer.text, lexer.after, lexer.end).is_punct("(")
         if generic:
             lexer.advance()
             lexer.advance()
+            at = lexer.at
         name = lexer.identifier("the name of a variable or function")
         entity = self.scope.lookup(name)
         if entity is None:
             raise PtxError(at, f"name '{name}' is not declared")
         if entity.kind not in (SYMBOL, FUNCTION) or (entity.kind == SYMBOL and entity.type not in ("global", "const")):
             raise PtxError(at, f"'{name}' has no address that an initialiser could take")
-        addend = 0
-        if lexer.value in ("+", "-") and generic is False:
-            addend = self.addend()
         if generic:
-            addend += self.addend()
             lexer.expect(")")
-            addend += self.addend()
-        if mask == 0 and self.element < 4:
-            raise PtxError(at, f"an address does not fit type .{self.variable.type}")
+        if entity.kind == FUNCTION and (generic or lexer.is_punct("+")):
+            raise PtxError(at, f"'{name}' is a function: its address is taken as it is")
+        addend = self.addend()
+        wanted = MASKED if mask and self.element == 1 else PLAIN
+        if self.variable.type not in wanted:
+            what = "a byte of an address" if mask else "an address"
+            raise PtxError(at, f"{what} needs type {' or '.join('.' + t for t in wanted)}, not .{self.variable.type}")
         self.relocs.append(InitSymbol(len(self.data), self.element, entity.handle, addend, generic, mask))
         self.data += bytes(self.element)
 
     def addend(self) -> int:
-        """``+ constant`` or ``- constant``; 0 when there is none."""
+        """``+ constant``; 0 when there is none."""
         lexer = self.lexer
-        if lexer.is_punct("+"):
-            lexer.advance()
-        elif not lexer.is_punct("-"):
+        if not lexer.take("+"):
             return 0
         constant = expression(lexer)
         if constant.is_float:

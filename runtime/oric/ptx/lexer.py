@@ -12,16 +12,19 @@ NUMBER: Final = 3
 STRING: Final = 4
 PUNCT: Final = 5
 BAD: Final = 6
+WARP_SIZE_NAME: Final = "WARP_SZ"
+WARP_SIZE: Final = 32
+NO_NAMES: Final = frozenset({"_", "$", "%", WARP_SIZE_NAME})
 
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
-_LINE_MARKER: Final = r'(?<![^\n])\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
+_LINE_MARKER: Final = r'\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
 SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|[\f\v]++)*+"
 _SKIP: Final = re.compile(SPACE)
 _TOKEN: Final = re.compile(
     r"(?P<ident>[A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
     r"|(?P<number>0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|(?:\d++\.\d*+|\.\d++)(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
     r"|(?P<dot>\.[A-Za-z_]\w*+(?:::\w++)*+)"
-    r'|(?P<string>"[^"\n]*+")'
+    r'|(?P<string>"[^"]*+")'
     r"|(?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.])",
     re.ASCII,
 )
@@ -36,6 +39,14 @@ class PtxError(Exception):
         self.at = at
         self.message = message
         self.notes = notes
+        self.earlier = -1  # place of what the message says exists already
+
+
+def again(at: int, message: str, earlier: int) -> PtxError:
+    """The error for something at ``at`` that stands in the way of what was declared at ``earlier``."""
+    error = PtxError(at, message)
+    error.earlier = earlier
+    return error
 
 
 class Lexer:
@@ -130,8 +141,17 @@ class Lexer:
         self.advance()
         return value
 
+    def name(self, what: str) -> str:
+        """Pass over a name that a declaration introduces: an identifier that means nothing else."""
+        if self.value in NO_NAMES:
+            raise self.expected(what)
+        return self.identifier(what)
+
     def integer(self, what: str) -> int:
-        """Pass over a plain integer literal and return its value."""
+        """Pass over a plain integer literal (or ``WARP_SZ``) and return its value."""
+        if self.kind == IDENT and self.value == WARP_SIZE_NAME:
+            self.advance()
+            return WARP_SIZE
         if self.kind != NUMBER:
             raise self.expected(what)
         value = integer_value(self.value, self.at)

@@ -11,6 +11,8 @@ from typing import Final
 
 from oric_tables.ptx_index import SPECIAL, TYPES
 
+from oric.support.diagnostics import NotSupported
+
 from . import builder as b
 from . import classes as cl
 from .builder import Operand
@@ -34,9 +36,12 @@ _LABELS: Final = re.compile(
 )
 MAX_NESTING: Final = 20
 MAX_VECTOR: Final = 256
+MAX_ADDRESS_BITS: Final = 64
 # Class of a register -> class of an address on it.
 _ADDRESS_CLASSES: Final = {
-    cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_) for type_, row in TYPES.items() if row[2]
+    cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_)
+    for type_, row in TYPES.items()
+    if row[2] and row[1] <= MAX_ADDRESS_BITS
 }
 
 Found = tuple[Operand, int]
@@ -211,7 +216,7 @@ class OperandReader:
         entity = self.scope.lookup(name)
         if entity is None:
             raise self.unknown(name, at)
-        if entity.kind == REGISTER and entity.vector == 1:
+        if entity.kind == REGISTER and entity.vector == 1 and TYPES[entity.type][1] <= MAX_ADDRESS_BITS:
             return (b.ADDR_REG, entity.handle, offset), cl.class_id(cl.C_ADDR_REG, entity.type)
         if entity.kind == SYMBOL:
             return (b.ADDR_SYM, entity.handle, offset), cl.class_id(cl.C_ADDR_SYM, entity.type)
@@ -243,7 +248,7 @@ class OperandReader:
                 lexer.advance()
             return self.special(name[1:] + component, at)
         if entity is None:
-            if name[0] == "%":
+            if name[0] == "%" and not self.is_label(name):
                 raise self.unknown(name, at)
             return (b.LABEL, self.label(name, at)), cl.LABEL_CLASS
         if entity.kind == REGISTER:
@@ -257,11 +262,24 @@ class OperandReader:
         if entity.kind == FUNCTION:
             return (b.SYM, entity.handle, 0), cl.class_id(cl.C_SYM, "func")
         if lexer.is_punct("["):
-            lexer.advance()
-            constant = expression(lexer)
-            lexer.expect("]")
-            return (b.ADDR_SYM, entity.handle, constant.value), cl.class_id(cl.C_ADDR_SYM, entity.type)
+            return (b.ADDR_SYM, entity.handle, self.element(lexer, entity)), cl.class_id(cl.C_ADDR_SYM, entity.type)
         return (b.SYM, entity.handle, self.offset(lexer)), cl.class_id(cl.C_SYM, entity.type)
+
+    def element(self, lexer: Lexer, entity: Entity) -> int:
+        """The offset in bytes of ``[index]`` behind the name of an array."""
+        at, variable = lexer.at, entity.info
+        if not variable.dims:
+            raise PtxError(at, f"'{variable.name}' is no array")
+        lexer.advance()
+        if lexer.kind == IDENT and self.scope.lookup(lexer.value) is not None:
+            raise NotSupported(f"{variable.name}[{lexer.value}]", at)
+        at = lexer.at
+        constant = expression(lexer)
+        if constant.is_float:
+            raise PtxError(at, "an index is an integer")
+        lexer.expect("]")
+        size: int = TYPES[variable.type][1] // 8 * variable.vector
+        return constant.value * size
 
     def register(self, lexer: Lexer, entity: Entity, name: str) -> Found:
         """A register, an element of a vector register, a part of a register, or a whole vector register."""
@@ -274,6 +292,10 @@ class OperandReader:
                 return (b.SELECT, (b.REG, entity.handle), component[1:]), cl.class_id(cl.C_PART, entity.type)
             raise PtxError(at, f"register '{name}' has no component '{component}'")
         if entity.vector == 1:
+            if lexer.is_punct("+"):
+                at = lexer.at
+                self.offset(lexer)
+                raise NotSupported(f"{name}{lexer.text[at : lexer.at].strip()}")
             return register_operand(entity)
         class_ = cl.class_id(cl.C_REG, entity.type)
         nodes = tuple((b.REG, entity.handle + i) for i in range(entity.vector))
@@ -324,6 +346,13 @@ class OperandReader:
                 stack.pop()
                 if not stack:
                     break
+
+    def is_label(self, name: str) -> bool:
+        """A label of this name stands before."""
+        scope: Scope | None = self.scope
+        while scope is not None and name not in scope.labels:
+            scope = scope.parent
+        return scope is not None
 
     def is_pending(self, name: str) -> bool:
         """A label of this name was used but stands nowhere yet."""

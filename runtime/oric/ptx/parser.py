@@ -12,13 +12,23 @@ from oric.support.diagnostics import CompileError, Diagnostics, NotSupported
 
 from .body import Body
 from .builder import Builder, ModuleHeader
-from .declarations import LINKAGE, VARIABLE_SPACES, Declarations
-from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError
-from .scopes import FUNCTION, Scope
+from .declarations import LINKAGE, VARIABLE_SPACES, Declarations, TypeSpec
+from .headers import Headers, nearest, signature_of
+from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError, again
+from .scopes import FUNCTION, Entity, Scope
+from .sections import DWARF_LINE, dwarf_line, read_section
 from .state import State
 
 _VERSION: Final = re.compile(r"(\d{1,3})\.(\d{1,3})\Z")
 _NEWEST: Final = max(VERSIONS)
+_VIRTUAL: Final = "compute_"  # a virtual architecture: the target sm_NN with the same number
+_FIRST_ADDRESS_SIZE: Final = 23  # PTX version * 10
+_FIRST_ALIAS: Final = 63
+_ALIAS_SM: Final = 30
+_MODULE_WORDS: Final = dict.fromkeys(
+    ("version", "target", "address_size", "file", "section", "pragma", "alias", "entry", "func", "global", "const", "shared",
+     "extern", "visible", "weak", "common", "align", "attribute")
+)  # fmt: skip
 
 
 def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: Diagnostics) -> None:
@@ -44,12 +54,18 @@ def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: 
 class ModuleParser:
     """Reads a whole module."""
 
-    __slots__ = ("declarations", "scope", "state")
+    __slots__ = ("aliases", "debug_at", "declarations", "files", "headers", "labels", "scope", "sections", "state")
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.declarations = Declarations(state)
+        self.headers = Headers(state, self.declarations)
         self.scope = Scope(None, 0)
+        self.files: dict[int, int] = {}  # number of a .file -> its place
+        self.labels: dict[str, int] = {}  # labels in sections -> their places
+        self.debug_at = -1  # place of the target option 'debug'
+        self.sections = 0
+        self.aliases: dict[str, int] = {}  # functions that are aliases -> the place that says so
 
     def run(self) -> None:
         """Read header and statements up to the end of the text."""
@@ -62,10 +78,19 @@ class ModuleParser:
         position = lexer.at
         while position < len(self.state.text):
             position = self.step(position)
+        self.check_debug()
         try:
             self.state.builder.end_module()
         except NotSupported as missing:
             self.state.not_supported(missing.what, missing.offset)
+
+    def check_debug(self) -> None:
+        """What debug data must be there once all is read."""
+        for name, at in self.state.section_labels.items():
+            if name not in self.labels:
+                self.state.report(PtxError(at, f"no section defines the label '{name}'"))
+        if self.debug_at >= 0 and not self.sections:
+            self.state.report(PtxError(self.debug_at, "target option 'debug', but the module has no section with debug data"))
 
     def step(self, position: int) -> int:
         """One module-level statement; returns where the next one begins."""
@@ -92,35 +117,65 @@ class ModuleParser:
         if not lexer.take_dot(".version"):
             raise lexer.expected("'.version' at the beginning of the module")
         version = self.version(lexer)
-        if not lexer.take_dot(".target"):
-            raise lexer.expected("'.target' behind '.version'")
-        target_at, target = lexer.at, lexer.identifier("a target such as sm_90")
-        if target not in TARGETS:
-            raise PtxError(target_at, f"unknown target '{target}'", *_nearest(target))
-        least = TARGETS[target][3]
-        if version[0] * 10 + version[1] < least:
-            wanted = f"{target} needs PTX version {least // 10}.{least % 10} or later"
-            raise PtxError(target_at, f"{wanted}, the module says {version[0]}.{version[1]}")
-        options = []
-        while lexer.take(","):
-            option_at = lexer.at
-            options.append(lexer.identifier("a target option"))
-            if options[-1] not in TARGET_OPTIONS:
-                raise PtxError(option_at, f"unknown target option '{options[-1]}'")
         self.state.version = version[0] * 10 + version[1]
-        self.state.set_target(target)
+        if lexer.kind != DOT_WORD or lexer.value != ".target":
+            raise lexer.expected("'.target' behind '.version'")
+        options: list[str] = []
+        while lexer.take_dot(".target"):
+            self.target(lexer, options)
         self.state.texmode = "independent" if "texmode_independent" in options else "unified"
-        self.check_target(target, target_at)
         size = 32
+        size_at = lexer.at
         if lexer.take_dot(".address_size"):
+            self.state.gate("'.address_size'", _FIRST_ADDRESS_SIZE, 0, (), size_at)
             size_at, size = lexer.at, lexer.integer("32 or 64")
             if size not in (32, 64):
                 raise PtxError(size_at, f"address size is 32 or 64, found {size}")
-        header = ModuleHeader(version, target, tuple(options), size, at)
+            if size == 32:
+                self.state.report(PtxError(size_at, "32-bit addresses are supported no more; write '.address_size 64'"))
+        header = ModuleHeader(version, self.state.target, tuple(options), size, at)
         try:
             self.state.builder.module(header)
         except NotSupported as error:
             self.state.not_supported(error.what, error.at(at))
+
+    def target(self, lexer: Lexer, options: list[str]) -> None:
+        """``sm_90, debug`` behind ``.target``; the last of several targets counts."""
+        self.state.set_target(self.target_name(lexer))
+        while lexer.take(","):
+            if lexer.value in TARGETS or lexer.value.startswith(_VIRTUAL):
+                self.state.set_target(self.target_name(lexer))
+            else:
+                self.target_option(lexer, options)
+
+    def target_name(self, lexer: Lexer) -> str:
+        """A target that the module's version has; ``compute_90`` is sm_90."""
+        at, written = lexer.at, lexer.identifier("a target such as sm_90")
+        name = f"sm_{written.removeprefix(_VIRTUAL)}" if written.startswith(_VIRTUAL) else written
+        if name not in TARGETS:
+            raise PtxError(at, f"unknown target '{written}'", *_nearest(written))
+        least, have = TARGETS[name][3], self.state.version
+        if have < least:
+            wanted = f"{written} needs PTX version {least // 10}.{least % 10} or later"
+            raise PtxError(at, f"{wanted}, the module says {have // 10}.{have % 10}")
+        self.check_target(name, at)
+        return name
+
+    def target_option(self, lexer: Lexer, options: list[str]) -> None:
+        """A word beside the target."""
+        at, name = lexer.at, lexer.identifier("a target option")
+        if name not in TARGET_OPTIONS:
+            raise PtxError(at, f"unknown target option '{name}'")
+        ptx, below, excluded = TARGET_OPTIONS[name]
+        self.state.gate(f"target option '{name}'", ptx, 0, (), at)
+        if below and self.state.sm >= below:
+            raise PtxError(at, f"target option '{name}' is for targets below sm_{below}, the module says {self.state.target}")
+        for other in excluded:
+            if other in options:
+                raise PtxError(at, f"target options '{other}' and '{name}' exclude each other")
+        if name == "debug":
+            self.debug_at = at
+        options.append(name)
 
     def version(self, lexer: Lexer) -> tuple[int, int]:
         """The number behind ``.version``."""
@@ -156,6 +211,9 @@ class ModuleParser:
         """One module-level statement; returns the offset behind it."""
         if lexer.kind == END:
             return len(lexer.text)
+        if lexer.text.startswith(DWARF_LINE, lexer.at):
+            dwarf_line(lexer, self.state)
+            return lexer.at
         if lexer.kind != DOT_WORD:
             raise lexer.expected("a directive")
         linkage, linkage_at = "", lexer.at
@@ -164,14 +222,16 @@ class ModuleParser:
                 raise PtxError(lexer.at, f"'.{linkage}' and '{lexer.value}' exclude each other")
             linkage = lexer.value[1:]
             lexer.advance()
+        before = TypeSpec()
+        self.declarations.modifiers(lexer, before)
         word, at = lexer.value, lexer.at
-        if lexer.kind != DOT_WORD:
+        if lexer.kind != DOT_WORD or ((before.align or before.attributes) and word not in VARIABLE_SPACES):
             raise lexer.expected("a state space, '.entry' or '.func'")
         if word in (".entry", ".func"):
             lexer.advance()
             return self.function(lexer, word == ".entry", linkage, linkage_at)
         if word in VARIABLE_SPACES:
-            self.variable(lexer, word, linkage, at)
+            self.variable(lexer, word, linkage, at, before)
         elif word == ".reg":
             raise PtxError(at, "registers are declared in functions, not at module level")
         elif linkage:
@@ -180,27 +240,27 @@ class ModuleParser:
             self.other(lexer, word, at)
         return lexer.at
 
-    def variable(self, lexer: Lexer, word: str, linkage: str, at: int) -> None:
+    def variable(self, lexer: Lexer, word: str, linkage: str, at: int, before: TypeSpec) -> None:
         """A module-level variable."""
         if word in (".local", ".param", ".tex"):
             raise PtxError(at, f"variables in {word} cannot be declared at module level")
         if linkage == "common" and word != ".global":
             raise PtxError(at, "'.common' is for variables in .global")
         lexer.advance()
-        self.declarations.variables(lexer, self.scope, word[1:], linkage, in_function=False)
+        self.declarations.variables(lexer, self.scope, word[1:], linkage, False, before)
 
     def function(self, lexer: Lexer, is_entry: bool, linkage: str, at: int) -> int:
         """A function's header and body."""
         if linkage == "common":
             raise PtxError(at, "'.common' is for variables in .global")
-        function = self.declarations.header(lexer, is_entry, linkage)
+        function = self.headers.header(lexer, is_entry, linkage)
         if lexer.is_punct("{"):
             function.has_body = True
         elif not lexer.is_punct(";"):
             raise lexer.expected("'{' or ';'")
         body_at = lexer.after
         try:
-            entity = self.declarations.enter_function(self.scope, function)
+            entity = self.headers.enter_function(self.scope, function)
         except PtxError as error:
             if not function.has_body:
                 raise
@@ -213,61 +273,88 @@ class ModuleParser:
         if not function.has_body:
             lexer.advance()
             return lexer.at
-        return Body(self.state, self.declarations, self.scope, function).read(entity.handle, body_at)
+        return Body(self.state, self.headers, self.scope, function).read(entity.handle, body_at)
 
     def other(self, lexer: Lexer, word: str, at: int) -> None:
         """Directives that are neither variables nor functions."""
         builder = self.state.builder
         if word == ".file":
-            lexer.advance()
-            index = lexer.integer("a file number")
-            name = lexer.string("a file name")
-            while lexer.take(","):
-                lexer.integer("a number")
-            builder.file(index, name, at)
+            self.file(lexer, at)
         elif word == ".section":
-            self.section(lexer, at)
+            lexer.advance()
+            self.sections += 1
+            name, text = read_section(lexer, self.labels)
+            builder.section(name, text, at)
         elif word == ".pragma":
             lexer.advance()
-            for text in self.declarations.pragma_strings(lexer, "module"):
+            for text in self.headers.pragma_strings(lexer, "module"):
                 builder.pragma(text, at)
         elif word == ".alias":
+            self.alias(lexer, at)
+        elif word == ".target":
             lexer.advance()
-            name_at = lexer.at
-            name = self.known_function(lexer)
-            lexer.expect(",")
-            target = self.known_function(lexer)
-            lexer.expect(";")
-            builder.alias(name, self.scope.names[target].handle, name_at)
+            self.target(lexer, [])
         elif word == ".loc":
             raise PtxError(at, "'.loc' stands in function bodies")
         else:
-            raise PtxError(at, f"unknown directive '{word}'")
+            raise PtxError(at, f"unknown directive '{word}'", *nearest(word, _MODULE_WORDS))
 
-    def known_function(self, lexer: Lexer) -> str:
-        """The name of a declared function."""
+    def file(self, lexer: Lexer, at: int) -> None:
+        """``.file 1 "a.cu", TIME, SIZE``."""
+        lexer.advance()
+        index_at = lexer.at
+        index = lexer.integer("a file number")
+        if index >> 32:
+            raise PtxError(index_at, f"file number {index} does not fit 32 bits")
+        if index in self.files:
+            raise again(index_at, f"file number {index} is given twice", self.files[index])
+        self.files[index] = index_at
+        name = lexer.string("a file name")
+        if lexer.take(","):
+            lexer.integer("a time")
+            if lexer.take(","):
+                lexer.integer("a size")
+        self.state.builder.file(index, name, at)
+
+    # -- aliases -------------------------------------------------------------------------------------------
+
+    def alias(self, lexer: Lexer, at: int) -> None:
+        """``.alias name, function;``."""
+        lexer.advance()
+        name_at = lexer.at
+        name, entity = self.known_function(lexer)
+        lexer.expect(",")
+        target_at = lexer.at
+        target, aliased = self.known_function(lexer)
+        lexer.expect(";")
+        self.state.gate("'.alias'", _FIRST_ALIAS, _ALIAS_SM, (), at)
+        self.check_alias(name, entity.info, name_at, target, aliased.info, target_at)
+        self.aliases[name] = name_at
+        self.state.builder.alias(name, aliased.handle, name_at)
+
+    def check_alias(self, name: str, function: Any, at: int, target: str, aliased: Any, target_at: int) -> None:
+        """``name`` can stand for the function ``target``."""
+        if name == target:
+            raise PtxError(target_at, f"'{name}' cannot be an alias of itself")
+        if name in self.aliases:
+            raise again(at, f"'{name}' is an alias already", self.aliases[name])
+        if function.has_body:
+            raise again(at, f"'{name}' is defined: it cannot be an alias", function.loc)
+        if aliased.is_entry:
+            raise PtxError(target_at, f"'{target}' is an entry: it cannot have an alias")
+        if aliased.linkage == "weak":
+            raise PtxError(target_at, f"'{target}' is weak: it cannot have an alias")
+        if signature_of(function) != signature_of(aliased):
+            raise PtxError(at, f"'{name}' and '{target}' have other parameters")
+
+    def known_function(self, lexer: Lexer) -> tuple[str, Entity]:
+        """A declared function."""
         at = lexer.at
         name = lexer.identifier("a function name")
         entity = self.scope.names.get(name)
         if entity is None or entity.kind != FUNCTION:
             raise PtxError(at, f"function '{name}' is not declared")
-        return name
-
-    def section(self, lexer: Lexer, at: int) -> None:
-        """``.section NAME { ... }``: handed on as text."""
-        lexer.advance()
-        if lexer.kind != DOT_WORD:
-            raise lexer.expected("a section name")
-        name = lexer.value
-        lexer.advance()
-        if not lexer.is_punct("{"):
-            raise lexer.expected("'{'")
-        begin = lexer.after
-        end = lexer.text.find("}", begin)
-        if end < 0:
-            raise PtxError(lexer.at, f"section '{name}' is not closed")
-        self.state.builder.section(name, lexer.text[begin:end], at)
-        lexer.move(end + 1)
+        return name, entity
 
 
 def _nearest(name: str) -> tuple[str, ...]:

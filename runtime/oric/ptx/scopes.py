@@ -6,13 +6,15 @@ from typing import Any, Final
 
 from . import classes as cl
 from .builder import REG, Operand
-from .lexer import PtxError
+from .lexer import again
 
 REGISTER: Final = 0
 SYMBOL: Final = 1
 FUNCTION: Final = 2
 TABLE_NAME: Final = 3
 
+DIGITS: Final = "0123456789"
+MAX_DIGITS: Final = 12  # of the number in a register's name, with zeros in front
 MAX_REGISTERS: Final = 1 << 24  # per function; more is no program but an accident
 
 
@@ -57,13 +59,14 @@ class Scope:
     """One level of names. ``nodes`` and ``classes`` remember the operand texts met in this scope."""
 
     __slots__ = ("classes", "depth", "label_names", "labels", "missed", "names", "nodes", "opened_at", "parent", "pending",
-                 "prefixes", "ranges", "resolver")  # fmt: skip
+                 "places", "prefixes", "ranges", "resolver")  # fmt: skip
 
     def __init__(self, parent: Scope | None, opened_at: int, resolver: Any = None) -> None:
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.opened_at = opened_at
         self.names: dict[str, Entity] = {}
+        self.places: dict[str, int] = {}  # name or prefix of a range -> offset of its declaration
         self.ranges: dict[str, tuple[int, int, str, int]] = {}  # prefix -> first handle, count, type, class
         self.prefixes: set[str] = set()  # what is left of single names without their trailing digits
         self.labels: dict[str, int] = {}
@@ -88,12 +91,26 @@ class Scope:
 
     def in_range(self, name: str) -> Entity | None:
         """A register of a parameterised declaration: ``%r17`` of ``%r<100>``."""
-        for cut in range(max(len(name.rstrip("0123456789")), len(name) - 9), len(name)):
-            row = self.ranges.get(name[:cut])
-            number = name[cut:]
-            if row is not None and (number == "0" or number[0] != "0") and int(number) < row[1]:
-                return Entity(REGISTER, row[0] + int(number), row[2])
+        prefix = name.rstrip(DIGITS)
+        row = self.ranges.get(prefix)
+        if row is not None and 0 < len(name) - len(prefix) < MAX_DIGITS:
+            number = int(name[len(prefix) :])
+            if number < row[1]:
+                return Entity(REGISTER, row[0] + number, row[2])
         return None
+
+    def check_free(self, name: str, at: int) -> None:
+        """Check that a name is new in this scope.
+
+        Raises:
+            PtxError: it exists; a note says where.
+        """
+        if name in self.names:
+            raise again(at, f"'{name}' is declared twice in this scope", self.places[name])
+        if self.ranges and self.in_range(name) is not None:
+            raise again(at, f"'{name}' is declared twice in this scope", self.places[f"{name.rstrip(DIGITS)}<>"])
+        if name in self.labels and name not in self.pending:
+            raise again(at, f"'{name}' is declared twice in this scope", self.places[name])
 
     def declare(self, name: str, entity: Entity, at: int) -> None:
         """Add a name.
@@ -101,9 +118,9 @@ class Scope:
         Raises:
             PtxError: it exists in this scope.
         """
-        if name in self.names or (self.ranges and self.in_range(name) is not None):
-            raise PtxError(at, f"'{name}' is declared twice in this scope")
+        self.check_free(name, at)
         self.names[name] = entity
+        self.places[name] = at
         self.prefixes.add(name.rstrip("0123456789"))
         self.forget()
 
@@ -114,16 +131,19 @@ class Scope:
             PtxError: one of them exists in this scope.
         """
         if prefix in self.ranges:
-            raise PtxError(at, f"'{prefix}<...>' is declared twice in this scope")
-        if prefix.rstrip("0123456789") in self.prefixes:
+            raise again(at, f"'{prefix}<...>' is declared twice in this scope", self.places[f"{prefix}<>"])
+        if prefix.rstrip(DIGITS) in self.prefixes:
             for name in self.names:
                 digits = name[len(prefix) :]
                 if name.startswith(prefix) and digits.isdigit() and (digits == "0" or digits[0] != "0") and int(digits) < count:
-                    raise PtxError(at, f"'{prefix}<{count}>' declares '{name}' again")
+                    raise again(at, f"'{prefix}<{count}>' declares '{name}' again", self.places[name])
         class_ = cl.class_id(cl.C_REG, type_)
+        self.places[f"{prefix}<>"] = at
         self.ranges[prefix] = (first, count, type_, class_)
         self.forget()
-        if count <= likely:
+        if (
+            count <= likely and prefix[-1] not in DIGITS
+        ):  # the digits at the end of a name are all its number: no name is in r1<5>
             nodes = {f"{prefix}{i}": (REG, first + i) for i in range(count)}
             self.nodes.update(nodes)
             self.classes.update(dict.fromkeys(nodes, class_))

@@ -13,6 +13,7 @@ from .builder import Builder
 from .lexer import PtxError
 
 _LONG_WORD: Final = r"[^\s']{80,}"
+_LOC: Final = re.compile(r"\.loc[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})", re.ASCII)
 
 
 class State:
@@ -25,8 +26,8 @@ class State:
         statement_at: offset of the statement at hand.
     """
 
-    __slots__ = ("builder", "compile_target", "diag", "sm", "sm_suffix", "statement_at", "target", "texmode", "text",
-                 "version")  # fmt: skip
+    __slots__ = ("builder", "compile_target", "diag", "places", "places_until", "section_labels", "sm", "sm_suffix",
+                 "statement_at", "target", "texmode", "text", "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
         self.text = text
@@ -39,13 +40,19 @@ class State:
         self.sm_suffix = ""
         self.texmode = "unified"
         self.statement_at = 0
+        self.places: set[tuple[int, int, int]] = set()  # of the .loc up to the offset places_until
+        self.places_until = 0
+        self.section_labels: dict[str, int] = {}  # labels of sections that .loc names -> first such place
 
     def report(self, error: PtxError) -> None:
         """Turn a mistake into a diagnostic."""
         message = error.message
         if len(message) > 400:
             message = re.sub(_LONG_WORD, lambda m: m[0][:60] + "...", message)
-        self.diag.error(message, error.at, *error.notes)
+        notes = error.notes
+        if error.earlier >= 0:
+            notes += (f"the first declaration is in line {self.text.count(chr(10), 0, error.earlier) + 1}",)
+        self.diag.error(message, error.at, *notes)
 
     def not_supported(self, what: str, at: int) -> None:
         """Report legal PTX that cannot be compiled yet."""
@@ -69,6 +76,13 @@ class State:
         if arch and self.target not in arch:
             names = ", ".join(arch[:4]) + (" ..." if len(arch) > 4 else "")
             raise PtxError(at, f"{what} needs target {names}; the module says {self.target}")
+
+    def seen_place(self, place: tuple[int, int, int], until: int) -> bool:
+        """A ``.loc`` with this file, line and column stands before ``until``: looked up only for the few that are asked for."""
+        for match in _LOC.finditer(self.text, self.places_until, until):
+            self.places.add((int(match[1]), int(match[2]), int(match[3])))
+        self.places_until = max(until, self.places_until)
+        return place in self.places
 
     def set_target(self, name: str) -> None:
         """Remember the module's target."""
