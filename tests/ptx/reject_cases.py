@@ -1,9 +1,9 @@
 """Reader of the files in tests/ptx/reject: broken modules with the errors that they must give.
 
-A case is ``=== name``, the text, ``---``, the expected lines ``LINE:COL: error: MESSAGE`` and ``ptxas: LINE``, what ptxas 13.0.88
-says of it: the line of its first error, 0 when it gives none, ``accepts`` when it takes the module. In the text a line
-``@header`` stands for the three header lines, ``@kernel`` for them, an entry's opening and some registers (closed by ``@end``), so that
-cases stay short; line numbers count in the text as expanded.
+A case is ``=== name``, the text, ``---``, the expected lines ``LINE:COL: error: MESSAGE`` and ``ptxas: LINE``, what ptxas
+13.0.88 says of it: the line of its first error, 0 when it gives none, ``accepts`` when it takes the module. In the text a
+line ``@header`` stands for the three header lines, ``@kernel`` for them, an entry's opening and some registers (closed by
+``@end``), so that cases stay short; line numbers count in the text as expanded.
 """
 
 import contextlib

@@ -140,11 +140,11 @@ class Initializer:
     def put(self, constant: Constant, at: int) -> None:
         """Append a constant in the variable's type."""
         size, type_ = self.element, self.variable.type
-        if self.kind == "float" and not self.is_float():
+        if self.kind not in ("int", "bits") and not self.is_float():
             raise PtxError(at, f"variables of type .{type_} take no initial value; use .b{8 * size} and a bit pattern")
         if constant.is_float and not (self.is_float() or (self.kind == "bits" and size in FLOAT_SIZES)):
             raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with a floating-point constant")
-        if not constant.is_float and self.kind == "float":
+        if not constant.is_float and self.is_float():
             raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with an integer")
         value = constant.value
         if constant.is_float:
@@ -168,7 +168,7 @@ class Initializer:
         entity = self.scope.lookup(name)
         if entity is None:
             raise PtxError(at, f"name '{name}' is not declared")
-        if entity.kind not in (SYMBOL, FUNCTION) or (entity.kind == SYMBOL and entity.type not in ("global", "const")):
+        if entity.kind not in (SYMBOL, FUNCTION) or (entity.kind == SYMBOL and entity.info.space not in ("global", "const")):
             raise PtxError(at, f"'{name}' has no address that an initialiser could take")
         if generic:
             lexer.expect(")")
