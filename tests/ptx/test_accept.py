@@ -110,7 +110,7 @@ def oddity(line: str) -> str:
 
 @pytest.mark.parametrize("line", ODDITIES)
 def test_oddities(line):
-    assert reject_cases.errors_of(oddity(line)) == ""
+    assert ": error: " not in reject_cases.errors_of(oddity(line))
 
 
 def test_there_are_oddities():

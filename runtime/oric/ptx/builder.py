@@ -191,8 +191,8 @@ class Variable:
         loc: place of the name.
     """
 
-    __slots__ = ("align", "attributes", "dims", "fields", "formal", "in_function", "init", "linkage", "loc", "name", "ptr", "relocs",
-                 "size", "space", "type", "vector")  # fmt: skip
+    __slots__ = ("align", "attributes", "dims", "fields", "formal", "in_function", "init", "linkage", "loc", "name", "ptr",
+                 "relocs", "size", "space", "type", "vector")  # fmt: skip
 
     def __init__(self, name: str, space: str, type_: str, vector: int, dims: tuple[int, ...], size: int, align: int,
                  loc: int) -> None:  # fmt: skip
