@@ -28,9 +28,10 @@ BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})
 _FIXED_TYPES = frozenset({"imm", "label", "table"})
 
-_WORD = re.compile(r"(\{)?\.([A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)(\})?")
+_WORD = re.compile(r"(\{)?\.([A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)(!)?(\})?")
 _OPERAND = re.compile(
-    r"(?P<name>[a-z][a-z0-9]*)(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?(?:\*(?P<count>\w+(?:\.[a-z])?(?:[*/]\d+)?))?(?P<flags>(?:[-+][a-z]+)*)"
+    r"(?P<name>[a-z][a-z0-9]*)(?P<part>\.\w+|\{\.\w+\})?(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?"
+    r"(?:\*(?P<count>\w+(?:\.[a-z])?(?:[*/]\d+)?))?(?P<flags>(?:[-+][a-z]+)*)"
     r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\w+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
 )
 _COUNT = re.compile(r"(\w+)(?:\.([a-z]))?(?:([*/])(\d+))?\Z")
@@ -59,6 +60,7 @@ class Operand:
     pair: Operand | None = None
     pair_optional: bool = False
     choices: tuple[int, ...] = ()
+    part: str = ""
     count: int | str = 0
     rest: tuple[Operand, ...] = ()
 
@@ -302,7 +304,7 @@ class _Reader:
         return {name: gate for name, gate in gates_of(self.path, rows, self.all_types).items() if name in optional}
 
     def read_words(self, head: str, row: dict[str, Any]) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
-        """The slots of a mnemonic; words of the instruction's own name get fields that begin with a dot."""
+        """The slots of a mnemonic; words of the instruction's own name and ``.word!`` get fields that begin with a dot."""
         own = self.name.split(".")
         base = own.pop(0)
         if not head.startswith(base) or head[len(base) : len(base) + 1] not in ("", ".", "{"):
@@ -311,18 +313,19 @@ class _Reader:
         position = len(base)
         while position < len(head):
             match = _WORD.match(head, position)
-            if match is None or bool(match[1]) != bool(match[3]):
+            if match is None or bool(match[1]) != bool(match[4]):
                 raise self.error(f"syntax '{head}': cannot read '{head[position:]}'")
-            words.append((match[2], match[1] is None))
+            words.append((match[2], match[1] is None, match[3] is not None))
             position = match.end()
-        typed = [w for w, _ in words if w in self.types or w in ("type", *_TYPE_FIELDS)]
+        typed = [w for w, _, _ in words if w in self.types or w in ("type", *_TYPE_FIELDS)]
         out: list[tuple[str, tuple[str, ...], bool]] = []
-        for word, required in words:
+        for word, required, in_place in words:
             if word in own and required:
                 own.remove(word)
                 out.append(("." + word, (word,), True))
                 continue
-            out.append((self.field_of(word, typed), self.values_of(word, row), required))
+            field = "." + word if in_place else self.field_of(word, typed)
+            out.append((field, self.values_of(word, row), required))
         if own:
             raise self.error(f"syntax '{head}' lacks '.{own[0]}' of the name")
         return tuple(out)
@@ -411,7 +414,17 @@ class _Reader:
         if count:
             mask |= BIT["vec"] | self.vectors
         mask = sum(BIT[flag] for flag in self.flags(match["flags"], text, mask))
-        return Operand(name, type_, mask, optional, bounds, choices=choices, count=count)
+        part, mask = self.part_of(match["part"] or "", mask)
+        return Operand(name, type_, mask, optional, bounds, choices=choices, part=part, count=count)
+
+    def part_of(self, text: str, mask: int) -> tuple[str, int]:
+        """``d.lane``, ``a{.lane}``: the set of parts, and the mask with ``part``; without ``reg`` where the part is needed."""
+        if not text:
+            return "", mask
+        name = text.strip("{.}")
+        if name not in self.all_types["parts"]:
+            raise self.error(f"types.yaml has no set of parts '{name}'")
+        return name, mask | BIT["part"] if text[0] == "{" else (mask | BIT["part"]) & ~(BIT["reg"] | BIT["imm"])
 
     def limit_of(self, text: str) -> int:
         """The greatest value of an immediate: digits or an integer column of the form."""

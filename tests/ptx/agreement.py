@@ -35,6 +35,8 @@ INDEPENDENT = ", texmode_independent"
 OBJECTS = ".global .texref tex0;\n.global .surfref srf0;\n"
 SAMPLER = ".global .samplerref smp0;\n"
 MOST = 2_000  # neighbours of one instruction that are asked; of more, a choice that is always the same
+OLDEST = 75  # ptxas makes code for this SM and newer ones; modules for older ones it takes and checks all the same
+FIRST_WIDE = 30  # from here on there are 64 bit addresses and tables of branch targets
 PTXAS = shutil.which("ptxas")
 _LINE = re.compile(r"line (\d+); (error|fatal)\s*: (.*)")
 _EXTRA = ("sat", "ftz", "approx", "v2", "sync", "global", "rn", "u32", "f64", "b16", "aligned", "relaxed", "L2::cache_hint")
@@ -60,11 +62,19 @@ class Verdict:
 
 def module(version: str, target: str, lines: Iterable[str]) -> tuple[str, int]:
     """A module with one instruction a line, and the number of the first one's line; options may stand behind the target."""
-    registers = declarations(int(version.replace(".", "")))
+    sm = number(target)
+    registers = declarations(int(version.replace(".", "")), sm)
+    size = ".address_size 64\n" if sm >= FIRST_WIDE else ""
+    table = "T0: .branchtargets L0;\n" if sm >= FIRST_WIDE and float(version) >= 6 else ""
     objects = OBJECTS + SAMPLER * (INDEPENDENT in target)
-    head = f".version {version}\n.target {target}\n.address_size 64\n{objects}.entry k()\n{{\n{registers}T0: .branchtargets L0;\n"
+    head = f".version {version}\n.target {target}\n{size}{objects}.entry k()\n{{\n{registers}{table}"
     body = "".join(f"{line};\n" for line in lines)
     return f"{head}{body}L0: ret;\n}}\n", head.count("\n") + 1
+
+
+def number(target: str) -> int:
+    """75 for sm_75."""
+    return int(re.sub(r"\D", "", target))
 
 
 def ours(lines: list[str], target: str, version: str = "9.0") -> list[Verdict]:
@@ -114,14 +124,8 @@ def _run(lines: list[str], target: str, version: str) -> tuple[dict[int, str], i
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.ptx"
         path.write_text(text, encoding="utf-8")
-        command = [
-            PTXAS,
-            "-arch",
-            target.partition(",")[0].replace("sm_", "compute_"),
-            str(path),
-            "-o",
-            str(path.with_suffix(".o")),
-        ]
+        arch = "compute_75" if number(target) < OLDEST else target.partition(",")[0].replace("sm_", "compute_")
+        command = [PTXAS, "-arch", arch, str(path), "-o", str(path.with_suffix(".o"))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     found: dict[int, str] = {}
     for line, _, why in _LINE.findall(done.stderr):

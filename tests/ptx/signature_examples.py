@@ -10,7 +10,8 @@ from typing import Any
 from oric.ptx.signatures import Gate, OperandSpec, combined, word_gates
 from oric_tables import ptx_index as ix
 
-REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred")
+REGISTER_TYPES = ("b16", "u16", "s16", "f16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64", "b128", "pred", "b8")
+EXAMPLE_PARTS = {"lane": "b1", "mask2": "h1", "select2": "h32", "mask4": "b31", "select4": "b7210"}
 _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
 # Names of opaque variables in the frame of the questions; a sampler is one in the independent texture mode only.
 _OBJECTS = {"texref": "tex0", "surfref": "srf0"}
@@ -34,9 +35,9 @@ class Example:
     removed: tuple[int, int] | None
 
 
-def declarations(version: int) -> str:
-    """Nine registers of each type that a PTX version (times ten) has."""
-    return "".join(f"\t.reg .{t} %{t}_<9>;\n" for t in REGISTER_TYPES if version >= ix.TYPES[t][3])
+def declarations(version: int, sm: int) -> str:
+    """Nine registers of each type that a PTX version (times ten) and an SM have."""
+    return "".join(f"\t.reg .{t} %{t}_<9>;\n" for t in REGISTER_TYPES if version >= ix.TYPES[t][3] and sm >= ix.TYPES[t][4])
 
 
 def all_families() -> list[str]:
@@ -132,14 +133,16 @@ def operand(spec: OperandSpec, index: int) -> str:
         return "L0"
     if mask & ix.TABLE:
         return "T0"
-    if not mask & ix.REG:
+    if not mask & (ix.REG | ix.PART):
         if mask & ix.SINK:
             return "_"
         return str(spec.bounds[0] if spec.bounds else spec.choices[0] if spec.choices else 16)
     if spec.bounds:
         return str(spec.bounds[0])
-    if spec.size == 8 and mask & ix.IMM and not mask & ix.WIDER:  # no register of eight bits is declared
+    if spec.size == 8 and mask & ix.IMM and not mask & ix.WIDER and spec.kind != "packed":
         return "16"
+    if mask & ix.PART and not mask & ix.REG:
+        return f"%b{spec.size}_{index % 9}.{EXAMPLE_PARTS[spec.part]}"
     type_ = _register(spec)
     if spec.elements > 1 or spec.braces:
         types = ["u32" if mask & ix.INDEX and not i else type_ for i in range(spec.elements)]
@@ -148,4 +151,5 @@ def operand(spec: OperandSpec, index: int) -> str:
 
 
 def _register(spec: OperandSpec) -> str:
-    return spec.type if spec.type in REGISTER_TYPES else _BY_SIZE[spec.size]
+    by_size = f"b{spec.size}" if spec.kind == "packed" and spec.size >= 8 else _BY_SIZE[spec.size]
+    return spec.type if spec.type in REGISTER_TYPES else by_size

@@ -60,7 +60,8 @@ def _flat_operand(operand: Operand) -> str:
     count = f"*{operand.count}" if operand.count else ""
     pair = f"{'?' if operand.pair_optional else ''}|{_flat_operand(operand.pair)}" if operand.pair else ""
     rest = f"[{', '.join(map(_flat_operand, operand.rest))}]" if operand.rest else ""
-    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}{count}({flags}){bounds}{pair}{rest}"
+    part = f".{operand.part}" if operand.part else ""
+    return f"{operand.name}{part}{'?' if operand.optional else ''}:{operand.type}{count}({flags}){bounds}{pair}{rest}"
 
 
 def _render_family(family: Family) -> str:
@@ -104,7 +105,7 @@ def _form(form: Form) -> tuple[object, ...]:
 def _operand(operand: Operand) -> tuple[object, ...]:
     pair = None if operand.pair is None else (_operand(operand.pair), operand.pair_optional)
     rest = tuple(_operand(o) for o in operand.rest)
-    limits = operand.bounds, operand.choices
+    limits = operand.bounds, operand.choices, operand.part
     return (operand.name, operand.type, operand.mask, operand.optional, *limits, pair, operand.count, rest)
 
 
@@ -119,6 +120,8 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
+    text += "# parts of a register that an operand may name: set -> pattern\n"
+    text += f"PARTS: Final[dict[str, str]] = {dict(types['parts'])!r}\n"
     text += "# qualifiers that may be written more than once\n"
     text += f"REPEATABLE: Final = frozenset({tuple(types['repeatable'])!r})\n"
     text += "# bits of a vector, (PTX * 10, SM) that it needs\n"

@@ -72,7 +72,8 @@ def _operand(operand: Operand) -> str:
     count = f" * {operand.count}" if operand.count else ""
     pair = f"{' ?' if operand.pair_optional else ' '}| {_operand(operand.pair)}" if operand.pair else ""
     rest = f" [{', '.join(map(_operand, operand.rest))}]" if operand.rest else ""
-    return f"{operand.name}{'?' if operand.optional else ''}:{operand.type}{count} ({flags}){bounds}{pair}{rest}"
+    part = f".{operand.part}" if operand.part else ""
+    return f"{operand.name}{part}{'?' if operand.optional else ''}:{operand.type}{count} ({flags}){bounds}{pair}{rest}"
 
 
 def version_text(number: int) -> str:

@@ -6,6 +6,7 @@ types with .bN only. Operands marked ``wider`` (ld, st, cvt) take wider register
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
@@ -152,10 +153,20 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         return bool(mask & ix.TABLE)
     if tag == cl.C_NEG:
         inner = cl.DESCRIPTORS[descriptor[1]]
-        return bool(mask & ix.NEG) and (inner[0] == cl.C_REG or _accept_rare(spec, inner[0], inner))
+        if not mask & ix.NEG:
+            return False
+        if inner[0] == cl.C_REG:
+            return agrees(spec.kind, spec.size, spec.type, inner[1], bool(mask & ix.WIDER))
+        return _accept_rare(spec, inner[0], inner)
     if tag == cl.C_PART:
-        return bool(mask & ix.PART) and ix.TYPES[descriptor[1]][1] == spec.size
+        return bool(mask & ix.PART) and _accept_part(spec, descriptor)
     return tag == cl.C_SINK and bool(mask & ix.SINK)
+
+
+def _accept_part(spec: OperandSpec, descriptor: cl.Descriptor) -> bool:
+    """``a.b0``: the register fits the type, the part is one of those that the signature names."""
+    known = re.fullmatch(ix.PARTS[spec.part], descriptor[2]) is not None
+    return known and agrees(spec.kind, spec.size, spec.type, descriptor[1], False)
 
 
 def _accept_pair(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
@@ -372,6 +383,8 @@ def expectation(spec: OperandSpec) -> str:
         return "a label"
     if mask & ix.TABLE:
         return "a label of .branchtargets"
+    if mask & ix.PART and not mask & ix.REG:
+        return f"a part of a register of type .{spec.type}"
     if not mask & ix.REG:
         return "an integer constant"
     type_ = f" of type .{spec.type}" if spec.kind != "pred" else ""

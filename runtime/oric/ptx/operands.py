@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from oric_tables.ptx_index import SPECIAL, TYPES
+from oric_tables.ptx_index import PARTS, SPECIAL, TYPES
 
 from oric.support.diagnostics import NotSupported
 
@@ -30,7 +30,7 @@ _BITS: Final = re.compile(r"(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})\Z", re.
 _VECTOR: Final = re.compile(r"\{([^{}\[\]()/|#]*+)\}\Z")
 _NUMERIC: Final = frozenset("-0123456789")
 _COMPONENTS: Final = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
-_PARTS: Final = frozenset({".b0", ".b1", ".b2", ".b3", ".b10", ".b32", ".b7654", ".b3210", ".h0", ".h1", ".h10"})
+_PARTS: Final = re.compile(rf"\.(?:{'|'.join(PARTS.values())})\Z")
 _LABELS: Final = re.compile(
     r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\"[^\"\n]*+\"|([{}])|(?<![\w$%.:])([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII
 )
@@ -144,7 +144,10 @@ class OperandReader:
         node, class_ = self.single(lexer, depth)
         if lexer.is_punct("|") and node[0] in (b.REG, b.SINK, b.VEC):
             lexer.advance()
+            at = lexer.at
             second, second_class = self.single(lexer, depth)
+            if node[0] == second[0] == b.SINK:
+                raise PtxError(at, "one of the two destinations must be a register")
             return (b.PAIR, node, second), cl.class_id(cl.C_PAIR, class_, second_class)
         return node, class_
 
@@ -172,7 +175,7 @@ class OperandReader:
         negated = lexer.value == "!"
         lexer.advance()
         node, class_ = self.named(lexer)
-        if node[0] != b.REG:
+        if node[0] != b.REG and (negated or node[0] != b.SELECT):
             raise PtxError(at, f"'{'!' if negated else '-'}' takes a register")
         if negated:
             return (b.NOT, node[1]), cl.class_id(cl.C_NOT, cl.DESCRIPTORS[class_][1])
@@ -288,8 +291,9 @@ class OperandReader:
             lexer.advance()
             if entity.vector > 1 and _COMPONENTS.get(component, 99) < entity.vector:
                 return register_operand(Entity(REGISTER, entity.handle + _COMPONENTS[component], entity.type))
-            if entity.vector == 1 and component in _PARTS:
-                return (b.SELECT, (b.REG, entity.handle), component[1:]), cl.class_id(cl.C_PART, entity.type)
+            if entity.vector == 1 and _PARTS.match(component) is not None:
+                part = component[1:]
+                return (b.SELECT, (b.REG, entity.handle), part), cl.class_id(cl.C_PART, entity.type, part)
             raise PtxError(at, f"register '{name}' has no component '{component}'")
         if entity.vector == 1:
             if lexer.is_punct("+"):

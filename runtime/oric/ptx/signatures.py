@@ -26,15 +26,16 @@ class OperandSpec:
         elements: vector elements expected (1 when scalar); ``braces``: the signature has a count; ``braces_needed``: they
             cannot be one operand without braces.
         bounds: (least, most, step) of an immediate or None; choices: its values, () for any.
+        part: the set of parts (``a.b0``) that it may or must have, "" for none.
         pair: spec of what stands behind ``|``, or None.
         rest: specs of what follows in an address: ``[a, c]``.
     """
 
     __slots__ = ("bounds", "braces", "braces_needed", "choices", "elements", "kind", "mask", "name", "optional", "pair",
-                 "pair_optional", "rest", "size", "space", "type")  # fmt: skip
+                 "pair_optional", "part", "rest", "size", "space", "type")  # fmt: skip
 
     def __init__(self, row: tuple[Any, ...], fields: dict[str, str], counts: dict[str, tuple[str, dict[str, int]]]) -> None:
-        self.name, type_, self.mask, self.optional, self.bounds, self.choices, pair, count, rest = row
+        self.name, type_, self.mask, self.optional, self.bounds, self.choices, self.part, pair, count, rest = row
         wide = type_.startswith("wide ")
         reference = type_.removeprefix("wide ")
         type_ = fields.get(reference[1:], "") if reference.startswith("$") else reference
