@@ -54,10 +54,10 @@ def by_text():
 def test_known_names_without_signature_are_marked():
     diag = diagnostics_for("", "f")
     state = State("", None, diag, "")
-    state.version = 90
-    state.set_target("sm_90a")
-    entry = entry_of(state, "vadd.s32.s32.s32", 0)
-    assert entry.variant.name == "vadd" and not entry.variant.supported
+    state.version = 60
+    state.set_target("sm_60")
+    entry = entry_of(state, "vote.all.pred", 0)
+    assert entry.variant.name == "vote" and not entry.variant.supported
 
 
 def test_no_name_has_both_a_signature_and_a_bare_entry():
