@@ -51,13 +51,15 @@ def by_text():
     return found
 
 
-def test_known_names_without_signature_are_marked():
+def test_known_names_without_signature_are_marked(monkeypatch):
+    monkeypatch.setitem(ix.HEADS, "later", (((), ""),))
+    monkeypatch.setitem(ix.NAMES, "later", (60, 70, (), None))
     diag = diagnostics_for("", "f")
     state = State("", None, diag, "")
-    state.version = 60
-    state.set_target("sm_60")
-    entry = entry_of(state, "vote.all.pred", 0)
-    assert entry.variant.name == "vote" and not entry.variant.supported
+    state.version = 90
+    state.set_target("sm_90a")
+    entry = entry_of(state, "later.all.pred", 0)
+    assert entry.variant.name == "later" and not entry.variant.supported
 
 
 def test_no_name_has_both_a_signature_and_a_bare_entry():
