@@ -136,7 +136,7 @@ class Kernel:
         base, count = module.image.code[self.function.name], len(self.function.text) // BYTES
         found: list[Array] = []
         for step in self._steps():
-            done = module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(steps=True))
+            done = module.launch(step.kernel, step.grid, step.block, step.args, modes=Modes(strict=True, steps=True))
             assert done.steps is not None
             assert len(done.steps) >= done.warp_instructions
             found += ways(done.steps, base, count)

@@ -157,6 +157,15 @@ def test_a_source_of_a_store_is_overwritten(isa: int) -> None:
 
 
 @isas
+@pytest.mark.parametrize("left", [0, 1])
+def test_depbar_until_nothing_is_outstanding_waits_for_reads(isa: int, left: int) -> None:
+    body = [op("MOV", "R8", 7), op("STG", "R4", 0, "R8", "UR4", read=1, wait=0)]
+    body += [op("DEPBAR", "SB1", left, wait=0, le="LE"), op("MOV", "R8", 9, wait=0), op("MOV", "R16", 1, wait=0)]
+    found = Outcome(isa, body).found
+    assert found == (set() if left == 0 else {(WAR, 1, 3, (R, 8))})
+
+
+@isas
 def test_an_address_of_a_load_is_overwritten(isa: int) -> None:
     done = Outcome(isa, [load("R16", write=1, read=2), op("IADD3", "R2", "R2", 4, "RZ", wait=0, guard="P0"), op("NOP")])
     assert done.found == set()  # P0 is off for all lanes

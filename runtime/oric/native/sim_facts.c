@@ -68,6 +68,8 @@ static void find_waits(const oric_insn *in, sim_insn_facts *f)
         return;
     f->counted = (uint8_t)board->reg;
     f->left = left->value < 255 ? (uint8_t)left->value : 255;
+    if (!f->left)
+        f->waits |= bit_of(f->counted); /* nothing outstanding: as a wait, for what is to be read too */
 }
 
 static int reads_late(const sim_insn_facts *f, const oric_register_use *use)
