@@ -16,7 +16,7 @@ from .errors import SpecError
 from .spec import Spec
 from .strictyaml import Map
 
-NON_FAMILIES = ("types", "names", "special_registers", "directives", "declarations")
+NON_FAMILIES = ("types", "special_registers", "directives", "declarations")
 
 # What an operand may be: bits of the generated masks, named in the generated index.
 FLAGS = (

@@ -80,8 +80,6 @@ def test_kernels_run_as_they_should(project: Path) -> None:
 
 
 def test_command_line_knows_them(project: Path) -> None:
-    said = run(project, "-m", "oric.cli", "--help").stdout
-    assert "Code can be made for sm_80, sm_87, sm_90, sm_90a, sm_99;" in said
     listed = run(project, "-m", "oric.cli", "--list-targets").stdout
     assert [line.split()[0] for line in listed.splitlines() if "can be made" in line] == [
         "sm_80",

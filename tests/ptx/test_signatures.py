@@ -5,9 +5,7 @@ from itertools import product
 
 import pytest
 from oric.ptx import parse
-from oric.ptx.signatures import entry_of
-from oric.ptx.state import State
-from oric.support.diagnostics import CompileError, diagnostics_for
+from oric.support.diagnostics import CompileError
 from oric_tables import ptx_index as ix
 
 from tests.ptx.agreement import module as frame
@@ -51,18 +49,7 @@ def by_text():
     return found
 
 
-def test_known_names_without_signature_are_marked(monkeypatch):
-    monkeypatch.setitem(ix.HEADS, "later", (((), ""),))
-    monkeypatch.setitem(ix.NAMES, "later", (60, 70, (), None))
-    diag = diagnostics_for("", "f")
-    state = State("", None, diag, "")
-    state.version = 90
-    state.set_target("sm_90a")
-    entry = entry_of(state, "later.all.pred", 0)
-    assert entry.variant.name == "later" and not entry.variant.supported
-
-
-def test_no_name_has_both_a_signature_and_a_bare_entry():
+def test_no_name_stands_twice():
     for first, rows in ix.HEADS.items():
         names = [rest for rest, _ in rows]
         assert len(names) == len(set(names)), first

@@ -48,6 +48,6 @@ def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _architectures(spec: Spec) -> list[str]:
-    """What -arch takes: real, virtual and link-time names of the targets that ptxas has."""
-    numbers = [name.removeprefix("sm_") for name, target in targets.load(spec).by_name.items() if target.ptxas]
+    """What -arch takes: real, virtual and link-time names of the targets that ptxas has or that code can be made for."""
+    numbers = [name.removeprefix("sm_") for name, target in targets.load(spec).by_name.items() if target.ptxas or target.code]
     return sorted(f"{kind}_{number}" for kind in ("compute", "lto", "sm") for number in numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..errors import SpecError
 from ..ptx import BIT, FLAGS, Family, Form, Gate, Instruction, Operand, families, load_types, version
 from ..render import header
 from ..spec import Spec
@@ -111,7 +110,6 @@ def _operand(operand: Operand) -> tuple[object, ...]:
 
 def _render_index(spec: Spec, found: list[Family]) -> str:
     types = load_types(spec)
-    names = spec.load("ptx/names.yaml", "ptx_names")["names"]
     text = header("#", _ME, ["spec/ptx/*.yaml", "spec/sm_targets.yaml"])
     text += '"""PTX types, targets, special registers, directives and the index of instruction names."""\n\n'
     text += "from typing import Final\n\n"
@@ -137,7 +135,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({versions!r})\n"
     text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM, older sizes)\n"
-    text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", _special(spec))
+    text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", special_registers(spec))
     text += "# bytes of a kernel's parameters, (PTX * 10, SM) that they need\n"
     limits = tuple((row["bytes"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["parameter_limits"])
     text += f"PARAMETER_LIMITS: Final = {limits!r}\n"
@@ -146,23 +144,13 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     kinds = "tuple[int, int, int, int, bool, tuple[str, ...], int, int, int, tuple[str, ...], tuple[str, ...]]"
     text += _table("DIRECTIVES", kinds, _directives(spec))
     text += _declarations(spec)
-    text += "# known instructions without signatures -> (PTX * 10, SM, targets, removed at (PTX, SM) or None)\n"
-    known: dict[str, object] = {
-        n: (version(r.get("ptx")), r.get("sm", 0), tuple(r.get("arch", ())), _removed(r)) for n, r in names.items()
-    }
-    text += _table("NAMES", "tuple[int, int, tuple[str, ...], tuple[int, int] | None]", known)
-    text += "# first word -> ((further words of the name, family or ''), ...), longest names first\n"
-    return text + _table("HEADS", "tuple[tuple[tuple[str, ...], str], ...]", _heads(spec, found, names))
+    text += "# first word -> ((further words of the name, family), ...), longest names first\n"
+    return text + _table("HEADS", "tuple[tuple[tuple[str, ...], str], ...]", _heads(found))
 
 
 def _table(name: str, value: str, rows: dict[str, object]) -> str:
     body = "".join(f"    {key!r}: {row!r},\n" for key, row in rows.items())
     return f"{name}: Final[dict[str, {value}]] = {{\n{body}}}\n"
-
-
-def _removed(row: Map) -> tuple[int, int] | None:
-    removed = row.get("removed")
-    return None if removed is None else (version(removed["ptx"]), removed["sm"])
 
 
 def _types(types: Map) -> dict[str, object]:
@@ -177,7 +165,8 @@ def _targets(spec: Spec) -> dict[str, object]:
     return {t.name: (t.number, t.variant, t.family, t.ptx, t.code) for t in load_targets(spec).by_name.values() if t.ptx}
 
 
-def _special(spec: Spec) -> dict[str, object]:
+def special_registers(spec: Spec) -> dict[str, object]:
+    """What the parser knows of each special register, by its name without the percent sign."""
     out: dict[str, object] = {}
     for name, row in spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"].items():
         gates = (version(row.get("ptx")), row.get("sm", 0), tuple(row.get("older", ())))
@@ -217,14 +206,9 @@ def _declarations(spec: Spec) -> str:
     return text + f"FIELD_VALUES: Final = frozenset({tuple(data['values'])!r})\n"
 
 
-def _heads(spec: Spec, found: list[Family], names: Map) -> dict[str, object]:
+def _heads(found: list[Family]) -> dict[str, object]:
     heads: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    signed = {i.name: f.stem for f in found for i in f.instructions}
-    for name in names:
-        if name in signed:
-            line = names.line_of(name)
-            raise SpecError(spec.path("ptx/names.yaml"), line, f"{name}: has signatures in {signed[name]}.yaml; remove it here")
-    for name, stem in {**signed, **dict.fromkeys(names, "")}.items():
+    for name, stem in ((i.name, f.stem) for f in found for i in f.instructions):
         first, *rest = name.split(".")
         heads.setdefault(first, []).append((tuple(rest), stem))
     return {first: tuple(sorted(rows, key=lambda r: (-len(r[0]), r))) for first, rows in sorted(heads.items())}

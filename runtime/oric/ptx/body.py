@@ -115,7 +115,7 @@ class Body:
             try:
                 emit(entry.variant, guard, operands, at)
             except NotSupported as error:
-                state.not_supported(error.what if entry.variant.supported else entry.variant.name, error.at(at))
+                state.not_supported(error.what, error.at(at))
             position = match.end()
 
     def line(self, position: int) -> int:
@@ -243,7 +243,7 @@ class Body:
         try:
             self.state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            self.state.not_supported(error.what if entry.variant.supported else entry.variant.name, error.at(at))
+            self.state.not_supported(error.what, error.at(at))
         lexer.advance()
 
     def entry(self, lexer: Lexer, mnemonic: str, at: int) -> Entry:

@@ -114,17 +114,16 @@ class Variant:
         types: the type qualifiers in order: ``("f32",)``; ``cvt.rn.f32.s32`` has ``("f32", "s32")``.
     """
 
-    __slots__ = ("fields", "name", "qualifiers", "signatures", "supported", "text", "types")
+    __slots__ = ("fields", "name", "qualifiers", "signatures", "text", "types")
 
     def __init__(self, text: str, name: str, fields: dict[str, str], qualifiers: tuple[str, ...],
-                 types: tuple[str, ...], signatures: tuple[Any, ...], supported: bool = True) -> None:  # fmt: skip
+                 types: tuple[str, ...], signatures: tuple[Any, ...]) -> None:  # fmt: skip
         self.text = text
         self.name = name
         self.fields = fields
         self.qualifiers = qualifiers
         self.types = types
         self.signatures = signatures  # the parser's own: resolved operand lists
-        self.supported = supported  # False: only the name is known, operands are not checked
 
     def __repr__(self) -> str:
         return f"<Variant {self.text}>"

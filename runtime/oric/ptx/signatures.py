@@ -168,12 +168,6 @@ def entry_of(state: State, text: str, at: int) -> Entry:
 
 
 def _gated(state: State, variant: Variant, at: int) -> tuple[Signature, ...]:
-    if not variant.supported:
-        ptx, sm, arch, removed = ix.NAMES[variant.name]
-        state.gate(f"'{variant.name}'", ptx, sm, arch, at)
-        if removed is not None and state.version >= removed[0] and state.sm >= removed[1]:
-            raise _gone(variant.name, " without '.sync'", removed, at)
-        return ()
     found: tuple[Signature, ...] = variant.signatures
     passing = tuple(s.within(state) for s in found if s.passes(state))
     if not passing:
@@ -202,8 +196,6 @@ def _resolve(text: str, at: int) -> Variant:
         if left is None:
             continue
         name = ".".join((words[0], *rest))
-        if not family:
-            return _named_only(text, name, left)
         result = _match(text, name, words[1:], importlib.import_module(f"oric_tables.ptx_{family}"), at)
         if isinstance(result, Variant):
             return result
@@ -226,11 +218,6 @@ def _without(words: list[str], wanted: tuple[str, ...]) -> list[str] | None:
             return None
         left.remove(word)
     return left
-
-
-def _named_only(text: str, name: str, left: list[str]) -> Variant:
-    types = tuple(w for w in left if w in ix.TYPES)
-    return Variant(text, name, {}, tuple(w for w in left if w not in ix.TYPES), types, (), supported=False)
 
 
 def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Variant | tuple[int, PtxError]:
