@@ -13,7 +13,8 @@ from ..strictyaml import Map, Seq
 _FILES = ("opcodes.yaml", "memory_spaces.yaml", "registers.yaml", "backends.yaml")
 _FOLDER = "ptx"  # where `sm` is the number of a target
 _NAMES = ("arch", "since", "first")  # columns that hold a name, or a list of names
-_SCHEMAS = ("names", "types", "special_registers", "directives", "declarations")  # files of ptx/ with a schema of their own
+_SETS = "target_sets"  # names of lists of names
+_SCHEMAS = ("types", "special_registers", "directives", "declarations")  # files of ptx/ with a schema of their own
 
 
 def check(spec: Spec, known: dict[str, Any]) -> None:
@@ -41,7 +42,9 @@ def _named(data: Any, columns: Container[str]) -> Iterator[tuple[int, str, str]]
     """(line, column, name) of every name in the columns; a number N stands for sm_N."""
     if isinstance(data, Map):
         for key, value in data.items():
-            if key in columns:
+            if key == _SETS:
+                yield from _named(value, value)
+            elif key in columns:
                 for one in value if isinstance(value, Seq) else (value,):
                     name = f"sm_{one}" if isinstance(one, int) else str(one)
                     if name.startswith("sm_"):
