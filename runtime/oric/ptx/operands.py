@@ -174,6 +174,8 @@ class OperandReader:
         at = lexer.at
         negated = lexer.value == "!"
         lexer.advance()
+        if lexer.kind != IDENT:
+            raise lexer.expected("a register")
         node, class_ = self.named(lexer)
         if node[0] != b.REG and (negated or node[0] != b.SELECT):
             raise PtxError(at, f"'{'!' if negated else '-'}' takes a register")

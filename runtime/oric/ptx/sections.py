@@ -10,9 +10,13 @@ from .state import State
 
 _BITS: Final = {".b8": 8, ".b16": 16, ".b32": 32, ".b64": 64}
 _REFERENCES: Final = (".b32", ".b64")  # data that may hold a label's address or a distance
-_BYTE: Final = r"(?:\d{1,2}|1\d\d|2[0-4]\d|25[0-5])"
-# What nearly all of a section is: lines of bytes.
-_BYTES: Final = re.compile(rf"(?:[ \t\r\n]*+\.b8[ \t]++{_BYTE}(?:,[ \t]*+{_BYTE})*+(?=[ \t]*+[\r\n])(?![ \t\r\n]*+,))++")
+_BYTE: Final = r"(?:1\d\d|2[0-4]\d|25[0-5]|[1-9]\d?|0)"
+_WORD: Final = r"(?:(?:[1-9]\d{0,8}|0)|\.?[A-Za-z_$][\w$]*+(?:\+\d{1,9})?)"
+# What nearly all of a section is: lines of bytes, of one number, of one address.
+_LINES: Final = re.compile(
+    rf"(?:[ \t\r\n]*+(?:\.b8[ \t]++{_BYTE}(?:,[ \t]*+{_BYTE})*+|\.b(?:32|64)[ \t]++{_WORD})(?=[ \t]*+[\r\n])(?![ \t\r\n]*+[-,+/]))++",
+    re.ASCII,
+)
 DWARF_LINE: Final = "@@DWARF"
 DWARF_REMOVED: Final = 20  # PTX version * 10
 
@@ -33,7 +37,7 @@ def read_section(lexer: Lexer, labels: dict[str, int]) -> tuple[str, str]:
     if not lexer.is_punct("{"):
         raise lexer.expected("'{'")
     begin = lexer.after
-    _bytes(lexer, begin)
+    _lines(lexer, begin)
     while not lexer.is_punct("}"):
         if lexer.kind == IDENT:
             _label(lexer, labels)
@@ -48,9 +52,9 @@ def read_section(lexer: Lexer, labels: dict[str, int]) -> tuple[str, str]:
     return name, text
 
 
-def _bytes(lexer: Lexer, position: int) -> None:
-    """Pass over lines of bytes."""
-    match = _BYTES.match(lexer.text, position)
+def _lines(lexer: Lexer, position: int) -> None:
+    """Pass over plain lines of data."""
+    match = _LINES.match(lexer.text, position)
     lexer.move(position if match is None else match.end())
 
 
@@ -60,7 +64,7 @@ def _label(lexer: Lexer, labels: dict[str, int]) -> None:
     if name in labels:
         raise again(at, f"label '{name}' is defined twice", labels[name])
     labels[name] = at
-    _bytes(lexer, lexer.at)
+    _lines(lexer, lexer.at)
 
 
 def _data(lexer: Lexer) -> None:
@@ -69,11 +73,11 @@ def _data(lexer: Lexer) -> None:
     lexer.advance()
     if lexer.kind in (IDENT, DOT_WORD):
         _reference(lexer, type_)
-        return
-    _value(lexer, type_)
-    while lexer.take(","):
+    else:
         _value(lexer, type_)
-    _bytes(lexer, lexer.at)
+        while lexer.take(","):
+            _value(lexer, type_)
+    _lines(lexer, lexer.at)
 
 
 def _reference(lexer: Lexer, type_: str) -> None:
