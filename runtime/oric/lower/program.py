@@ -13,6 +13,7 @@ from typing import Any, Final
 from oric.ir import operand as opd
 from oric.ir import optable
 from oric.support.diagnostics import NotSupported
+from oric.support.qualifiers import assign
 
 # Indices in the environment of a program: see oricgen.lowering.template.
 ARG_NAMES: Final = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
@@ -187,18 +188,15 @@ class Selector:
 
 
 def _match(slots: Sequence[Any], words: Sequence[str]) -> dict[str, str] | None:
-    """Slot name -> qualifier when the words fit the slots in order."""
-    tokens: dict[str, str] = {}
-    at = 0
-    count = len(words)
-    for name, choices, optional in slots:
-        if at < count and words[at] in choices:
-            if name:
-                tokens[name] = words[at]
-            at += 1
-        elif not optional:
+    """Slot name -> qualifier when the words, in whatever order the parser has let them pass, fill the slots."""
+    present = set(words)
+    for _, choices, optional in slots:  # most rules of a family end here
+        if not optional and present.isdisjoint(choices):
             return None
-    return tokens if at == count else None
+    taken, extra = assign(slots, words)
+    if extra or any(not word and not optional for word, (_, _, optional) in zip(taken, slots, strict=True)):
+        return None
+    return {name: word for word, (name, _, _) in zip(taken, slots, strict=True) if word and name}
 
 
 _SELECTORS: dict[str, Selector] = {}

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from oric_tables import ptx_index as ix
 
+from oric.support.qualifiers import assign
+
 from .builder import Variant
 from .lexer import PtxError
 from .state import State
@@ -277,29 +279,9 @@ class _Failure:
 
 
 def _assign(slots: tuple[Any, ...], words: list[str]) -> tuple[dict[str, str], list[tuple[str, ...]], list[str]]:
-    """Give each word to the first free slot that takes it: fields, missing, left over.
-
-    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, state spaces theirs, and the
-    words of the instruction's name stand in front of the qualifiers that follow them in the signature.
-    """
-    fields: dict[str, str] = {}
-    extra = []
-    reached = [-1, -1, -1]  # slot of the last type, of the last state space; -1 for other words
-    furthest = -1  # last slot filled
-    for word in words:
-        sort = 0 if word in ix.TYPES else 1 if word.partition("::")[0] in ix.SPACES else 2
-        for index, (field, values, _) in enumerate(slots):
-            if word not in values or index <= reached[sort] or (field[0] == "." and index < furthest):
-                continue
-            if field not in fields:
-                fields[field] = word
-                furthest = max(furthest, index)
-                if sort < 2:
-                    reached[sort] = index
-                break
-        else:
-            if word not in ix.REPEATABLE or word not in fields.values():
-                extra.append(word)
+    """The words of a mnemonic in a form's slots: fields, values of the required slots that stay empty, words left over."""
+    taken, extra = assign(slots, words)
+    fields = {slot[0]: word for slot, word in zip(slots, taken, strict=True) if word}
     return fields, [values for field, values, required in slots if required and field not in fields], extra
 
 
