@@ -18,7 +18,7 @@ from .check import check, fits
 from .declarations import VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
-from .operands import OperandReader
+from .operands import OperandReader, split_operands
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import Entry, entries_for, entry_of
 from .state import State
@@ -27,16 +27,22 @@ MAX_DEPTH: Final = 2000
 _WORDS: Final = dict.fromkeys(("loc", "reg", "pragma", *(space[1:] for space in sorted(VARIABLE_SPACES))))
 _STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
 _OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
-_COMMA: Final = re.compile(r",(?![^{\[]*[}\]])")  # outside braces and brackets
 _LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)" + SPACE + ":(?!:)", re.ASCII)
-# What is common beside instructions: a label alone on its line, .loc, registers, braces.
+# What is common beside instructions: a label alone on its line, .loc, a register or range of them, a variable, braces, a call.
+_NAME: Final = r"[A-Za-z_$%][\w$]*+"
+_NAMES: Final = rf"\([ \t\r\n]*+((?:{_NAME}(?:,[ \t\r\n]*+{_NAME})*+)?+)[ \t\r\n]*+\)[ \t\r\n]*+"
+_NUMBER: Final = r"(0|[1-9]\d{0,6}+)(?!\d)"
+_PLACE: Final = rf"{_NUMBER}[ \t]++{_NUMBER}[ \t]++{_NUMBER}"
 _LINE: Final = re.compile(
-    SPACE + r"(?:([A-Za-z_$%][\w$]*+):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?!\.)"
-    r"|\.loc[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]*+(?=[\r\n])"
-    r"|\.reg[ \t]++\.([a-z]\d*+|pred)[ \t]++(%[A-Za-z_$]++)<(\d{1,7})>;"
+    SPACE + rf"(?:({_NAME}):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?!\.(?:branch|call))"
+    rf"|(\.loc)[ \t]++{_PLACE}(?:, function_name[ \t]++({_NAME}), inlined_at[ \t]++{_PLACE})?[ \t]*+(?=[\r\n])"
+    rf"|(\.reg)[ \t]++\.([a-z]\d*+|pred)[ \t]++({_NAME})(?:<{_NUMBER}>)?;"
+    rf"|\.(param|local|shared)[ \t]++(?:\.align[ \t]++{_NUMBER}[ \t]++)?\.([a-z]\d++)[ \t]++({_NAME})(?:\[{_NUMBER}\])?;"
+    rf"|(call(?:\.uni)?)[ \t]++(?:{_NAMES},[ \t\r\n]*+)?({_NAME})[ \t\r\n]*+,[ \t\r\n]*+{_NAMES};"
     r"|([{}]))",
     re.ASCII,
 )
+_LINE_STARTS: Final = (1, 2, 10, 14, 19, 23)  # groups with which each kind of line begins
 
 
 class Body:
@@ -99,7 +105,7 @@ class Body:
             try:
                 if raw:
                     plain = "{" not in raw and raw.count(", ") == raw.count(",")
-                    texts = raw.split(", ") if plain else _COMMA.split(raw)
+                    texts = raw.split(", ") if plain else split_operands(raw)
                     operands = list(map(node_of, texts))
                     key = tuple(map(class_of, texts))
                 else:
@@ -125,30 +131,67 @@ class Body:
             return position
         try:
             taken = self.take_line(match)
+        except PtxError:  # read again with places for its messages
+            return position
         except NotSupported as error:
-            self.state.not_supported(error.what, next(match.start(i) for i in (1, 2, 5, 8) if match[i] is not None))
+            self.state.not_supported(error.what, error.at(next(match.start(i) for i in _LINE_STARTS if match[i] is not None)))
             taken = True
         return match.end() if taken else position
 
     def take_line(self, match: re.Match[str]) -> bool:
-        """Act on a common line; False when it needs a closer look."""
-        if match[8] is not None:
-            return self.brace(match[8], match.start(8))
+        """Act on a common line; False when it needs a closer look.
+
+        Raises:
+            PtxError: there is a mistake in it; nothing was done.
+        """
+        if match[23] is not None:
+            return self.brace(match[23], match.start(23))
+        if match[1] is not None:
+            return self.plain_label(match[1], match.start(1))
         if match[2] is not None:
-            self.state.builder.line_info(int(match[2]), int(match[3]), int(match[4]), match.start(2))
-            return True
-        name, scope = match[1], self.scope
-        if name is None:
-            return self.declarations.plain_registers(scope, match[5], match[6], int(match[7]), match.start(6))
+            return self.plain_place(match)
+        if match[10] is not None:
+            return self.declarations.plain_registers(self.scope, match[11], match[12], match[13], match.start(12))
+        if match[14] is not None:
+            spec = TypeSpec(match[16], int(match[15] or 0))
+            dims = () if match[18] is None else (int(match[18]),)
+            return self.declarations.plain_variable(self.scope, spec, match[14], match[17], dims, match.start(17))
+        return self.plain_call(match)
+
+    def plain_label(self, name: str, at: int) -> bool:
+        """``name:``."""
+        scope = self.scope
         if name in scope.pending:
             del scope.pending[name]
-        elif scope.depth > 1 or name in scope.labels or scope.lookup(name) is not None:
+        elif name in NO_NAMES or name in scope.labels or name in scope.names:
             return False
         else:
             scope.labels[name] = self.state.builder.new_label(name)
-        scope.places[name] = match.start(1)
-        self.state.builder.place_label(scope.labels[name], match.start(1))
+        scope.places[name] = at
+        self.state.builder.place_label(scope.labels[name], at)
         return True
+
+    def plain_place(self, match: re.Match[str]) -> bool:
+        """``.loc``, perhaps with the function that was inlined."""
+        at, name = match.start(2), match[6]
+        if name is not None:
+            if not self.state.seen_place((int(match[7]), int(match[8]), int(match[9])), at):
+                return False
+            self.state.section_labels.setdefault(name, match.start(6))
+        self.state.builder.line_info(int(match[3]), int(match[4]), int(match[5]), at)
+        return True
+
+    def plain_call(self, match: re.Match[str]) -> bool:
+        """``call.uni (a), function, (b, c);``."""
+        entry = entries_for(self.state).get(match[19])
+        if entry is None or entry.warning:
+            return False
+        from .calls import named_call
+
+        operands = named_call(self.reader, match[20], match[21], match[22])
+        if operands is not None:
+            self.state.builder.instruction(entry.variant, None, operands, match.start(19))
+        return operands is not None
 
     def brace(self, character: str, at: int) -> bool:
         """Open or close a scope; False when it is too deep."""

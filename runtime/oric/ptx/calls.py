@@ -56,6 +56,38 @@ def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
     return operands
 
 
+def named_call(reader: OperandReader, results: str | None, target: str, passed: str) -> list[Operand] | None:
+    """The operands of a call of a function with names as results and arguments; None when it needs a closer look.
+
+    Raises:
+        PtxError: arguments that do not fit the callee.
+    """
+    entity = reader.scope.lookup(target)
+    if entity is None or entity.kind != FUNCTION or entity.info.is_entry:
+        return None
+    found, given = named_arguments(reader, results), named_arguments(reader, passed)
+    if found is None or given is None:
+        return None
+    callee: Function = entity.info
+    check_arguments("result", found, callee.returns, callee.name, 0)
+    check_arguments("argument", given, callee.params, callee.name, 0)
+    return [(b.ARGS, tuple(a[0] for a in found)), (b.SYM, entity.handle, 0), (b.ARGS, tuple(a[0] for a in given))]
+
+
+def named_arguments(reader: OperandReader, names: str | None) -> list[Argument] | None:
+    """``a, b`` as arguments without places; None when nothing declares one of them."""
+    scope = reader.scope
+    found: list[Argument] = []
+    for text in names.split(",") if names else ():
+        name = text.strip(" \t\r\n")
+        entity = scope.lookup(name)
+        if entity is None:
+            return None
+        node = scope.nodes[name]
+        found.append((node, scope.classes[name], 0, entity))
+    return found
+
+
 def arguments(lexer: Lexer, reader: OperandReader) -> list[Argument]:
     """``(a, b, ...)``."""
     lexer.expect("(")

@@ -7,9 +7,9 @@ from typing import Final
 from oric_tables.ptx_index import TYPES
 
 from .builder import Variable
-from .lexer import DOT_WORD, Lexer, PtxError, again
+from .lexer import DOT_WORD, NO_NAMES, Lexer, PtxError, again
 from .opaque import check_opaque
-from .scopes import MAX_REGISTERS, REGISTER, SYMBOL, Entity, Scope
+from .scopes import DIGITS, MAX_REGISTERS, REGISTER, SYMBOL, Entity, Scope
 from .state import State
 
 VARIABLE_SPACES: Final = frozenset({".global", ".const", ".shared", ".local", ".param", ".tex"})
@@ -26,10 +26,10 @@ class TypeSpec:
 
     __slots__ = ("align", "align_at", "attributes", "ptr", "type", "vector")
 
-    def __init__(self) -> None:
-        self.type = ""
+    def __init__(self, type_: str = "", align: int = 0) -> None:
+        self.type = type_
         self.vector = 1
-        self.align = 0
+        self.align = align
         self.align_at = 0
         self.attributes: tuple[str, ...] = ()
         self.ptr: tuple[str, int] | None = None
@@ -89,10 +89,7 @@ class Declarations:
         lexer.advance()
         at = lexer.at
         value = lexer.integer("an alignment")
-        if value == 0 or value & (value - 1):
-            raise PtxError(at, f"alignment {value} is no power of two")
-        if value > 1 << 20:
-            raise PtxError(at, f"alignment {value} is too large")
+        check_alignment(value, at)
         return value
 
     def attribute(self, lexer: Lexer) -> tuple[str, ...]:
@@ -276,14 +273,54 @@ class Declarations:
             entity = Entity(REGISTER, first + index * spec.vector, spec.type, spec.vector)
             scope.declare(f"{prefix}{index}", entity, at)
 
-    def plain_registers(self, scope: Scope, type_: str, prefix: str, count: int, at: int) -> bool:
-        """``.reg .b32 %r<100>;`` read by the statement scanner; False when it needs a closer look."""
+    def plain_registers(self, scope: Scope, type_: str, name: str, number: str | None, at: int) -> bool:
+        """``.reg .b32 %r<100>;`` or ``.reg .b32 x;`` read by the statement scanner; False when it needs a closer look.
+
+        Raises:
+            PtxError: a mistake, of which nothing was done.
+        """
         row = TYPES.get(type_)
-        if row is None or not row[2] or row[3] or prefix in scope.ranges or prefix in scope.prefixes or count > MAX_REGISTERS:
+        if row is None or not row[2] or row[3] or name in NO_NAMES:
             return False
-        first = self.state.builder.registers(type_, count, prefix)
-        scope.declare_range(prefix, first, count, type_, at, (len(self.state.text) - at) // 8)
+        if number is None:
+            scope.check_free(name, at)
+            scope.declare(name, Entity(REGISTER, self.state.builder.registers(type_, 1, name), type_), at)
+            return True
+        count = int(number)
+        if name[0] != "%" or name[-1] in DIGITS or name in scope.ranges or name in scope.prefixes or count > MAX_REGISTERS:
+            return False
+        first = self.state.builder.registers(type_, count, name)
+        scope.declare_range(name, first, count, type_, at, (len(self.state.text) - at) // 8)
         return True
+
+    def plain_variable(self, scope: Scope, spec: TypeSpec, space: str, name: str, dims: tuple[int, ...], at: int) -> bool:
+        """``.param .align 4 .b8 x[16];`` in a body read by the statement scanner; False when it needs a closer look.
+
+        Raises:
+            PtxError: a mistake, of which nothing was done.
+        """
+        if name in NO_NAMES or spec.type not in TYPES or 0 in dims:
+            return False
+        if spec.align:
+            check_alignment(spec.align, at)
+        self.check_type(spec, at)
+        variable = self.variable_of(name, at, dims, spec, space)
+        variable.in_function = True
+        check_opaque(self.state, variable)
+        self.enter_variable(scope, variable)
+        return True
+
+
+def check_alignment(value: int, at: int) -> None:
+    """An alignment is a power of two and not too large.
+
+    Raises:
+        PtxError: it is not.
+    """
+    if value == 0 or value & (value - 1):
+        raise PtxError(at, f"alignment {value} is no power of two")
+    if value > 1 << 20:
+        raise PtxError(at, f"alignment {value} is too large")
 
 
 def name_class(variable: Variable) -> str:

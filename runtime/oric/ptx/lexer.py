@@ -7,8 +7,8 @@ from typing import Final
 
 END: Final = 0
 IDENT: Final = 1
-DOT_WORD: Final = 2  # ".reg", ".x", ".shared::cta"
-NUMBER: Final = 3
+NUMBER: Final = 2
+DOT_WORD: Final = 3  # ".reg", ".x", ".shared::cta"
 STRING: Final = 4
 PUNCT: Final = 5
 BAD: Final = 6
@@ -19,16 +19,15 @@ NO_NAMES: Final = frozenset({"_", "$", "%", WARP_SIZE_NAME})
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
 _LINE_MARKER: Final = r'\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
 SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|[\f\v]++)*+"
-_SKIP: Final = re.compile(SPACE)
+# The group that matches has the number of the kind; none at the end and at a character that begins no token.
 _TOKEN: Final = re.compile(
-    r"(?P<ident>[A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
-    r"|(?P<number>0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|(?:\d++\.\d*+|\.\d++)(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
-    r"|(?P<dot>\.[A-Za-z_]\w*+(?:::\w++)*+)"
-    r'|(?P<string>"[^"]*+")'
-    r"|(?P<punct><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.])",
+    SPACE + r"(?:([A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
+    r"|(0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|(?:\d++\.\d*+|\.\d++)(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
+    r"|(\.[A-Za-z_]\w*+(?:::\w++)*+)"
+    r'|("[^"]*+")'
+    r"|(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.]))?",
     re.ASCII,
 )
-_KINDS: Final = {"ident": IDENT, "number": NUMBER, "dot": DOT_WORD, "string": STRING, "punct": PUNCT}
 
 
 class PtxError(Exception):
@@ -65,28 +64,29 @@ class Lexer:
 
     def advance(self) -> None:
         """Read the next token."""
-        match = _SKIP.match(self.text, self.after, self.end)
-        self.at = self.after if match is None else match.end()
-        if self.at >= self.end:
-            self.kind, self.value, self.after = END, "", self.at
+        token = _TOKEN.match(self.text, self.after, self.end)
+        assert token is not None  # as every part may be empty
+        kind = token.lastindex
+        if kind is None:
+            self.no_token(token.end())
             return
-        token = _TOKEN.match(self.text, self.at, self.end)
-        if token is None or token.lastgroup is None:
-            self.bad_character()
-            return
-        self.kind = _KINDS[token.lastgroup]
-        self.value = token[0]
-        self.after = token.end()
+        self.kind = kind
+        self.value = token[kind]
+        self.at, self.after = token.span(kind)
         if self.value == "/" and self.text.startswith("/*", self.at):
             raise PtxError(self.at, "unterminated comment")
 
-    def bad_character(self) -> None:
-        """The current character begins no token."""
+    def no_token(self, at: int) -> None:
+        """The end, or a character that begins no token."""
+        self.at = self.after = at
+        if at >= self.end:
+            self.kind, self.value = END, ""
+            return
         self.kind = BAD
-        self.value = self.text[self.at]
-        self.after = self.at + 1
+        self.value = self.text[at]
+        self.after = at + 1
         if self.value == '"':
-            raise PtxError(self.at, "unterminated string")
+            raise PtxError(at, "unterminated string")
 
     def move(self, position: int) -> None:
         """Continue at another place of the text."""

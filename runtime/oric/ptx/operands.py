@@ -28,6 +28,8 @@ _NAME: Final = re.compile(r"[A-Za-z$][\w$]*+\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z", re.ASCII)
 _BITS: Final = re.compile(r"(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})\Z", re.ASCII)
 _VECTOR: Final = re.compile(r"\{([^{}\[\]()/|#]*+)\}\Z")
+_OPERANDS: Final = re.compile(r"(?:\A|,[ \t\r\n]*+)((?:[^,{\[]++|\{[^}]*+\}|\[[^\]]*+\]|[{\[])*+)")
+_TUPLE: Final = re.compile(r"(\[[^,\[\]{}]++),[ \t\r\n]*+([^\[\]()/|#]*+)\]\Z")
 _NUMERIC: Final = frozenset("-0123456789")
 _COMPONENTS: Final = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
 _PARTS: Final = re.compile(rf"\.(?:{'|'.join(PARTS.values())})\Z")
@@ -108,14 +110,23 @@ class OperandReader:
                 return (b.ADDR_REG, found[0], int(match[3] or 0)), class_
         elif (match := _NAMED_ADDRESS.match(text)) is not None and match[1] != "WARP_SZ":
             return self.address_base(match[1], 0, int(match[2] or 0))
+        elif (match := _TUPLE.match(text)) is not None:
+            return self.resolve_tuple(f"{match[1]}]", match[2])
         return None
+
+    def resolve_tuple(self, base: str, rest: str) -> Found:
+        """``[%rd1, {%r1, %r2}]``: an address and operands behind it, which the scope remembers too."""
+        texts = [base, *split_operands(rest)]
+        nodes = map(self.scope.nodes.__getitem__, texts)
+        return (b.TENSOR, *nodes), cl.class_id(cl.C_TUPLE, *map(self.scope.classes.__getitem__, texts))
 
     def resolve_vector(self, text: str) -> Found | None:
         """``{%f1, %f2}`` of simple elements, which the scope remembers too."""
         match = _VECTOR.match(text)
         if match is None or match[1].count(",") >= MAX_VECTOR:
             return None
-        texts = match[1].split(",")
+        inner = match[1]
+        texts = inner.split(", ") if inner.count(", ") == inner.count(",") else inner.split(",")
         nodes = tuple(map(self.scope.nodes.__getitem__, texts))
         return (b.VEC, nodes), cl.class_id(cl.C_VEC, *map(self.scope.classes.__getitem__, texts))
 
@@ -377,6 +388,11 @@ class OperandReader:
                 del scope.pending[name], scope.labels[name]
             scope.forget()
             scope = scope.parent
+
+
+def split_operands(text: str) -> list[str]:
+    """The texts between the commas that are outside of brackets and braces."""
+    return _OPERANDS.findall(text)
 
 
 def constant_operand(constant: Constant) -> Found:

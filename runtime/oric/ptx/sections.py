@@ -13,10 +13,8 @@ _REFERENCES: Final = (".b32", ".b64")  # data that may hold a label's address or
 _BYTE: Final = r"(?:1\d\d|2[0-4]\d|25[0-5]|[1-9]\d?|0)"
 _WORD: Final = r"(?:(?:[1-9]\d{0,8}|0)|\.?[A-Za-z_$][\w$]*+(?:\+\d{1,9})?)"
 # What nearly all of a section is: lines of bytes, of one number, of one address.
-_LINES: Final = re.compile(
-    rf"(?:[ \t\r\n]*+(?:\.b8[ \t]++{_BYTE}(?:,[ \t]*+{_BYTE})*+|\.b(?:32|64)[ \t]++{_WORD})(?=[ \t]*+[\r\n])(?![ \t\r\n]*+[-,+/]))++",
-    re.ASCII,
-)
+_LINE: Final = rf"\.b8[ \t]++{_BYTE}(?:,[ \t]*+{_BYTE})*+|\.b(?:32|64)[ \t]++{_WORD}"
+_LINES: Final = re.compile(rf"(?:[ \t\r\n]*+(?:{_LINE})(?=[ \t]*+[\r\n])(?![ \t\r\n]*+[-,+/]))++", re.ASCII)
 DWARF_LINE: Final = "@@DWARF"
 DWARF_REMOVED: Final = 20  # PTX version * 10
 
