@@ -177,14 +177,23 @@ def _gated(state: State, variant: Variant, at: int) -> tuple[Signature, ...]:
         state.gate(f"'{variant.text}'", best.ptx, best.sm, best.arch, at)
         if best.removed is None:
             raise PtxError(at, f"'{_short(variant.text)}' needs '.target texmode_{best.texmode}'")
-        raise _gone(variant.text, "", best.removed, at)
+        raise _gone(variant, best.removed, at)
     return passing
 
 
-def _gone(what: str, without: str, removed: tuple[int, int], at: int) -> PtxError:
+def _gone(variant: Variant, removed: tuple[int, int], at: int) -> PtxError:
+    """The error for what does not exist any more: what the forms that are left want of it, or else since when."""
     ptx, sm = removed
     where = f"for sm_{sm} and higher " if sm else ""
-    return PtxError(at, f"'{_short(what)}'{without} does not exist {where}since PTX version {ptx // 10}.{ptx % 10}")
+    since = f"{where}since PTX version {ptx // 10}.{ptx % 10}"
+    words = variant.text.split(".")
+    family = next(family for rest, family in ix.HEADS[words[0]] if ".".join((words[0], *rest)) == variant.name)
+    module = importlib.import_module(f"oric_tables.ptx_{family}")
+    left = [form for form in module.FORMS[variant.name][1] if form[6] is None]
+    result = _match(variant.text, variant.name, words[1:], module, at, left) if left else variant
+    if isinstance(result, Variant):
+        return PtxError(at, f"'{_short(variant.text)}' does not exist {since}")
+    return PtxError(at, result[1].message, f"the form without it does not exist {since}", *result[1].notes)
 
 
 def _resolve(text: str, at: int) -> Variant:
@@ -222,9 +231,10 @@ def _without(words: list[str], wanted: tuple[str, ...]) -> list[str] | None:
     return left
 
 
-def _match(text: str, name: str, words: list[str], module: Any, at: int) -> Variant | tuple[int, PtxError]:
-    """The variant, or how bad the nearest form fits (problems, error)."""
+def _match(text: str, name: str, words: list[str], module: Any, at: int, only: Any = None) -> Variant | tuple[int, PtxError]:
+    """The variant, or how bad the nearest form (of ``only`` when given) fits (problems, error)."""
     _, forms, own_gates = module.FORMS[name]
+    forms = only or forms
     signatures = []
     fields: dict[str, str] = {}
     failures: list[_Failure] = []
