@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from oric.ptx.builder import Function, Variable
 from oric.ptx.recorder import Instruction, Module
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*")
 
 
 def described(module: Module) -> list[Any]:
@@ -14,7 +17,12 @@ def described(module: Module) -> list[Any]:
     assert header is not None
     out: list[Any] = [(header.version, header.target, header.options, header.address_size)]
     out += [_symbol(symbol) for symbol in module.symbols]
-    out += [module.pragmas, module.files, module.aliases, [(name, text.split()) for name, text in module.sections]]
+    out += [
+        module.pragmas,
+        module.files,
+        module.aliases,
+        [(name, _COMMENT.sub("", text).split()) for name, text in module.sections],
+    ]
     for body in module.bodies:
         out += [body.parameters, body.variables, body.labels, body.tables, body.lines]
         out.append([(r.type, r.count, r.name, r.first) for r in body.registers])

@@ -10,10 +10,10 @@ from oric_tables.ptx_index import TARGETS
 from oric.support.diagnostics import Diagnostics
 
 from .builder import Builder
-from .lexer import PtxError
+from .lexer import SPACE, PtxError
 
 _LONG_WORD: Final = r"[^\s']{80,}"
-_LOC: Final = re.compile(r"\.loc[ \t]++(\d{1,9})[ \t]++(\d{1,9})[ \t]++(\d{1,9})", re.ASCII)
+_LOC: Final = re.compile(rf"\.loc(?![\w$]){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+)", re.ASCII)
 
 
 class State:
