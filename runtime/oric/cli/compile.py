@@ -56,6 +56,7 @@ def _run(args: Arguments, messages: Messages, tool: str) -> int:
     if args.has("tool-name"):
         messages.tool = args.get("tool-name")
     messages.silent, messages.strict = args.has("disable-warnings"), args.has("warning-as-error")
+    messages.arch = args.get("gpu-name")
     if args.has("list-phases"):
         _list_phases(args)
     elif args.has("list-targets"):
@@ -226,7 +227,7 @@ def _report(args: Arguments, messages: Messages, cubin: Cubin, reading: float) -
     if args.has("time-phases"):
         print("\n".join(phase_lines(cubin)))
     if args.has("verbose"):
-        print_verbose(messages, cubin, args.get("gpu-name"))
+        print_verbose(messages, cubin, messages.arch, args.words("entry"))
     if args.has("compiler-stats"):
         lines = "".join(f"{line}\n" for line in compiler_stats(messages.tool, cubin, args.words("compiler-stats"), reading))
         if args.has("compiler-stats-file"):

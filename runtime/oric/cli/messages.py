@@ -29,7 +29,9 @@ class Messages:
         self.plain = plain
         self.silent = False
         self.strict = False
+        self.arch = ""  # what is compiled for
         self.errors = 0
+        self.ended = False  # by a message behind which ptxas says nothing more
 
     def tell(self, severity: str, text: str) -> None:
         """Print a message that has no place in an input."""
@@ -46,21 +48,24 @@ class Messages:
             self.tell(severity, remark.text)
 
     def diagnostics(self, parts: Iterable[Diagnostics]) -> None:
-        """Print the messages about inputs."""
+        """Print the messages about inputs; those in ptxas's form are in its words."""
+        kept = []
         for part in parts:
-            kept = []
             for item in part.items:
                 item.severity = self._judged(item.severity)
-                if item.severity:
-                    kept.append(item)
-            part.items[:] = kept
-            if kept:
-                self.errors += any(item.severity == ERROR for item in kept)
-                self._write("\n".join(self._plain_lines(part)) if self.plain else part.render())
+            part.items[:] = [item for item in part.items if item.severity]
+            if part.items:
+                kept.append(part)
+                self.errors += any(item.severity == ERROR for item in part.items)
+        if self.plain:
+            self._plain(kept)
+        else:
+            for part in kept:
+                self._write(part.render())
 
     def aborted(self) -> None:
         """Say that nothing comes of it."""
-        if self.plain:
+        if self.plain and not self.ended:
             self.tell(FATAL, "Ptx assembly aborted due to errors")
 
     def _judged(self, severity: str) -> str:
@@ -69,14 +74,19 @@ class Messages:
             return "" if self.silent else ERROR if self.strict else WARNING
         return severity
 
-    def _plain_lines(self, part: Diagnostics) -> Iterable[str]:
-        for item in part.sorted():
-            text = item.message.replace("\n", " ")
-            if item.offset < 0:
-                yield f"{self.tool} {item.severity:<8}: {text}"
-            else:
-                line = part.source.line_of(item.offset)
-                yield f"{self.tool} {part.source.filename}, line {line}; {item.severity:<8}: {text}"
+    def _plain(self, parts: Iterable[Diagnostics]) -> None:
+        """Messages in ptxas's form. What it says alone it says only where there is no other error."""
+        from .words import in_ptxas_words
+
+        said = [(part.source, line) for part in parts for line in in_ptxas_words(part, self.arch)]
+        alone = [line for _, line in said if line.last]
+        self.ended = bool(alone) and all(line.last or line.severity == WARNING for _, line in said)
+        for source, line in said:
+            if not line.last:
+                place = "" if line.offset < 0 else f"{source.filename}, line {source.line_of(line.offset)}; "
+                self._write(f"{self.tool} {place}{line.severity:<8}: {line.text}")
+        if self.ended:
+            self.tell(FATAL, alone[0].text)
 
     @staticmethod
     def _write(text: str) -> None:

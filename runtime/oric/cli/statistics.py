@@ -19,15 +19,17 @@ _REGISTERS: Final = 256  # of a thread, as ptxas counts them where nothing limit
 _GMEM: Final = "bytes gmem"
 
 
-def print_verbose(messages: Messages, cubin: Cubin, arch: str) -> None:
-    """The resources of the module and of each kernel."""
+def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[str, ...]) -> None:
+    """The resources of the module and of each kernel: the last one first; ``entries``: those asked for by name."""
     limit = cubin.register_limit
-    for kernel in cubin.kernels.values():
+    order = entries or tuple(cubin.kernels)
+    kernels = [cubin.kernels[name] for name in reversed(order) if name in cubin.kernels]
+    for kernel in kernels:
         if limit is not None and not kernel.bounded:
             text = f"Overriding maximum register limit {_REGISTERS} for '{kernel.name}' with  {limit} of maxrregcount option"
             messages.tell(INFO, text)
     messages.tell(INFO, ", ".join([f"{cubin.global_bytes} {_GMEM}", *_banks(cubin.constants)]))
-    for kernel in cubin.kernels.values():
+    for kernel in kernels:
         messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")
         spills = f"{kernel.spills} bytes spill stores, {kernel.spills} bytes spill loads"
         messages.tell(INFO, f"Function properties for {kernel.name}\n    {kernel.stack} bytes stack frame, {spills}")

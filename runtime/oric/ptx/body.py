@@ -320,10 +320,24 @@ class Body:
             index, message = fault
             place = at if index < 0 else places[index]
             name = Lexer(lexer.text, place).value
-            if index >= 0 and classes[index] == cl.LABEL_CLASS and self.reader.is_pending(name):
+            if (
+                index >= 0
+                and classes[index] == cl.LABEL_CLASS
+                and self.reader.is_pending(name)
+                and not self.label_behind(name, at)
+            ):
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
         return operands
+
+    def label_behind(self, name: str, at: int) -> bool:
+        """A label of that name stands behind ``at``: looked up in the text, and only for a message."""
+        return (
+            re.compile(rf"(?:^|[;{{}}]){SPACE}{re.escape(name)}{SPACE}:(?!:)", re.ASCII | re.MULTILINE).search(
+                self.state.text, at
+            )
+            is not None
+        )
 
     def elements_as_values(self, lexer: Lexer, operands: list[Operand], classes: list[int], places: list[int]) -> bool:
         """``a[1]`` without more brackets is an address for ld and a value for mov: take it as a value."""
@@ -354,7 +368,7 @@ class Body:
             name = lexer.value
             node, class_ = self.reader.named(lexer)
             if class_ == cl.LABEL_CLASS:
-                raise PtxError(at, f"register '{name}' is not declared")
+                raise PtxError(at, f"predicate '{name}' is not declared")
         else:
             raise lexer.expected("a predicate register")
         if class_ not in cl.GUARD_CLASSES:
@@ -396,7 +410,7 @@ class Body:
         elif name in scope.labels:
             raise again(at, f"label '{name}' is defined twice", scope.places[name])
         elif name in scope.names:
-            raise again(at, f"'{name}' is declared twice in this scope", scope.places[name])
+            raise again(at, f"label '{name}' is declared twice in this scope", scope.places[name])
         else:
             scope.labels[name] = self.state.builder.new_label(name)
         scope.places[name] = at

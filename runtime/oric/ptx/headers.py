@@ -192,7 +192,7 @@ class Headers:
         if not function.is_entry and "func" not in kinds:
             raise PtxError(at, f"'.{name}' is for entries, '{function.name}' is a function")
         if function.returns and "results" not in kinds:
-            raise PtxError(at, f"'.{name}' is for functions without results")
+            raise PtxError(at, f"'.{name}' is for functions without results, '{function.name}' has one")
         if name in function.directives and "once" in kinds:
             raise PtxError(at, f"'.{name}' stands twice")
         values: list[int] = []
@@ -245,7 +245,9 @@ class Headers:
         if earlier.is_entry != function.is_entry:
             raise again(at, f"'{name}' was declared before as {'an entry' if earlier.is_entry else 'a function'}", first)
         if signature_of(earlier) != signature_of(function):
-            raise again(at, f"function '{name}' was declared before with other parameters", first)
+            counts = [(len(one.params), len(one.returns)) for one in (earlier, function)]
+            what = "other parameters" if counts[0] == counts[1] else "another number of parameters"
+            raise again(at, f"function '{name}' was declared before with {what}", first)
         if earlier.linkage == "extern" and function.has_body:
             raise again(at, f"function '{name}' was declared '.extern': it cannot be defined here", first)
         if function.linkage != earlier.linkage and (function.linkage or not function.has_body or earlier.linkage == "extern"):

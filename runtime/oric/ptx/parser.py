@@ -199,13 +199,13 @@ class ModuleParser:
             return
         number, suffix, family, _, code = TARGETS[name]
         have, _, have_family, _, _ = TARGETS[wanted]
-        end = "" if code else f"; {name} is known but code cannot be made for it yet"
-        if suffix == "a" and wanted != name:
-            raise PtxError(at, f"a module for {name} can be compiled for {name} only, not for {wanted}{end}")
-        if suffix == "f" and (have_family != family or have < number):
-            raise PtxError(at, f"a module for {name} can be compiled for its family only, not for {wanted}{end}")
+        notes = () if code else (f"{name} is known but code cannot be made for it yet",)
         if number > have:
-            raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older{end}")
+            raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older", *notes)
+        if suffix == "a" and wanted != name:
+            raise PtxError(at, f"a module for {name} can be compiled for {name} only, not for {wanted}", *notes)
+        if suffix == "f" and have_family != family:
+            raise PtxError(at, f"a module for {name} can be compiled for its family only, not for {wanted}", *notes)
 
     def statement(self, lexer: Lexer) -> int:
         """One module-level statement; returns the offset behind it."""

@@ -52,7 +52,7 @@ class State:
         notes = error.notes
         if error.earlier >= 0:
             notes += (f"the first declaration is in line {self.text.count(chr(10), 0, error.earlier) + 1}",)
-        self.diag.error(message, error.at, *notes)
+        self.diag.error(message, error.at, *notes, statement=self.statement_at)
 
     def not_supported(self, what: str, at: int) -> None:
         """Report legal PTX that cannot be compiled yet."""

@@ -70,15 +70,19 @@ class Source:
 
 
 class Diagnostic:
-    """One message. ``offset`` is its place in the source, -1 when it is about the file as a whole."""
+    """One message. ``offset`` is its place in the source, -1 when it is about the file as a whole.
 
-    __slots__ = ("message", "notes", "offset", "severity")
+    ``statement``: where the statement at hand begins, -1 when there is none or nobody said.
+    """
 
-    def __init__(self, severity: str, message: str, offset: int = -1, notes: tuple[str, ...] = ()) -> None:
+    __slots__ = ("message", "notes", "offset", "severity", "statement")
+
+    def __init__(self, severity: str, message: str, offset: int = -1, notes: tuple[str, ...] = (), statement: int = -1) -> None:
         self.severity = severity
         self.message = message
         self.offset = offset
         self.notes = notes
+        self.statement = statement
 
 
 class CompileError(Exception):
@@ -119,13 +123,13 @@ class Diagnostics:
         self.items: list[Diagnostic] = []
         self.error_count = 0
 
-    def error(self, message: str, offset: int = -1, *notes: str) -> None:
+    def error(self, message: str, offset: int = -1, *notes: str, statement: int = -1) -> None:
         """Report an error.
 
         Raises:
             CompileError: it was error number ``limit``; the rest of the text is not looked at.
         """
-        self.items.append(Diagnostic(ERROR, message, offset, notes))
+        self.items.append(Diagnostic(ERROR, message, offset, notes, statement))
         self.error_count += 1
         if self.error_count >= self.limit:
             self.items.append(Diagnostic(ERROR, f"too many errors ({self.limit}), giving up", len(self.source.text)))
