@@ -14,6 +14,10 @@ from .scopes import FUNCTION, Entity, Scope
 from .state import State
 
 MAX_VALUE: Final = (1 << 32) - 1  # of a performance directive
+# What can follow a declared function that has no semicolon.
+STATEMENTS: Final = frozenset(
+    ("alias", "common", "const", "entry", "extern", "file", "func", "global", "pragma", "section", "shared", "visible", "weak")
+)
 
 
 class Headers:
@@ -164,6 +168,8 @@ class Headers:
                 lexer.advance()
                 function.pragmas += self.pragma_strings(lexer, "entry")
                 continue
+            if name in STATEMENTS and not function.is_entry:
+                break
             if name not in DIRECTIVES:
                 raise PtxError(at, f"expected '{{' or ';', found '.{name}'", *nearest(f".{name}", DIRECTIVES))
             lexer.advance()

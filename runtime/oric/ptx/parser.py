@@ -254,9 +254,10 @@ class ModuleParser:
         if linkage == "common":
             raise PtxError(at, "'.common' is for variables in .global")
         function = self.headers.header(lexer, is_entry, linkage)
+        ended = lexer.is_punct(";")  # ptxas needs none behind a declared function; compilers for PTX 1 and 2 wrote none
         if lexer.is_punct("{"):
             function.has_body = True
-        elif not lexer.is_punct(";"):
+        elif not ended and (is_entry or lexer.kind not in (END, DOT_WORD)):
             raise lexer.expected("'{' or ';'")
         body_at = lexer.after
         try:
@@ -271,7 +272,8 @@ class ModuleParser:
             behind_body(lexer)
             return lexer.at
         if not function.has_body:
-            lexer.advance()
+            if ended:
+                lexer.advance()
             return lexer.at
         return Body(self.state, self.headers, self.scope, function).read(entity.handle, body_at)
 
