@@ -3,9 +3,10 @@
 
     python -m tests.fuzz_ptx [--count N] [--seed S] [--jobs J] [--seconds T]
 
-An input is a module from a grammar, instructions of the signatures with their neighbours, or a piece of the PTX of the tests in
-which tokens or bytes were dropped, doubled, exchanged or replaced. It may take 10 s of CPU time and 20 bytes of memory for each
-of its bytes, beside 200 MB. An input that ends otherwise is kept in a file; number and seed say which it was.
+An input is a module from a grammar, instructions of the signatures with their neighbours, or a piece of the PTX of the tests or
+of other compilers in which tokens or bytes were dropped, doubled, exchanged or replaced. It may take 10 s of CPU time and 20
+bytes of memory for each of its bytes, beside 200 MB. A module that is accepted is laid out too (oric fmt): it stays the same,
+and laying it out again changes nothing. An input that ends otherwise is kept in a file; number and seed say which it was.
 """
 
 from __future__ import annotations
@@ -27,19 +28,22 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from oric.ptx import parse_module
+from oric.ptx import format_text, parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import CompileError, diagnostics_for
 
-from tests.ptx.agreement import module, neighbours, split
+from tests.ptx.agreement import module, neighbours, number, split
 from tests.ptx.grammar import expand
+from tests.ptx.records import described
 from tests.ptx.signature_examples import examples
+from tests.ptx_corpus.archive import COMPILERS, modules
 
 HERE = Path(__file__).parent
 SECONDS = 10.0
 BYTES_EACH, BYTES_MORE = 20, 200_000_000
 CHUNK = 500
 SAID = 50_000  # inputs between two lines about how far it is
+FOREIGN = 1_500_000  # characters of each other compiler's modules
 PIECE = 3_000  # characters of a corpus file that are damaged, mostly
 TARGETS = ("sm_90", "sm_90a", "sm_100a", "sm_75", "sm_120a")
 VERSIONS = ("9.0", "9.0", "9.0", "8.3", "7.8")
@@ -78,8 +82,9 @@ class TooLong(Exception):
 
 @cache
 def corpus() -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """The PTX of the tests and examples, with the places where its functions begin."""
-    texts = [p.read_text(encoding="utf-8") for p in sorted([*HERE.rglob("*.ptx"), *(HERE.parent / "examples").glob("*.ptx")])]
+    """The PTX of the tests, of the examples and of other compilers, with the places where its functions begin."""
+    texts = [text for compiler in COMPILERS for _, text in modules(compiler, FOREIGN)]
+    texts += [p.read_text(encoding="utf-8") for p in sorted([*HERE.rglob("*.ptx"), *(HERE.parent / "examples").glob("*.ptx")])]
     return tuple((text, tuple(m.start() for m in re.finditer(r"\.entry|\.func|\.visible", text)) or (0,)) for text in texts)
 
 
@@ -95,6 +100,19 @@ def instructions() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Instructions of the signatures, and all of their neighbours."""
     known = list(examples())
     return tuple(e.text for e in known), tuple(dict.fromkeys(text for e in known for text in neighbours(e)))
+
+
+@cache
+def fitting(version: str, target: str) -> tuple[str, ...]:
+    """Instructions that modules of this version and target have."""
+    have, sm = int(version.replace(".", "")), number(target)
+    found = []
+    for example in examples():
+        ptx, least, arch = example.gates
+        gone = example.removed is not None and have >= example.removed[0] and sm >= example.removed[1]
+        if ptx <= have and least <= sm and (not arch or target in arch) and not gone:
+            found.append(example.text)
+    return tuple(found)
 
 
 @cache
@@ -118,6 +136,9 @@ def from_grammar(rng: random.Random) -> str:
 
 def from_signatures(rng: random.Random) -> str:
     """Instructions of the signatures, their neighbours, and these with operands and words of others."""
+    version, target = rng.choice(VERSIONS), rng.choice(TARGETS)
+    if rng.random() < 0.3:
+        return module(version, target, rng.sample(fitting(version, target), 8))[0]
     positives, negatives = instructions()
     lines = []
     for _ in range(rng.choice((1, 2, 4, 8))):
@@ -134,7 +155,7 @@ def from_signatures(rng: random.Random) -> str:
                 head = ".".join(words)
             text = f"{head} {', '.join(operands)}"
         lines.append(text)
-    return module(rng.choice(VERSIONS), rng.choice(TARGETS), lines)[0]
+    return module(version, target, lines)[0]
 
 
 def piece(rng: random.Random) -> str:
@@ -203,17 +224,26 @@ WEIGHTS = (35, 25, 20, 20)
 
 
 def answer(text: str) -> str:
-    """Parse a text; returns what came of it."""
+    """Parse a text, and lay it out if it is a module; returns what came of it."""
     diag = diagnostics_for(text, "f.ptx")
+    recorder = Recorder(diag.source)
     try:
-        parse_module(text, "f.ptx", Recorder(diag.source), None, diag)
+        parse_module(text, "f.ptx", recorder, None, diag)
     except CompileError as error:
         assert error.diagnostics is diag and diag.error_count, "stopped without an error"
     rendered = diag.render()
     assert bool(rendered) == bool(diag.items), "messages that are not shown"
     for item in diag.items:
         assert -1 <= item.offset <= len(text), f"a place outside of the text: {item.offset} {item.message}"
-    return "refused" if diag.error_count else "accepted"
+    if diag.error_count:
+        return "refused"
+    pretty = format_text(text)
+    again = diagnostics_for(pretty, "f.ptx")
+    other = Recorder(again.source)
+    parse_module(pretty, "f.ptx", other, None, again)
+    assert not again.error_count and described(other.result) == described(recorder.result), "laid out it is another module"
+    assert format_text(pretty) == pretty, "laid out twice it differs"
+    return "accepted"
 
 
 @contextmanager
@@ -255,7 +285,7 @@ def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
     rng = random.Random(seed)
     outcomes: Counter[str] = Counter()
     failures: list[str] = []
-    for number in range(count):
+    for index in range(count):
         if until and time.monotonic() > until:
             break
         kind = rng.choices(tuple(KINDS), WEIGHTS)[0]
@@ -267,7 +297,7 @@ def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
             outcomes[f"{kind} FAILURE"] += 1
             with tempfile.NamedTemporaryFile("wb", prefix="oric-fuzz-", suffix=".ptx", delete=False) as file:
                 file.write(text.encode("utf-8", "surrogatepass"))
-            failures.append(f"input {number} of seed {seed} (kept as {file.name}):\n{traceback.format_exc()}")
+            failures.append(f"input {index} of seed {seed} (kept as {file.name}):\n{traceback.format_exc()}")
     return outcomes, failures
 
 
