@@ -104,7 +104,8 @@ def _around(spec: OperandSpec) -> Iterator[str]:
     """Immediates at the limits of an operand and beyond; those of the elements of a vector in turn."""
     if spec.bounds:
         least, most, step = spec.bounds
-        yield from map(str, (least, most, least - step, most + step, *((least + 1,) if step > 1 else ())))
+        values = least, most, least - step, most + step, *((least + 1,) if step > 1 else ())
+        yield from (str(value) for value in values if -(1 << 63) <= value < 1 << 64)
     elif spec.choices:
         yield from map(str, (*spec.choices, min(spec.choices) - 1, max(spec.choices) + 1))
     elif not spec.mask & ix.ADDR:

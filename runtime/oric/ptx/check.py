@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from typing import Final
 
 from oric_tables import ptx_index as ix
 
@@ -16,6 +17,7 @@ from . import classes as cl
 from .builder import INT, PAIR, VEC, Operand
 from .signatures import Entry, OperandSpec, Signature
 
+MAX_ADDRESS_BITS: Final = 64
 Fault = tuple[int, str]  # operand index (-1: the whole), message
 
 
@@ -108,10 +110,11 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_pair(spec, descriptor, node)
     if tag == cl.C_VEC:
         return _accept_vector(spec, descriptor, node)
-    if spec.braces_needed and not (tag == cl.C_SREG and descriptor[2] <= spec.elements):
+    whole = (tag == cl.C_SREG and descriptor[2] <= spec.elements) or (tag == cl.C_SINK and mask & ix.SINK)
+    if spec.braces_needed and not whole:
         return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_REG and mask & ix.TEX:
-        good = ix.TYPES[descriptor[1]][0] in ("bits", "int") and ix.TYPES[descriptor[1]][1] == spec.size
+        good = not mask & ix.ADDR and ix.TYPES[descriptor[1]][0] in ("bits", "int") and ix.TYPES[descriptor[1]][1] == spec.size
     elif tag == cl.C_REG:
         good = mask & ix.REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
     elif tag == cl.C_INT:
@@ -124,6 +127,8 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_address(spec, descriptor, node)
     else:
         good = _accept_rare(spec, tag, descriptor)
+    if not good and mask & ix.ANY and not spec.rest:  # ptxas does not look at what stands there
+        good = tag in (cl.C_REG, cl.C_NOT, cl.C_SINGLE, cl.C_DOUBLE, cl.C_SYM)
     return "" if good else f"expected {expectation(spec)}, found {describe(descriptor, node)}"
 
 
@@ -185,8 +190,8 @@ def _accept_pair(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) ->
 
 def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
     parts = [cl.DESCRIPTORS[c] for c in descriptor[1:]]
-    if spec.mask & ix.PACK:
-        return _accept_pack(spec, parts, node)
+    if spec.mask & ix.PACK and spec.elements == 1 and len(parts) > 1:
+        return _accept_wide_pack(spec, parts) if spec.mask & ix.WIDER else _accept_pack(spec, parts, node)
     if not spec.mask & ix.VEC:
         good = spec.kind == "raw" and all(p[0] == cl.C_REG and ix.TYPES[p[1]][1] == spec.size for p in parts)
         return "" if good else f"expected {expectation(spec)}, found a vector"
@@ -216,13 +221,20 @@ def _element_kind(spec: OperandSpec, part: cl.Descriptor) -> str:
         return "" if spec.mask & ix.EXACT and not agrees(spec.kind, spec.size, spec.type, part[1], False) else kind
     if tag == cl.C_INT and spec.mask & ix.IMM:
         return "int"
-    if tag in (cl.C_SINGLE, cl.C_DOUBLE) and spec.mask & ix.IMM:
-        return "float" if spec.size == (32 if tag == cl.C_SINGLE else 64) or spec.kind == "float" else ""
-    return ""
+    return "float" if tag in (cl.C_SINGLE, cl.C_DOUBLE) and spec.mask & ix.IMM else ""
+
+
+_LITERAL_SIZES: Final = {cl.C_SINGLE: 32, cl.C_DOUBLE: 64}
 
 
 def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[str]) -> str:
     """A vector as a whole: of .bN when its elements differ, which agrees with everything; integers do not touch floats."""
+    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] == cl.C_REG}
+    if len(sizes) > 1:
+        return "the registers of a vector have one size"
+    literals = next((part[0] for part in parts if part[0] in (cl.C_SINGLE, cl.C_DOUBLE)), "")
+    if literals and spec.size not in (sizes or {_LITERAL_SIZES[literals]}) and (sizes or spec.kind != "float"):
+        return f"a floating-point constant does not fit into the vector for type .{spec.type}"
     first = 1 if spec.mask & ix.INDEX else 0
     wanted = [k for k in kinds[first:] if k != "_"]
     if {"int", "float"} in [{a, b} for a, b in pairwise(wanted)]:
@@ -232,7 +244,8 @@ def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[s
     if not wanted:
         return "expected at least one register in the vector" if spec.mask & ix.DEST else ""
     constants = all(part[0] == cl.C_INT for part in parts)
-    if (spec.kind == "int" and wanted[0] == "float") or (spec.kind == "float" and constants):
+    wide = spec.kind == wanted[0] == "float" and sizes not in (set(), {spec.size})
+    if (spec.kind == "int" and wanted[0] == "float") or (spec.kind == "float" and constants) or wide:
         return f"expected elements of type .{spec.type}, found {describe(parts[0], (INT, 0))}"
     return ""
 
@@ -296,6 +309,19 @@ def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -
     return "" if registers else f"expected at least one register in the vector for type .{spec.type}"
 
 
+def _accept_wide_pack(spec: OperandSpec, parts: list[cl.Descriptor]) -> str:
+    """``{a, b}`` as one value of at least the operand's size."""
+    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] == cl.C_REG and part[1] != "pred"}
+    sizes |= {_LITERAL_SIZES[part[0]] for part in parts if part[0] in _LITERAL_SIZES and spec.mask & ix.IMM}
+    others = [part for part in parts if part[0] not in (cl.C_REG, *_LITERAL_SIZES, *((cl.C_INT,) if spec.mask & ix.IMM else ()))]
+    if len(parts) not in (2, 4) or others or len(sizes) > 1 or (cl.C_REG, "pred") in parts:
+        return f"a value of type .{spec.type} is made of 2 or 4 elements of one size"
+    found = max(sizes, default=spec.size) * len(parts)
+    if found < spec.size or (found > spec.size and any(part[0] in _LITERAL_SIZES for part in parts)):
+        return f"{len(parts)} elements of {max(sizes)} bits do not make a value of type .{spec.type}"
+    return ""
+
+
 def _vector_text(spec: OperandSpec) -> str:
     return f"a vector of {spec.elements} element{'s' * (spec.elements != 1)}"
 
@@ -336,9 +362,11 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
         kind, size, *_ = ix.TYPES[descriptor[1]]
         if spec.mask & ix.TEX and node[2]:
             return f"a .{spec.type} takes no offset"
+        if spec.mask & ix.ANY:
+            return ""
         if spec.mask & ix.TEX and size != spec.size:
             return f"expected a .{spec.type} or a register of {spec.size} bits, found one of type .{descriptor[1]}"
-        if kind in {"bits", "int"}:
+        if kind in {"bits", "int"} and size <= MAX_ADDRESS_BITS:
             return ""
         return f"an address is an integer register, found one of type .{descriptor[1]}"
     if tag == cl.C_ADDR_SYM:
@@ -346,6 +374,8 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
             if node[2]:
                 return f"a .{spec.type} takes no offset"
             return "" if descriptor[1] == spec.type else f"expected a .{spec.type}, found {_variable(descriptor[1])}"
+        if spec.mask & ix.OBJECT and descriptor[1] in ix.TYPES:
+            return ""
         if descriptor[1] == spec.space or (not spec.space and descriptor[1] not in ix.TYPES):
             return ""
         return f"expected an address in state space .{spec.space}, found {_variable(descriptor[1])}"

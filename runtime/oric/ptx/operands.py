@@ -38,12 +38,9 @@ _LABELS: Final = re.compile(
 )
 MAX_NESTING: Final = 20
 MAX_VECTOR: Final = 256
-MAX_ADDRESS_BITS: Final = 64
 # Class of a register -> class of an address on it.
 _ADDRESS_CLASSES: Final = {
-    cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_)
-    for type_, row in TYPES.items()
-    if row[2] and row[1] <= MAX_ADDRESS_BITS
+    cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_) for type_, row in TYPES.items() if row[2]
 }
 
 Found = tuple[Operand, int]
@@ -212,12 +209,16 @@ class OperandReader:
         if lexer.kind == IDENT and lexer.value != "WARP_SZ":
             name, at = lexer.value, lexer.at
             lexer.advance()
+            alone = not lexer.is_punct("+")
             base = self.address_base(name, at, self.offset(lexer))
         else:
             constant = expression(lexer)
             if constant.is_float:
                 raise PtxError(lexer.at, "an address is an integer")
             base = (b.ADDR_IMM, constant.value), cl.ADDR_IMM_CLASS
+            alone = False
+        if lexer.is_punct(",") and not alone:
+            raise lexer.expected("']' behind an offset")
         if lexer.is_punct(","):
             parts = [base]
             while lexer.take(","):
@@ -232,7 +233,7 @@ class OperandReader:
         entity = self.scope.lookup(name)
         if entity is None:
             raise self.unknown(name, at)
-        if entity.kind == REGISTER and entity.vector == 1 and TYPES[entity.type][1] <= MAX_ADDRESS_BITS:
+        if entity.kind == REGISTER and entity.vector == 1:
             return (b.ADDR_REG, entity.handle, offset), cl.class_id(cl.C_ADDR_REG, entity.type)
         if entity.kind == SYMBOL:
             return (b.ADDR_SYM, entity.handle, offset), cl.class_id(cl.C_ADDR_SYM, entity.type)

@@ -269,10 +269,14 @@ def combined(gates: list[Gate]) -> Gate:
 
 def _vector_gate(text: str, specs: tuple[OperandSpec, ...], at: int) -> Gate:
     """What the widest vector among the operands needs."""
-    widest = max((s.elements * s.size for s in specs if s.elements > 1 and not s.braces), default=0)
-    for bits, (ptx, sm) in ix.VECTOR_LIMITS:
-        if widest <= bits:
-            return ptx, sm, ()
+    widest, element = max(((s.elements * s.size, s.size) for s in specs if s.elements > 1 and not s.braces), default=(0, 0))
+    for bits, (ptx, sm), most, spaces in ix.VECTOR_LIMITS:
+        if widest > bits or element > most:
+            continue
+        space = next((s.space or s.type for s in specs if s.mask & ix.ADDR), "")
+        if spaces and space not in spaces:
+            raise PtxError(at, f"'{_short(text)}': a vector of {widest} bits is not in state space .{space}")
+        return ptx, sm, ()
     raise PtxError(at, f"'{_short(text)}': a vector of {widest} bits is too wide")
 
 
