@@ -15,6 +15,7 @@ from typing import Any
 from .errors import SpecError
 from .spec import Spec
 from .strictyaml import Map
+from .tables import ptx_nodes
 
 NON_FAMILIES = ("types", "special_registers", "directives", "declarations")
 
@@ -128,6 +129,7 @@ def families(spec: Spec) -> list[Family]:
 
 def _families(spec: Spec) -> list[Family]:
     types = load_types(spec)
+    classes = class_masks(spec)
     out = []
     owner: dict[str, str] = {}
     for name in spec.names("ptx"):
@@ -141,8 +143,41 @@ def _families(spec: Spec) -> list[Family]:
                 line = data["instructions"].line_of(instruction.name)
                 raise SpecError(path, line, f"{instruction.name}: is also in {owner[instruction.name]}")
             owner[instruction.name] = path.name
+            _check_classes(path, instruction, classes)
         out.append(family)
     return out
+
+
+def class_masks(spec: Spec) -> dict[str, int]:
+    """Class of operands (``ptx_nodes.yaml``) -> the bits of a mask that stand for it.
+
+    Raises:
+        SpecError: a class of an unknown flag.
+    """
+    masks = {}
+    for name, flags in ptx_nodes.class_flags(spec).items():
+        for flag in flags:
+            if flag not in BIT:
+                row = next(row for row in ptx_nodes.load(spec)["classes"] if row.values["class"] == name)
+                raise SpecError(spec.path("ptx_nodes.yaml"), row.line, f"{row.key}: signatures have no flag '{flag}'")
+        masks[name] = sum(BIT[flag] for flag in flags)
+    return masks
+
+
+def _check_classes(path: PurePath, instruction: Instruction, classes: dict[str, int]) -> None:
+    """Each operand is of one of the classes at least.
+
+    Raises:
+        SpecError: the first form with one that is not.
+    """
+    allowed = sum(classes.values())
+    for form in instruction.forms:
+        left = list(form.operands)
+        while left:
+            operand = left.pop()
+            if not operand.mask & allowed:
+                raise SpecError(path, form.line, f"{instruction.name}: operand '{operand.name}' is of no class of ptx_nodes.yaml")
+            left += [*operand.rest, *filter(None, [operand.pair])]
 
 
 def _family(path: PurePath, data: Map, types: Map) -> Family:

@@ -31,7 +31,7 @@ def test_counts() -> None:
     assert knobs.counts(SPEC)["knob types"] == 13
     assert knobs.counts(SPEC)["knobs named by number"] == 5
     assert progress.counts(SPEC)["progress values"] == 21
-    assert ptx_nodes.counts(SPEC) == {"operand nodes": 11, "storage classes": 10, "builder nodes": 17}
+    assert ptx_nodes.counts(SPEC) == {"operand nodes": 11, "builder nodes": 17, "storage classes": 10, "operand classes": 12}
     assert symbols.counts(SPEC)["internal symbols"] == 8
     assert containers.counts(SPEC)["analysis pairs"] == 17
     assert layouts.counts(SPEC)["fields of the Code Object"] == 83
@@ -102,6 +102,16 @@ def test_progress() -> None:
 def test_nodes() -> None:
     assert [row.values["node"] for row in ptx_nodes.load(SPEC)["nodes"]] == [0, 2, 3, 4, 5, 6, 9, 11, 12, 14, 16, "default"]
     assert [row.values["class"] for row in ptx_nodes.load(SPEC)["storage"]] == [2, 3, 4, 5, 6, 8, 9, 10, 11, 12]
+
+
+def test_size_classes() -> None:
+    """The entry of ``min(class, 4)``; 255 for what has no class."""
+    table = [row.values["size"] for row in ptx_nodes.load(SPEC)["sizes"]]
+    assert len(table) == 6 and table[5] == 255
+    widths = {1: 255, 2: 255, 4: 255, 8: 0, 16: 1, 32: 2, 64: 3, 128: 4, 256: 4, 1024: 4}
+    assert {bits: ptx_nodes.size_of(SPEC, bits) for bits in widths} == {
+        bits: 255 if class_ == 255 else table[min(class_, 4)] for bits, class_ in widths.items()
+    }
 
 
 def test_hash_constants() -> None:

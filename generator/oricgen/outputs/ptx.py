@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ..ptx import BIT, FLAGS, Family, Form, Gate, Instruction, Operand, families, load_types, version
+from ..ptx import BIT, FLAGS, Family, Form, Gate, Instruction, Operand, class_masks, families, load_types, version
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
+from ..tables import ptx_nodes
 from ..tables.ptx_directives import load as load_directives
 from ..tables.targets import load as load_targets
 
@@ -110,11 +111,20 @@ def _operand(operand: Operand) -> tuple[object, ...]:
 
 def _render_index(spec: Spec, found: list[Family]) -> str:
     types = load_types(spec)
-    text = header("#", _ME, ["spec/ptx/*.yaml", "spec/sm_targets.yaml"])
+    text = header("#", _ME, ["spec/ptx/*.yaml", "spec/ptx_nodes.yaml", "spec/sm_targets.yaml"])
     text += '"""PTX types, targets, special registers, directives and the index of instruction names."""\n\n'
     text += "from typing import Final\n\n"
     for index, flag in enumerate(FLAGS):
         text += f"{flag.upper()}: Final = {1 << index}\n"
+    text += "# class of operands -> bits of a mask that stand for it; nodes of operands that it has\n"
+    text += _table("CLASSES", "int", dict(class_masks(spec)))
+    nodes: dict[str, object] = {row.values["class"]: tuple(row.values["nodes"]) for row in ptx_nodes.load(spec)["classes"]}
+    text += _table("CLASS_NODES", "tuple[str, ...]", nodes)
+    *entries, outside = ptx_nodes.load(spec)["sizes"]
+    text += "# size class of a type, OUT_OF_RANGE for none; registers of 32 bits by size class\n"
+    text += f"OUT_OF_RANGE: Final = {outside.values['size']}\n"
+    text += f"SIZE_REGISTERS: Final[dict[int, int]] = { {r.values['size']: r.values['registers'] for r in entries}!r}\n"
+    text += _table("SIZES", "int", {n: ptx_nodes.size_of(spec, r["size"]) for n, r in types["types"].items()})
     text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"

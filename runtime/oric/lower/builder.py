@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from oric_tables.ptx_index import TYPES
+from oric_tables import ptx_index as ix
 
 from oric.ir import operand as opd
 from oric.ir.attributes import FunctionAttributes, Param
@@ -25,7 +25,7 @@ from .program import CC, DESC, OFF, SLOT_PRED, A, B, M, Program, Q, selector
 _REG: Final = nodes.REG
 # Type of a PTX register -> number of 32-bit registers, 0 for predicates.
 _TYPE_SIZES: Final = {
-    name: 0 if kind == "pred" else (bits + 31) // 32 for name, (kind, bits, register, *_) in TYPES.items() if register
+    name: ix.SIZE_REGISTERS.get(ix.SIZES[name], 0) for name, (_, _, is_register, *_) in ix.TYPES.items() if is_register
 }
 _POINTEE_SPACES: Final = {"global": 4}
 _BODY_STATE: Final = (
