@@ -10,11 +10,10 @@ from oric.ir import machine
 from oric.ir import operand as opd
 from oric.ir.attributes import JumpTable
 from oric.ir.code import R2, R4, UR, P, R
-from oric.ir.machine import InternalError
 from oric.regalloc import OutOfRegisters, allocate_registers
 from oric.sass import decode, disassemble
 from oric.sched import schedule_instructions
-from oric.support.diagnostics import CompileError, diagnostics_for
+from oric.support.diagnostics import CompileError, InternalError, diagnostics_for
 
 from tests.encode.builder import Code, context, saxpy
 

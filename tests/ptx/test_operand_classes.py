@@ -2,7 +2,6 @@
 
 import importlib
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from oric.lower import OriBuilder

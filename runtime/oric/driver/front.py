@@ -61,6 +61,22 @@ class _WatchDouble:
         super().instruction(variant, guard, operands, loc)  # type: ignore[misc]
 
 
+class _Definitions:
+    """Where the names that all inputs share stand first."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], tuple[Diagnostics, int]] = {}
+
+    def enter(self, what: str, name: str, diag: Diagnostics, loc: int) -> bool:
+        """A definition of ``name``; False, and an error that tells both places, when another input has one."""
+        first, at = self._places.setdefault((what, name), (diag, loc))
+        if first is diag:
+            return True
+        place = f"{first.source.filename}:{first.source.line_of(at)}"
+        diag.error(f"Duplicate definition of {what} '{name}'", loc, f"the first definition is in {place}")
+        return False
+
+
 class _Builder(OriBuilder):
     """Builds the functions of all inputs into one module, in which a name stands for one thing."""
 
@@ -71,13 +87,12 @@ class _Builder(OriBuilder):
         self.seconds: dict[str, float] = {}
         self._begun = 0.0
         self._body_at = -1
-        self._symbols_before = 0  # symbols of the inputs before this one
+        self._defined = _Definitions()
 
     def begin_input(self, diag: Diagnostics) -> None:
         """What follows comes from another text."""
         self.diag = diag
-        self.source = diag.source
-        self._symbols_before = len(self.ir.symbols)
+        self.line_of = diag.source.line_of
         if not self.ir.filename:
             self.ir.filename = diag.source.filename
 
@@ -89,8 +104,7 @@ class _Builder(OriBuilder):
     def end_body(self, loc: int) -> None:
         """One entry of a name is enough."""
         if self.recording is None:
-            if self.code.name in self.places:
-                self.diag.error(f"Duplicate definition of function '{self.code.name}'", self._body_at)
+            if not self._defined.enter("function", self.code.name, self.diag, self._body_at):
                 return
             self.places[self.code.name] = self.diag
             super().end_body(loc)
@@ -100,9 +114,8 @@ class _Builder(OriBuilder):
 
     def ir_symbol(self, variable: Any) -> int:
         """One variable of a name that is seen from outside is enough."""
-        other = None if variable.in_function else self.ir.symbol_ids.get(variable.name)
-        if other is not None and other < self._symbols_before and variable.linkage and self.ir.symbols[other].binding != "local":
-            self.diag.error(f"Duplicate definition of variable '{variable.name}'", variable.loc)
+        if variable.linkage and not variable.in_function:
+            self._defined.enter("variable", variable.name, self.diag, variable.loc)
         return super().ir_symbol(variable)
 
 
@@ -113,15 +126,15 @@ class _WatchingBuilder(_WatchDouble, _Builder):
 class _Checker(Recorder):
     """Takes a module in and makes nothing of it."""
 
-    def __init__(self, diag: Diagnostics, entries: dict[str, Diagnostics]) -> None:
+    def __init__(self, diag: Diagnostics, defined: _Definitions) -> None:
         super().__init__(diag.source)
         self.diag = diag
-        self.entries = entries  # name -> the input that defines it
+        self.defined = defined
 
     def begin_body(self, symbol: int, function: Any) -> Sequence[int]:
         """One entry of a name is enough."""
-        if function.is_entry and self.entries.setdefault(function.name, self.diag) is not self.diag:
-            self.diag.error(f"Duplicate definition of function '{function.name}'", function.loc)
+        if function.is_entry:
+            self.defined.enter("function", function.name, self.diag, function.loc)
         return super().begin_body(symbol, function)
 
     def instruction(self, variant: Any, guard: Any, operands: Any, loc: int) -> None:
@@ -153,11 +166,11 @@ def check_inputs(inputs: Sequence[PtxInput], arch: str, watch: Watch) -> list[Di
     """Parse and check for a target, by the name of any that there is, real or virtual; returns the messages of each input."""
     target = SimpleNamespace(name=arch.replace("compute_", "sm_").replace("lto_", "sm_"))
     parts = []
-    entries: dict[str, Diagnostics] = {}
+    defined = _Definitions()
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)
         parts.append(diag)
-        _parse(text, filename, (_WatchingChecker if watch.double else _Checker)(diag, entries), target, diag)
+        _parse(text, filename, (_WatchingChecker if watch.double else _Checker)(diag, defined), target, diag)
     return parts
 
 

@@ -11,7 +11,8 @@ from oric_tables._native import ffi, lib
 from oric.ir import machine
 from oric.ir.code import CodeObject
 from oric.ir.encoded import FULL_MASK, EncodedFunction
-from oric.ir.machine import InternalError, MachineFunction
+from oric.ir.machine import MachineFunction
+from oric.support.diagnostics import InternalError
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target

@@ -12,6 +12,8 @@ from typing import Any, Final
 from oric_tables import registers
 from oric_tables._native import ffi, lib
 
+from oric.support.diagnostics import InternalError
+
 from . import cfg
 from .code import CodeObject, Instruction
 from .flatten import Image, flatten
@@ -20,10 +22,6 @@ KEY: Final = "machine"
 # Register files in the order of ORIC_FILE_*, as the kernels number them.
 FILES: Final[tuple[str, ...]] = registers.UNITS
 NO_LIMIT: Final = 0x7FFFFFFF
-
-
-class InternalError(Exception):
-    """The compiler made something that the machine does not have; the text names operation and PTX line."""
 
 
 _LOAD_ERRORS: Final = {

@@ -260,7 +260,7 @@ class OriBuilder(Memory, Emitter):
             return self.symbol_address(node[1], node[2])
         if kind == nodes.SREG:
             return self.special_register(node[1])
-        raise NotSupported(f"{nodes.KIND_NAMES[kind]} as an operand here")
+        raise self.unexpected(node, "as an operand here")
 
     @staticmethod
     def _sink(program: Program, index: int) -> int:

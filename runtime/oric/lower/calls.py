@@ -152,16 +152,13 @@ class Inliner:
             builder.place(around)
 
     def _actual(self, node: Any) -> Any:
-        """A result or argument: the place of a parameter variable, or a packed operand."""
+        """A result or argument: the place of a parameter variable, a packed operand, or the node of a constant."""
         builder = self.builder
         if node[0] == nodes.SYM and builder.symbols[node[1]].space == "param":
             return builder.symbols[node[1]]
         if node[0] == nodes.SINK:
             return None
-        value = builder.value(node)
-        if value.__class__ is not int:
-            raise NotSupported("a constant as the argument of a call")
-        return value
+        return builder.value(node)
 
     def _inline(self, symbol: int, actuals: Sequence[Any]) -> None:
         if symbol in self.active:
@@ -179,6 +176,8 @@ class Inliner:
         self._forget_registers(body)
         for index, (formal, actual) in enumerate(zip(body.formals, actuals, strict=True)):
             variable = variables[index]
+            if actual.__class__ is tuple:
+                actual = self._constant(variable, actual)
             if variable.space != "reg":
                 builder.symbols[formal] = self._parameter(variable, actual)
             elif index >= count:
@@ -204,6 +203,14 @@ class Inliner:
         for index in range(count):
             if variables[index].space == "reg" and actuals[index] is not None:
                 builder.move(actuals[index], builder.register(body.formals[index]))
+
+    def _constant(self, variable: Any, node: Any) -> int:
+        """A register with a constant that is an argument."""
+        if variable.type == "pred" or variable.size > 8:
+            raise NotSupported(f"a constant as an argument of type .{variable.type}")
+        wide = variable.size == 8
+        bits = node[2] if wide and node[0] == nodes.FLOAT else node[1]
+        return self.builder.constant64(bits & (1 << 64) - 1) if wide else self.builder.constant(bits & 0xFFFFFFFF)
 
     def _forget_registers(self, body: Recording) -> None:
         """Every copy gets its own virtual registers."""

@@ -9,6 +9,7 @@ from oric.ir import code as ir
 from oric.ir import operand as opd
 from oric.ir.code import Block, CodeObject, Instruction
 from oric.support import nodes
+from oric.support.diagnostics import InternalError, NotSupported
 
 from .program import (
     ARG_NAMES,
@@ -297,6 +298,13 @@ class Emitter:
         register = self.new("R", 2)
         self.template("move_wide", d=register, a=(nodes.INT, value))
         return register
+
+    def unexpected(self, node: Any, where: str) -> NotSupported | InternalError:
+        """The error for an operand node that nothing is made of: of a known kind it is missing here, of any other a mistake."""
+        kind = node[0]
+        if 0 <= kind < len(nodes.KIND_NAMES):
+            return NotSupported(f"{nodes.KIND_NAMES[kind]} {where}")
+        return InternalError(f"operand of unknown kind {kind} {where} from line {self.line} of the PTX, in '{self.code.name}'")
 
     def set_line(self, loc: int) -> None:
         """Remember the source line of what follows."""

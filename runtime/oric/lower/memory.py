@@ -151,7 +151,7 @@ class Memory(Emitter):
                 return opd.RZ_OPERAND, self.code.imm(node[1] & 0xFFFFFFFF)
             return (self.constant64(node[1]) if wide else self.constant(node[1] & 0xFFFFFFFF)), self.code.imm(0)
         if kind != nodes.ADDR_SYM:
-            raise NotSupported(f"{nodes.KIND_NAMES[kind]} as an address")
+            raise self.unexpected(node, "as an address")
         return self._symbol_base(self.symbols[node[1]], node[2], space)
 
     def _with_offset(self, base: int, offset: int, wide: bool) -> tuple[int, int]:

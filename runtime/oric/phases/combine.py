@@ -1,4 +1,4 @@
-"""Combinations of an instruction with the definitions of its sources: sums, multiply-adds, 64-bit addresses, offsets."""
+"""Combinations of an instruction with the definitions of its sources: sums, multiply-adds, signs, 64-bit addresses, offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from oric_tables import ops
-from oric_tables.ops import IADD3, IADD3_X, IMAD, IMAD_WIDE, LOP3
+from oric_tables.ops import DADD, DFMA, DMUL, DSETP, FADD, FFMA, FMNMX, FMUL, FSETP, IADD3, IADD3_X, IMAD, IMAD_WIDE, LOP3
 
 from oric.ir import operand as opd
 from oric.ir.code import Instruction
@@ -86,6 +86,58 @@ def _sum(values: Values, rest: list[int], inner: list[int], term: int) -> list[i
         return registers
     registers += [opd.RZ_OPERAND] * (2 - len(registers))
     return [registers[0], middle[0], registers[1]]
+
+
+# -- signs -------------------------------------------------------------------------------------------------
+
+
+def _flush(word: int) -> int:
+    """The modifier bit with which an operation takes subnormal numbers for zero; 0 when it has none."""
+    ftz = ops.OPS[ops.NUMBER[word]].mods.get("ftz")
+    return ftz.mask << ftz.shift if ftz is not None else 0
+
+
+_SIGN_CHANGES: Final = {FADD: _flush(FADD), DADD: _flush(DADD)}  # x + -0 is x: what such a sum leaves is the signs of its term
+_SIGNED: Final = {
+    **{word: (FADD, _flush(word)) for word in (FADD, FMUL, FFMA, FSETP, FMNMX)},
+    **{word: (DADD, _flush(word)) for word in (DADD, DMUL, DFMA, DSETP)},
+}
+
+
+def fold_sign(values: Values, node: Instruction) -> bool:
+    """Negations and absolute values of sources become modifiers where the operation has them."""
+    change, flush = _SIGNED[node.op]
+    operands = node.operands
+    for place in INFO[node.op].reads:
+        term = operands[place] if place < len(operands) else 0
+        if not term or not _is_register(term):
+            continue
+        inner = values.source_def(term)
+        if inner is None or inner.op != change or inner.guard or inner.operands[0] != term & ~SIGNS:
+            continue
+        source = _signed_term(inner, node.mods & flush)
+        if not source:
+            continue
+        if term & opd.ABSOLUTE:
+            source = source & ~opd.NEGATE | opd.ABSOLUTE
+        trial = operands.copy()
+        trial[place] = source ^ (term & opd.NEGATE)
+        if values.accepts(node.op, trial):
+            node.operands = trial
+            values.changed += 1
+            return True
+    return False
+
+
+def _signed_term(inner: Instruction, flushes: int) -> int:
+    """``x`` with its signs when an addition is ``x + -0`` and does nothing else, also to subnormal numbers; else 0."""
+    if inner.mods & ~(_SIGN_CHANGES[inner.op] if flushes else 0):
+        return 0
+    zero = opd.RZ_OPERAND | opd.NEGATE
+    first, second = inner.operands[1:3]
+    if zero not in (first, second):
+        return 0
+    return first if second == zero else second
 
 
 # -- 64-bit sums -------------------------------------------------------------------------------------------
@@ -250,6 +302,7 @@ def _wide_base(values: Values, base: int) -> tuple[int, int] | None:
 COMBINE: Final[dict[int, Callable[[Values, Instruction], bool]]] = {
     IADD3: combine_add,
     IADD3_X: combine_wide_add,
+    **dict.fromkeys(_SIGNED, fold_sign),
     LOP3: combine_lop3,
     **dict.fromkeys(_ACCESSES, fold_offset),
 }

@@ -96,6 +96,10 @@ class CompileError(Exception):
         self.diagnostics = diagnostics
 
 
+class InternalError(Exception):
+    """The compiler has made something that cannot be; the text names what, and the PTX line."""
+
+
 class NotSupported(Exception):
     """Raised by a Builder for legal PTX that cannot be compiled yet; ``what`` names it as the user wrote it.
 

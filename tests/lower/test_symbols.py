@@ -1,0 +1,231 @@
+# ruff: noqa: E501 (PTX)
+"""The symbol table: names, spaces, addresses and bindings of variables; operands that name them; elements of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import oric
+import pytest
+from oric.driver.front import PtxInput
+from oric.driver.options import CompileOptions
+from oric.driver.pipeline import compile_inputs
+from oric.ir import operand as opd
+from oric.ir.module import BANK_ADDRESS, Module
+from oric.lower import OriBuilder
+from oric.ptx import parse, parse_module
+from oric.support import elf
+from oric.support.diagnostics import CompileError, diagnostics_for
+from oric_tables.targets import TARGETS
+
+from .support import launch, source
+
+HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+VARIABLES = """.visible .global .align 8 .u32 seen[4];
+.global .align 4 .u32 own;
+.weak .global .align 16 .b8 feeble[32];
+.visible .const .align 4 .u32 first[3] = {1, 2, 3};
+.const .align 8 .u64 second = 9;
+"""
+
+
+def lowered(text: str) -> OriBuilder:
+    diag = diagnostics_for(text, "m.ptx")
+    builder = OriBuilder(TARGETS["sm_90"], diag.source)
+    parse_module(text, "m.ptx", builder, TARGETS["sm_90"], diag)
+    assert not diag.items, diag.render()
+    return builder
+
+
+def entry(module: Module, name: str) -> tuple[int, str, int, int, str, int]:
+    number = module.symbol_ids[name]
+    found = module.symbols[number]
+    assert found.name == name
+    return number, found.space, found.size, found.align, found.binding, found.offset
+
+
+def test_a_name_gives_space_size_binding_and_address() -> None:
+    module = lowered(source("ret;", module=VARIABLES)).ir
+    assert [entry(module, name) for name in module.symbol_ids] == [
+        (0, "global", 16, 8, "global", -1),  # global variables get their addresses from the linker
+        (1, "global", 4, 4, "local", -1),
+        (2, "global", 32, 16, "weak", -1),
+        (3, "const", 12, 4, "global", 0),
+        (4, "const", 8, 8, "local", 16),
+    ]
+
+
+def test_the_cubin_has_the_same_symbols() -> None:
+    cubin = elf.read(oric.compile(source("ret;", module=VARIABLES), arch="sm_90").image)
+    found = {s.name: s for s in cubin.symbols if s.name in ("seen", "own", "feeble", "first", "second")}
+    bindings = {name: ("local", "global", "weak")[s.info >> 4] for name, s in found.items()}
+    assert bindings == {"seen": "global", "own": "local", "feeble": "weak", "first": "global", "second": "local"}
+    assert {name: s.size for name, s in found.items()} == {"seen": 16, "own": 4, "feeble": 32, "first": 12, "second": 8}
+    assert [found[name].value for name in ("first", "second")] == [0, 16]
+    places = sorted((found[name].value, found[name].size) for name in ("seen", "own", "feeble"))
+    assert all(a + size <= b for (a, size), (b, _) in pairwise(places))
+    assert not found["feeble"].value % 16 and not found["seen"].value % 8
+    assert {cubin.sections[s.section].name for s in found.values()} == {".nv.global", ".nv.constant3"}
+
+
+def test_symbol_operands_have_the_number_of_their_symbol() -> None:
+    body = "mov.u64 %d1, own; mov.u64 %d2, seen; mov.u64 %d3, own; ld.const.u64 %d4, [second];"
+    builder = lowered(source(body, module=VARIABLES))
+    module = builder.ir
+    (code,) = module.functions
+    operands = [o for node in code.instructions() for o in node.operands if opd.type_of(o) == opd.SYMBOL]
+    slots = {slot: module.symbols[number].name for number, slot in module.address_slots.items()}
+    addresses = [o for o in operands if opd.aux_of(o) == BANK_ADDRESS]
+    assert all(o & opd.CONST_BANK for o in operands)
+    assert [slots[opd.index_of(o) & ~7] for o in addresses] == ["own", "own", "seen", "seen", "own", "own"]
+    assert [opd.index_of(o) & 4 for o in addresses] == [0, 4] * 3
+    number = module.symbol_ids["seen"]
+    plain = opd.symbol(number, 8)
+    assert (opd.type_of(plain), opd.index_of(plain), opd.aux_of(plain)) == (5, number, 8)
+
+
+# -- names that stand twice ---------------------------------------------------------------------------------
+
+TWICE = [
+    (".global .u32 a;\n.global .u32 a;", 5),
+    (".const .u32 a;\n\n.shared .u32 a;", 6),
+    (".global .u32 a;\n.func a();", 5),
+    (".func a();\n.global .u32 a;", 5),
+    (".func a() {ret;}\n.func a() {ret;}", 5),
+    (".entry a() {ret;}\n.entry a() {ret;}", 5),
+    (".global .u32 a;\n.entry a() {ret;}", 5),
+    (".extern .global .u32 a;\n.global .u64 a;", 5),
+    (".entry k(.param .u32 a,\n.param .u32 a) {ret;}", 5),
+    (".entry k(.param .u32 a) {\n.reg .b32 a; ret;}", 5),
+    (".entry k() { .shared .b32 a;\n.local .b32 a; ret;}", 5),
+    (".entry k() { .reg .b32 %a<4>;\n.reg .b32 %a2; ret;}", 5),
+    (".entry k() { .reg .b32 %a2;\n\n\n.reg .b32 %a<4>; ret;}", 7),
+    (".entry k() { a:\na: ret;}", 5),
+    (".entry k() { a: ret;\n.reg .b32 a;}", 5),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), TWICE, ids=[text for text, _ in TWICE])
+def test_a_name_that_stands_twice_is_an_error_with_both_lines(text: str, line: int) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse(HEAD + text, "m.ptx")
+    assert [error.split(":")[:2] for error in caught.value.diagnostics.errors()] == [["m.ptx", str(line)]]
+    assert str(caught.value).endswith("note: the first declaration is in line 4")
+
+
+def compile_two(first: str, second: str) -> None:
+    inputs = [PtxInput(HEAD + first, "a.ptx"), PtxInput(HEAD + second, "b.ptx")]
+    compile_inputs(inputs, CompileOptions("sm_90"))
+
+
+@pytest.mark.parametrize(
+    ("what", "first", "second"),
+    [
+        ("function 'k'", "\n.entry k() { ret; }", ".entry j() { ret; }\n\n.entry k() { ret; }"),
+        ("variable 'a'", "\n.visible .global .u32 a;", "\n\n.visible .global .u32 a;"),
+    ],
+)
+def test_a_name_in_two_inputs_is_an_error_with_both_places(what: str, first: str, second: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        compile_two(first, second)
+    text = str(caught.value)
+    assert text.startswith("b.ptx:6:") and f"Duplicate definition of {what}" in text
+    assert text.endswith("note: the first definition is in a.ptx:5")
+
+
+def test_names_of_one_input_are_its_own() -> None:
+    compile_two(".global .u32 a;\n.entry k() { ret; }", ".visible .global .u32 a;\n.entry j() { ret; }")
+
+
+# -- elements and sums --------------------------------------------------------------------------------------
+
+ARRAYS = """.visible .global .align 4 .u32 arr[8] = {10, 11, 12, 13, 14, 15, 16, 17};
+.global .align 8 .u64 wide[4] = {20, 21, 22, 23};
+.const .align 4 .u32 fixed[4] = {30, 31, 32, 33};
+.visible .global .align 8 .u64 places[4] = {arr+12, generic(arr)+4, wide+16, arr};
+"""
+
+
+def relocations(builder: OriBuilder, name: str) -> list[tuple[int, str, int, bool]]:
+    symbols = builder.ir.symbols
+    found = symbols[builder.ir.symbol_ids[name]].relocations
+    return [(r.offset, symbols[r.symbol].name, r.addend, r.generic) for r in found]
+
+
+def test_addresses_with_an_offset_in_an_initialiser_relocate() -> None:
+    assert relocations(lowered(source("ret;", module=ARRAYS)), "places") == [
+        (0, "arr", 12, False),
+        (8, "arr", 4, True),
+        (16, "wide", 16, False),
+        (24, "arr", 0, False),
+    ]
+    cubin = elf.read(oric.compile(source("ret;", module=ARRAYS), arch="sm_90").image)
+    places = next(s for s in cubin.symbols if s.name == "places")
+    found = {r.offset - places.value: (cubin.symbols[r.symbol].name, r.addend) for r in cubin.relocations_of(places.section)}
+    assert found == {0: ("arr", 12), 8: ("arr", 4), 16: ("wide", 16), 24: ("arr", 0)}
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_the_linker_puts_the_address_of_the_element_there(level: int) -> None:
+    body = """
+  ld.global.u64 %d1, [places]; ld.global.u32 %r1, [%d1]; ld.global.u64 %d1, [places+8]; ld.u32 %r2, [%d1];
+  ld.global.u64 %d1, places[2]; ld.global.u32 %r3, [%d1]; ld.global.u64 %d1, places[3]; ld.global.u32 %r4, [%d1+28];
+  st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
+"""
+    out = launch(source(body, module=ARRAYS), np.zeros(1), np.zeros(4, np.uint32), level=level, threads=1)
+    assert list(out) == [13, 11, 22, 17]
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_subscripts_of_arrays(level: int) -> None:
+    body = """
+  ld.global.u32 %r1, arr[3]; mov.u64 %d1, arr[5]; ld.global.u32 %r2, [%d1]; ld.global.u64 %d2, wide[2]; cvt.u32.u64 %r3, %d2;
+  ld.const.u32 %r4, fixed[1]; st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4}; mov.u64 %d3, wide[3]; mov.u64 %d4, wide+24;
+  sub.u64 %d3, %d3, %d4; st.global.u64 [%out+16], %d3; st.global.u32 arr[1], 77; ld.global.u32 %r5, [arr+4]; st.global.u32 [%out+24], %r5;
+"""
+    out = launch(source(body, module=ARRAYS), np.zeros(1), np.ones(7, np.uint32), level=level, threads=1)
+    assert list(out) == [13, 15, 22, 31, 0, 0, 77]
+
+
+def test_a_subscript_in_an_initialiser_is_no_ptx() -> None:
+    """As for ptxas, which has addresses with an offset there and nothing else."""
+    with pytest.raises(CompileError, match=r"m.ptx:5:\d+: error: expected ';', found '\['"):
+        parse(f"{HEAD}.global .u32 arr[4];\n.global .u64 p = arr[3];\n", "m.ptx")
+
+
+SUMS: Sequence[tuple[str, int]] = [
+    ("1 + 0x100000000", 0x100000001),
+    ("0xFFFFFFFFFFFFFFFF + 2", 1),
+    ("-1 + 0x80000000U", 0x7FFFFFFF),
+    ("(-1 + 0x80000000U) / 2", 0x3FFFFFFF),
+    ("-4 / 2", -2 & 0xFFFFFFFFFFFFFFFF),
+    ("(-4 + 0U) / 2", 0x7FFFFFFFFFFFFFFE),
+    ("WARP_SZ + 4", 36),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), SUMS, ids=[text for text, _ in SUMS])
+def test_sums_of_constants_have_64_bits_and_the_wider_type(text: str, value: int) -> None:
+    module = f".visible .global .u64 a = {text};\n.visible .global .u32 b = {text};"
+    builder = lowered(source("ret;", module=module))
+    first, second = (builder.ir.symbols[builder.ir.symbol_ids[name]].init for name in ("a", "b"))
+    assert int.from_bytes(first, "little") == value and second == first[:4]
+    out = launch(source(f"mov.u64 %d1, {text}; st.global.u64 [%out], %d1;"), np.zeros(1), np.zeros(1, np.uint64), threads=1)
+    assert out[0] == value
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_sums_in_addresses(level: int) -> None:
+    """What is added to a 64-bit address is widened with its sign, whether it fits the instruction or not."""
+    body = """
+  ld.global.u32 %r1, [arr+4*2+4]; ld.global.u32 %r2, [%in + 8]; add.u64 %d1, %in, 0x40000000; ld.global.u32 %r3, [%d1+-0x3FFFFFFC];
+  add.u64 %d2, %in, -0x200000000; ld.global.u32 %r4, [%d2 + 0x200000000]; st.global.v4.u32 [%out+-4+4], {%r1, %r2, %r3, %r4};
+  mov.u64 %d3, arr+8; mov.u64 %d4, arr; sub.u64 %d3, %d3, %d4; mov.u64 %d5, arr+-8; sub.u64 %d5, %d5, %d4;
+  st.global.v2.u64 [%out+16], {%d3, %d5};
+"""
+    out = launch(
+        source(body, module=ARRAYS), np.arange(100, 104, dtype=np.uint32), np.zeros(8, np.uint32), level=level, threads=1
+    )
+    assert list(out) == [13, 102, 101, 100, 8, 0, 2**32 - 8, 2**32 - 1]
