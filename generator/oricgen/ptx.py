@@ -23,7 +23,7 @@ NON_FAMILIES = ("types", "special_registers", "directives", "declarations")
 FLAGS = (
     "dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider",
     "bare", "neg", "part", "tex", "index", "exact",
-    "more", "scalar", "frag", "areg", "object", "any",
+    "more", "scalar", "frag", "areg", "object", "any", "load", "store",
 )  # fmt: skip
 BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})
@@ -186,7 +186,8 @@ def _family(path: PurePath, data: Map, types: Map) -> Family:
     used: set[str] = set()
     for name, row in data["instructions"].items():
         slots = {**data["slots"], **row.get("slots", {})}
-        reader = _Reader(path, name, slots, family.counts, types, used, "vectors" in data)
+        marks = BIT["frag"] if "vectors" in data else 0, BIT[row["access"]] if "access" in row else 0
+        reader = _Reader(path, name, slots, family.counts, types, used, marks)
         forms = []
         for index, form in enumerate(row["forms"]):
             line = row["forms"].line_of(index)
@@ -293,7 +294,7 @@ class _Reader:
     """Reads the forms of one instruction."""
 
     def __init__(
-        self, path: PurePath, name: str, slots: dict[str, Any], counts: Any, types: Map, used: set[str], fragments: bool
+        self, path: PurePath, name: str, slots: dict[str, Any], counts: Any, types: Map, used: set[str], marks: tuple[int, int]
     ) -> None:
         self.path = path
         self.name = name
@@ -303,7 +304,7 @@ class _Reader:
         self.types = types["types"]
         self.spaces = set(types["spaces"])
         self.used = used
-        self.vectors = BIT["frag"] if fragments else 0
+        self.vectors, self.addresses = marks  # flags of all vectors, of all addresses
         self.line = 0
         self.row: dict[str, Any] = {}
 
@@ -415,7 +416,7 @@ class _Reader:
         if match is None or match["lo"] or match["choices"] or match["count"]:
             raise self.error(f"cannot read operand '{text}'")
         rest = tuple(self.operand(part, mark, fields) for part, mark in parts[1:])
-        mask = BIT["addr"]
+        mask = BIT["addr"] | self.addresses
         for flag in self.flags(match["flags"], text, mask):
             mask |= BIT[flag]
         if match["type"] in self.types:  # [t:texref, c]: a name or handle; [t:u32]: an address in a register of the type

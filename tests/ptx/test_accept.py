@@ -1,12 +1,14 @@
 """Modules that must be read clean: what nvcc 13.0 makes of varied CUDA code, and the language beyond that by hand."""
 
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from oric.ptx import builder as b
-from oric.ptx import parse
-from oric.ptx.recorder import Instruction, Module
+from oric.ptx import parse, parse_module
+from oric.ptx.recorder import Instruction, Module, Recorder
+from oric.support.diagnostics import diagnostics_for
 
 from tests.ptx import reject_cases
 
@@ -75,7 +77,7 @@ def test_language_module_in_detail():
     module = parse((HERE / "accept/language.ptx").read_text(encoding="utf-8"), "language.ptx")
     assert module.header is not None and module.header.version == (9, 0) and module.header.options == ("texmode_unified",)
     symbols = {s.name: s for s in module.symbols}
-    assert symbols["matrix"].init == b"".join(i.to_bytes(4, "little") for i in (1, 2, 3, 4, 5, 0))
+    assert symbols["matrix"].init == b"".join(i.to_bytes(4, "little") for i in (1, 2, 3, 4, 5)) and symbols["matrix"].size == 24
     assert symbols["count"].dims == (6,) and symbols["count"].init == bytes([16, 0, 5, 0, 15, 0, 9, 0, 255, 255, 2, 0])
     assert symbols["four"].init.hex() == "0000803f000020c00000404000008040"
     assert [(r.offset, r.addend, r.generic) for r in symbols["places"].relocs] == [(0, 0, False), (8, 4, True), (16, 8, False)]
@@ -118,8 +120,61 @@ def test_there_are_oddities():
     assert len(ODDITIES) >= 60
 
 
+def second_operands(body: str) -> list[tuple]:
+    """The second operand of each instruction in front of the last."""
+    return [i.operands[1] for i in parse(oddity(f"b {body}")).bodies[0].instructions()[:-1]]
+
+
 def test_names_of_variables_and_places():
-    """An array's element: the index counts elements, as an address and as a value."""
-    text = oddity("b .shared .u32 x[8];\\nmov.u32 %r1, x[1];\\nld.shared.u32 %r1, x[3];")
-    rows = [i.operands[1] for i in parse(text).bodies[0].instructions()[:2]]
+    """An array's element: the index counts scalars, as an address and as a value, in an array of vectors too."""
+    rows = second_operands(".shared .v2 .u32 x[8];\\nmov.u32 %r1, x[1];\\nld.shared.u32 %r1, x[3];")
     assert [(row[0], row[2]) for row in rows] == [(b.SYM, 4), (b.ADDR_SYM, 12)]
+
+
+def test_registers_as_indices_and_with_constants():
+    rows = second_operands(
+        ".shared .u16 x[8];\\nmov.u32 %r1, %r2;\\nmov.u32 %r1, %r2+7;\\nld.shared.u16 %rs1, x[%r2+3];\\nmov.u32 %r1, x[%r2];"
+    )
+    register = rows[0][1]
+    assert rows[1] == (b.SUM, register, 7)
+    assert (
+        [row[0] for row in rows[2:]] == [b.INDEX, b.INDEX] and rows[2][2:] == (register, 2, 6) and rows[3][2:] == (register, 2, 0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (".b16 a = 1.1", "9a99"),
+        (".b16 a = 0f12345678", "7856"),
+        (".b8 a[2] = {0f3F803344, 7}", "4407"),
+        (".b128 a = 1.1", "9a9999999999f13f0000000000000000"),
+        (".b128 a = -5", "fbffffffffffffff0000000000000000"),
+        (".b32 a = 1.1", "cdcc8c3f"),
+        (".u32 a[2] = {}", "00000000"),
+        (".u32 a[4000][4000][4000] = {{{1}, {2}}}", "01000000" + "00000000" * 3999 + "02000000"),
+    ],
+)
+def test_initial_bytes(text, expected):
+    """What ptxas puts into the section; of a .b128 variable it leaves the second half of a floating-point value undefined."""
+    symbol = parse(oddity(f"m .global {text};")).symbols[0]
+    assert symbol.init.hex() == expected
+
+
+def test_warning_of_a_directive_that_is_ignored():
+    text = oddity("m .entry k() .minnctapersm 2 {ret;}\\n.entry l() .minnctapersm 2 .maxntid 32 {ret;}")
+    diag = diagnostics_for(text, "f")
+    parse_module(text, "f", Recorder(diag.source), None, diag)
+    assert [diag.headline(item) for item in diag.items] == [
+        "f:4:12: warning: '.minnctapersm' is ignored without '.maxntid' or '.reqntid'"
+    ]
+
+
+def test_memory_of_a_large_initialised_array():
+    """Zeros behind the last value are not stored, so a few characters of text cannot take memory."""
+    tracemalloc.start()
+    try:
+        parse(oddity("m .global .u64 a[4294967296][4294967296] = {{1}};"))
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

@@ -128,6 +128,9 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# type -> (kind, bits, may be a register, least PTX version * 10, least SM)\n"
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
+    text += "# state spaces whose variables a generic address may name; types that no variable in .param can have\n"
+    text += f"GENERIC: Final = frozenset({tuple(types['generic'])!r})\n"
+    text += f"NO_PARAMETER: Final = frozenset({tuple(n for n, r in types['types'].items() if 'parameter' in r)!r})\n"
     text += "# parts of a register that an operand may name: set -> pattern\n"
     text += f"PARTS: Final[dict[str, str]] = {dict(types['parts'])!r}\n"
     text += "# qualifiers that may be written more than once\n"
@@ -151,8 +154,8 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     limits = tuple((row["bytes"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["parameter_limits"])
     text += f"PARAMETER_LIMITS: Final = {limits!r}\n"
     text += "# directive -> (least count, most count, least value, greatest or 0, fill with 1, what it stands on, PTX * 10, SM,\n"
-    text += "#               PTX * 10 that has it no more or 0, excluded directives, needed ones)\n"
-    kinds = "tuple[int, int, int, int, bool, tuple[str, ...], int, int, int, tuple[str, ...], tuple[str, ...]]"
+    text += "#               PTX * 10 that has it no more or 0, excluded directives, needed ones, ones of which it wants one)\n"
+    kinds = "tuple[int, int, int, int, bool, tuple[str, ...], int, int, int, tuple[str, ...], tuple[str, ...], tuple[str, ...]]"
     text += _table("DIRECTIVES", kinds, _directives(spec))
     text += _declarations(spec)
     text += "# first word -> ((further words of the name, family), ...), longest names first\n"
@@ -196,12 +199,12 @@ def _directives(spec: Spec) -> dict[str, object]:
         place = (*row["place"], "once") if row.get("once") else tuple(row["place"])
         values = (*row["values"], row.get("min", 0), row.get("max", 0), row.get("fill", False), place)
         gates = (version(row.get("ptx")), row.get("sm", 0), version(row.get("removed")))
-        out[name] = (*values, *gates, tuple(row.get("excludes", ())), tuple(row.get("needs", ())))
+        out[name] = (*values, *gates, *(tuple(row.get(c, ())) for c in ("excludes", "needs", "wants")))
     return out
 
 
 def _declarations(spec: Spec) -> str:
-    """Pragmas and opaque types."""
+    """Pragmas, attributes and opaque types."""
     data = spec.load("ptx/declarations.yaml", "ptx_declarations")
     pragmas: dict[str, object] = {
         n: (tuple(r["places"]), r.get("integer", False), version(r.get("ptx")), r.get("sm", 0))
@@ -210,7 +213,12 @@ def _declarations(spec: Spec) -> str:
     opaque: dict[str, object] = {
         n: (tuple(r["fields"]), r.get("texmode", ""), version(r.get("ptx"))) for n, r in data["opaque"].items()
     }
-    text = "# pragma -> (where it may stand, whether an integer follows, PTX * 10, SM)\n"
+    attributes: dict[str, object] = {
+        n: (tuple(r["places"]), r.get("values", 0), version(r.get("ptx")), r.get("sm", 0)) for n, r in data["attributes"].items()
+    }
+    text = "# attribute -> (what it stands on, integers that follow, PTX * 10, SM)\n"
+    text += _table("ATTRIBUTES", "tuple[tuple[str, ...], int, int, int]", attributes)
+    text += "# pragma -> (where it may stand, whether an integer follows, PTX * 10, SM)\n"
     text += _table("PRAGMAS", "tuple[tuple[str, ...], bool, int, int]", pragmas)
     text += "# opaque type -> (fields, texture mode, PTX * 10); words that are values of fields\n"
     text += _table("OPAQUE", "tuple[tuple[str, ...], str, int]", opaque)

@@ -1,4 +1,4 @@
-"""PTX pragmas and opaque variables: ``spec/ptx/declarations.yaml``."""
+"""PTX pragmas, attributes and opaque variables: ``spec/ptx/declarations.yaml``."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def load(spec: Spec) -> Any:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row a pragma, called by its first word (``nounroll``), one an opaque type, one for the words that are values."""
+    """One row a pragma (``nounroll``, its first word), an attribute, an opaque type; one for the words that are values."""
     data, path = load(spec), f"spec/{FILES[0]}"
-    out = entries(data, "pragmas", path) + entries(data, "opaque", path)
+    out = entries(data, "pragmas", path) + entries(data, "attributes", path) + entries(data, "opaque", path)
     return [*out, Row("values", {"values": list(data["values"])}, path, data.line_of("values"))]
 
 
 def counts(spec: Spec) -> dict[str, int]:
     """How many there are."""
     data = load(spec)
-    return {"pragmas": len(data["pragmas"]), "opaque types": len(data["opaque"])}
+    return {"pragmas": len(data["pragmas"]), "attributes": len(data["attributes"]), "opaque types": len(data["opaque"])}
 
 
 def check(spec: Spec) -> None:

@@ -17,11 +17,11 @@ def load(spec: Spec) -> Any:
     """The rows as they stand in the file.
 
     Raises:
-        SpecError: a directive excludes or needs one that is not in the file.
+        SpecError: a directive excludes, needs or wants one that is not in the file.
     """
     rows = spec.load(FILES[0], "ptx_directives")["directives"]
     for name, row in rows.items():
-        for column in ("excludes", "needs"):
+        for column in ("excludes", "needs", "wants"):
             for other in row.get(column, ()):
                 if other not in rows:
                     raise SpecError(spec.path(FILES[0]), row.line_of(column), f"{name}: {column} {other}, which is no directive")

@@ -27,7 +27,11 @@ _REG: Final = nodes.REG
 _TYPE_SIZES: Final = {
     name: ix.SIZE_REGISTERS.get(ix.SIZES[name], 0) for name, (_, _, is_register, *_) in ix.TYPES.items() if is_register
 }
+_MAX_BYTES: Final = {"local": 1 << 31}  # of one variable, where fields of the cubin have 32 bits ...
+_MAX_SIZE: Final = 1 << 48  # ... and elsewhere
+_MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
 _POINTEE_SPACES: Final = {"global": 4}
+_UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
 _BODY_STATE: Final = (
     "code", "block", "labels", "fixups", "flows", "facts", "tables", "return_label", "dynamic_fixups",
     "_carry", "_descriptor", "_stack", "_stack_adjust",
@@ -80,6 +84,11 @@ class OriBuilder(Memory, Emitter):
 
     def ir_symbol(self, variable: Any) -> int:
         """Enter a variable into the module; returns its id there."""
+        most = _MAX_SIZE if variable.init is None else _MAX_STORED
+        if variable.size > min(most, _MAX_BYTES.get(variable.space, most)):
+            raise NotSupported(f"{variable.name} of {variable.size} bytes", variable.loc)
+        if _UNIFIED in variable.attributes:
+            raise NotSupported(f".{_UNIFIED}", variable.loc)
         relocations = []
         for item in variable.relocs:
             place = self.symbols[item.symbol]
@@ -93,6 +102,8 @@ class OriBuilder(Memory, Emitter):
 
     def function(self, function: Any) -> int:
         """First sight of a function; returns its handle."""
+        if _UNIFIED in function.attributes:
+            raise NotSupported(f".{_UNIFIED}", function.loc)
         handle = len(self.symbols)
         self.symbols.append(self.inliner.declare(handle, function))
         return handle

@@ -15,13 +15,14 @@ from oric.support.diagnostics import NotSupported
 from . import classes as cl
 from .builder import ADDR_SYM, SYM, Function, Operand
 from .check import check, fits
-from .declarations import VARIABLE_SPACES, TypeSpec, name_class
+from .declarations import LINKAGE, VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
 from .operands import OperandReader, split_operands
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import Entry, entries_for, entry_of
 from .state import State
+from .targets import read_target
 
 MAX_DEPTH: Final = 2000
 _WORDS: Final = dict.fromkeys(("loc", "reg", "pragma", *(space[1:] for space in sorted(VARIABLE_SPACES))))
@@ -62,6 +63,7 @@ class Body:
 
     def read(self, symbol: int, position: int) -> int:
         """Read from behind the opening brace on; returns the offset behind the closing one (or of the end)."""
+        self.scope.opened_at = position - 1
         builder = self.state.builder
         handles = builder.begin_body(symbol, self.function)
         for variable, handle in zip(self.function.returns + self.function.params, handles, strict=True):
@@ -313,8 +315,6 @@ class Body:
             if not lexer.is_punct(";"):
                 raise lexer.expected("',' or ';'")
         fault = check(entry, tuple(classes), operands)
-        if fault is not None and self.elements_as_values(lexer, operands, classes, places):
-            fault = check(entry, tuple(classes), operands)
         if fault is not None:
             self.check_gates(entry, classes, operands, at)
             index, message = fault
@@ -328,6 +328,9 @@ class Body:
             ):
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
+        for index, class_ in enumerate(classes):
+            if cl.DESCRIPTORS[class_][0] == cl.C_ELEMENT and operands[index][0] == SYM and entry.is_address(index):
+                operands[index] = (ADDR_SYM, *operands[index][1:])
         return operands
 
     def label_behind(self, name: str, at: int) -> bool:
@@ -338,17 +341,6 @@ class Body:
             )
             is not None
         )
-
-    def elements_as_values(self, lexer: Lexer, operands: list[Operand], classes: list[int], places: list[int]) -> bool:
-        """``a[1]`` without more brackets is an address for ld and a value for mov: take it as a value."""
-        found = False
-        for index, (node, class_, place) in enumerate(zip(operands, classes, places, strict=True)):
-            descriptor = cl.DESCRIPTORS[class_]
-            if node[0] == ADDR_SYM and descriptor[0] == cl.C_ADDR_SYM and lexer.text[place] != "[":
-                operands[index] = (SYM, node[1], node[2])
-                classes[index] = cl.class_id(cl.C_SYM, descriptor[1])
-                found = True
-        return found
 
     def check_gates(self, entry: Entry, classes: list[int], operands: list[Operand], at: int) -> None:
         """Report operands that would fit in a later version or on a newer target."""
@@ -470,8 +462,54 @@ class Body:
             lexer.advance()
             for text in self.headers.pragma_strings(lexer, "body"):
                 self.state.builder.pragma(text, at)
+        elif word == ".target":
+            lexer.advance()
+            read_target(lexer, self.state, [f"texmode_{self.state.texmode}"])
+        elif word in (".func", ".entry") or word in LINKAGE:
+            self.function_declaration(lexer)
         else:
             raise PtxError(at, f"'{word}' is no directive of function bodies", *nearest(word, _WORDS))
+
+    def function_declaration(self, lexer: Lexer) -> None:
+        """``.func f (...);``: it is known from here on, outside of the body too. What has a body stands behind this one."""
+        begin = lexer.at
+        linkage = "" if lexer.value in (".func", ".entry") else lexer.value[1:]
+        if linkage:
+            lexer.advance()
+        if linkage != "common" and lexer.take_dot(".func"):
+            function = self.headers.header(lexer, False, linkage)
+            if not lexer.is_punct("{"):
+                lexer.expect(";")
+                self.declare_function(function)
+                return
+        elif lexer.value != ".entry":
+            raise PtxError(begin, f"variables in function bodies take no '.{linkage}'")
+        text = lexer.text
+        brace = text.find("{", begin)
+        if 0 <= text.find(";", begin) < brace or brace < 0:
+            raise PtxError(begin, "entries are declared at module level")
+        self.state.report(PtxError(begin, f"expected '}}' at the end of '{self.function.name}', found another function"))
+        if text.count("{") == text.count("}"):  # it stands inside
+            from .recovery import behind_body
+
+            lexer.move(brace + 1)
+            behind_body(lexer)
+            return
+        while not self.done:
+            self.scope.pending.clear()
+            self.close(begin)
+        lexer.move(begin)
+
+    def declare_function(self, function: Function) -> None:
+        """Enter a function into the module's scope; operands that were remembered may have its name."""
+        known = self.scope.lookup(function.name)
+        if known is not None and known.kind != FUNCTION:
+            raise PtxError(function.loc, f"'{function.name}' is another name here already")
+        scope = self.scope
+        while scope.parent is not None:
+            scope.forget()
+            scope = scope.parent
+        self.headers.enter_function(scope, function)
 
     def variables(self, lexer: Lexer) -> None:
         """``.shared .u32 a[4];``, perhaps with ``.align`` in front of the state space."""

@@ -38,6 +38,9 @@ Operand nodes
     ``(TABLE, table)``                  label of ``.branchtargets``, ``.calltargets`` or ``.callprototype``
     ``(TENSOR, node, node, ...)``       ``[tensorMap, {c0, c1}]``: address node and the nodes behind it
     ``(SELECT, node, name)``            ``%r1.b0``: sub-word of a register (video instructions)
+    ``(SUM, handle, offset)``           ``%r1+4``: the value of an integer register plus a constant
+    ``(INDEX, symbol, handle, scale,    ``a[%r1+2]``: the address of a variable plus ``scale`` times a register plus
+    offset)``                           ``offset`` bytes, as a value or, in ld and st, as an address
     ==================================  =======================================================================
 """
 
@@ -52,6 +55,7 @@ from oric.support.nodes import (
     ADDR_SYM,
     ARGS,
     FLOAT,
+    INDEX,
     INT,
     KIND_NAMES,
     LABEL,
@@ -62,6 +66,7 @@ from oric.support.nodes import (
     SELECT,
     SINK,
     SREG,
+    SUM,
     SYM,
     TABLE,
     TENSOR,
@@ -75,6 +80,7 @@ __all__ = [
     "ADDR_SYM",
     "ARGS",
     "FLOAT",
+    "INDEX",
     "INT",
     "KIND_NAMES",
     "LABEL",
@@ -85,6 +91,7 @@ __all__ = [
     "SELECT",
     "SINK",
     "SREG",
+    "SUM",
     "SYM",
     "TABLE",
     "TENSOR",
@@ -179,14 +186,14 @@ class Variable:
         dims: array dimensions; () for a scalar; a first dimension of 0 is one left open (``[]``).
         size: bytes in all; 0 when the first dimension is open.
         align: bytes.
-        init: initial bytes (``len(init) == size``), or None when there is no initialiser.
+        init: initial bytes up to the last one that is given, zeros follow; None when there is no initialiser.
         fields: values of the fields of an opaque variable, for each element: ``((("width", 3), ("filter_mode", "nearest")),)``.
         relocs: addresses inside ``init``.
         linkage: ``""``, ``"visible"``, ``"extern"``, ``"weak"`` or ``"common"``.
         attributes: words of ``.attribute(...)`` such as ``("managed",)``.
         ptr: for kernel parameters with ``.ptr``: (space or "", alignment), else None.
         in_function: declared inside a function body or as its parameter.
-        formal: a parameter or result in the header of a function.
+        formal: ``"parameter"`` or ``"result"`` in the header of a function, else "".
         loc: place of the name.
     """
 
@@ -210,7 +217,7 @@ class Variable:
         self.attributes: tuple[str, ...] = ()
         self.ptr: tuple[str, int] | None = None
         self.in_function = False
-        self.formal = False
+        self.formal = ""
 
 
 class Function:
@@ -220,6 +227,7 @@ class Function:
         name: as written (``"_"`` in prototypes).
         is_entry: ``.entry`` as against ``.func``.
         linkage: ``""``, ``"visible"``, ``"extern"`` or ``"weak"``.
+        attributes: words of ``.attribute(...)`` such as ``("unified",)``.
         returns, params: parameters in order.
         directives: performance directives: name without dot -> ints: ``{"maxntid": (256, 1, 1), "minnctapersm":
             (2,), "maxnreg": (64,), "noreturn": (), "reqntid": (128, 1, 1), "explicitcluster": () ...}``; missing
@@ -229,13 +237,14 @@ class Function:
         loc: place of the name.
     """
 
-    __slots__ = ("directives", "has_body", "is_entry", "linkage", "loc", "name", "params", "pragmas", "returns")
+    __slots__ = ("attributes", "directives", "has_body", "is_entry", "linkage", "loc", "name", "params", "pragmas", "returns")
 
     def __init__(self, name: str, is_entry: bool, linkage: str, loc: int) -> None:
         self.name = name
         self.is_entry = is_entry
         self.linkage = linkage
         self.loc = loc
+        self.attributes: tuple[str, ...] = ()
         self.returns: tuple[Variable, ...] = ()
         self.params: tuple[Variable, ...] = ()
         self.directives: dict[str, tuple[int, ...]] = {}

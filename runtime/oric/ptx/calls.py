@@ -36,7 +36,7 @@ def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
     entity = reader.scope.lookup(name)
     if entity is None:
         raise PtxError(target_at, f"function '{name}' is not declared")
-    target = reader.single(lexer, 0)[0]
+    target = reader.single(lexer, 1)[0]
     passed: list[Argument] = []
     table: Entity | None = None
     table_at = lexer.at
@@ -99,7 +99,7 @@ def arguments(lexer: Lexer, reader: OperandReader) -> list[Argument]:
         if lexer.is_punct("{"):
             raise lexer.expected("a name or constant")
         entity = reader.scope.lookup(lexer.value) if lexer.kind == IDENT else None
-        node, class_ = reader.read(lexer)
+        node, class_ = reader.read(lexer, 1)
         if node[0] == b.LABEL:
             raise PtxError(at, f"'{lexer.text[at : at + 40].split(',')[0].split(')')[0]}' is not declared")
         found.append((node, class_, at, entity))

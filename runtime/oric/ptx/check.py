@@ -110,6 +110,8 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_pair(spec, descriptor, node)
     if tag == cl.C_VEC:
         return _accept_vector(spec, descriptor, node)
+    if tag == cl.C_ELEMENT:
+        return _accept_indexed(spec, descriptor, node)
     whole = (tag == cl.C_SREG and descriptor[2] <= spec.elements) or (tag == cl.C_SINK and mask & ix.SINK)
     if spec.braces_needed and not whole:
         return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
@@ -151,7 +153,11 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
     if tag == cl.C_SYM and mask & ix.TEX:
         return bool(descriptor[1] == spec.type)
     if tag == cl.C_SYM:
-        return bool(mask & ix.SYM) and spec.kind in ("bits", "int") and spec.size >= 32
+        local = descriptor[1] == "param" and not descriptor[2]  # a variable for a call's argument lies in no memory
+        return bool(mask & ix.SYM) and not local and spec.kind in ("bits", "int") and spec.size >= 32
+    if tag == cl.C_SUM:
+        value = mask & ix.REG and not mask & (ix.DEST | ix.TEX)
+        return bool(value) and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
     if tag == cl.C_LABEL:
         return bool(mask & ix.LABEL)
     if tag == cl.C_TABLE:
@@ -376,12 +382,38 @@ def _accept_address(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand)
             return "" if descriptor[1] == spec.type else f"expected a .{spec.type}, found {_variable(descriptor[1])}"
         if spec.mask & ix.OBJECT and descriptor[1] in ix.TYPES:
             return ""
-        if descriptor[1] == spec.space or (not spec.space and descriptor[1] not in ix.TYPES):
-            return ""
-        return f"expected an address in state space .{spec.space}, found {_variable(descriptor[1])}"
+        if descriptor[1] == spec.space or (not spec.space and descriptor[1] in ix.GENERIC):
+            return _parameter_message(spec, descriptor[2]) if descriptor[1] == "param" else ""
+        return f"expected {_spaces(spec)}, found {_variable(descriptor[1])}"
     if spec.mask & ix.TEX:
         return f"expected a .{spec.type}, found an immediate address"
     return "" if spec.space == "local" else "an immediate address is allowed in state space .local only"
+
+
+def _parameter_message(spec: OperandSpec, formal: str) -> str:
+    """What is wrong with an address in .param; ``formal``: it is a parameter or result of the function."""
+    if not formal and not spec.mask & (ix.LOAD | ix.STORE):
+        return "a variable in .param that is no parameter has no address here"
+    if formal == "parameter" and spec.mask & ix.STORE:
+        return "a parameter of the function cannot be written"
+    if formal == "result" and spec.mask & ix.LOAD:
+        return "a result of the function cannot be read"
+    return ""
+
+
+def _accept_indexed(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
+    """``a[1]``: an address for loads and stores, elsewhere a value."""
+    if spec.mask & (ix.LOAD | ix.STORE):
+        return _accept_address(spec, (cl.C_ADDR_SYM, *descriptor[1:]), node)
+    good = _accept_rare(spec, cl.C_SYM, (cl.C_SYM, *descriptor[1:]))
+    return "" if good else f"expected {expectation(spec)}, found {describe(descriptor, node)}"
+
+
+def _spaces(spec: OperandSpec) -> str:
+    """The address that a spec expects of a variable's name."""
+    if spec.space:
+        return f"an address in state space .{spec.space}"
+    return f"a generic address (of .{', .'.join(sorted(ix.GENERIC))})"
 
 
 def _variable(space: str) -> str:
@@ -450,6 +482,8 @@ _DESCRIPTIONS = {
     cl.C_ADDR_REG: "an address",
     cl.C_ADDR_SYM: "an address",
     cl.C_ADDR_IMM: "an address",
+    cl.C_ELEMENT: "an element of an array",
+    cl.C_SUM: "a register plus a constant",
     cl.C_LABEL: "a label",
     cl.C_TABLE: "a table label",
     cl.C_SINK: "'_'",

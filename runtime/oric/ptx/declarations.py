@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oric_tables.ptx_index import TYPES
+from oric_tables.ptx_index import ATTRIBUTES, NO_PARAMETER, TYPES
 
 from .builder import Variable
 from .lexer import DOT_WORD, NO_NAMES, Lexer, PtxError, again
@@ -15,8 +15,6 @@ from .state import State
 VARIABLE_SPACES: Final = frozenset({".global", ".const", ".shared", ".local", ".param", ".tex"})
 LINKAGE: Final = frozenset({".extern", ".visible", ".weak", ".common"})
 _VECTORS: Final = {".v2": 2, ".v4": 4}
-_ATTRIBUTES: Final = frozenset({".managed", ".unified"})
-MAX_SIZE: Final = 1 << 40
 MAX_VECTOR_BITS: Final = 128
 MAX_FAMILY: Final = 1 << 16
 
@@ -71,7 +69,7 @@ class Declarations:
             if lexer.value == ".align":
                 spec.align, spec.align_at = self.alignment(lexer), at
             elif lexer.value == ".attribute":
-                spec.attributes = self.attribute(lexer)
+                spec.attributes = self.attribute(lexer, "variable")
             else:
                 break
 
@@ -92,21 +90,25 @@ class Declarations:
         check_alignment(value, at)
         return value
 
-    def attribute(self, lexer: Lexer) -> tuple[str, ...]:
-        """``.attribute(.managed, .unified(1, 2))``."""
+    def attribute(self, lexer: Lexer, place: str) -> tuple[str, ...]:
+        """``.attribute(.managed, .unified(1, 2))`` on a "variable" or "function"."""
         lexer.advance()
         lexer.expect("(")
         words = []
         while True:
-            if lexer.kind != DOT_WORD or lexer.value not in _ATTRIBUTES:
-                raise lexer.expected("'.managed' or '.unified'")
-            words.append(lexer.value[1:])
+            at, word = lexer.at, lexer.value[1:]
+            if lexer.kind != DOT_WORD or word not in ATTRIBUTES:
+                raise lexer.expected(" or ".join(f"'.{name}'" for name in ATTRIBUTES))
+            places, values, ptx, sm = ATTRIBUTES[word]
+            if place not in places:
+                raise PtxError(at, f"'.{word}' is for {' and '.join(p + 's' for p in places)}, not for a {place}")
+            self.state.gate(f"'.{word}'", ptx, sm, (), at)
+            words.append(word)
             lexer.advance()
-            if words[-1] == "unified":
-                lexer.expect("(")
+            for index in range(values):
+                lexer.expect("," if index else "(")
                 lexer.integer("a number")
-                lexer.expect(",")
-                lexer.integer("a number")
+            if values:
                 lexer.expect(")")
             if not lexer.take(","):
                 break
@@ -160,20 +162,23 @@ class Declarations:
         size = element
         for dim in dims:
             size *= dim
-        if size > MAX_SIZE:
-            raise PtxError(at, f"'{name}' is too large ({size} bytes)")
         variable = Variable(name, space, spec.type, spec.vector, dims, size, spec.align or element, at)
         variable.attributes = spec.attributes
         variable.ptr = spec.ptr
         return variable
+
+    def check_parameter(self, variable: Variable) -> None:
+        """A variable in .param is of a type that can be passed."""
+        if variable.space == "param" and variable.type in NO_PARAMETER:
+            raise PtxError(variable.loc, f"'{variable.name}' of type .{variable.type} cannot be in .param")
 
     def variables(self, lexer: Lexer, scope: Scope, space: str, linkage: str, in_function: bool, before: TypeSpec) -> None:
         """``.global .align 4 .u32 a = 1, b[2];`` from behind the state space on; ``before``: modifiers in front of that."""
         spec = self.type_spec(lexer)
         spec.align = spec.align or before.align
         spec.attributes += before.attributes
-        if "managed" in spec.attributes and space != "global":
-            raise PtxError(lexer.at, f"'.managed' is for variables in .global, not in .{space}")
+        if spec.attributes and space != "global":
+            raise PtxError(lexer.at, f"'.{spec.attributes[0]}' is for variables in .global, not in .{space}")
         if lexer.take(";"):
             return
         while True:
@@ -181,6 +186,7 @@ class Declarations:
             variable.linkage = linkage
             variable.in_function = in_function
             check_opaque(self.state, variable)
+            self.check_parameter(variable)
             if lexer.is_punct("<"):
                 self.family(lexer, scope, variable, spec)
             elif lexer.is_punct("="):

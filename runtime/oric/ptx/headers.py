@@ -32,17 +32,18 @@ class Headers:
     def header(self, lexer: Lexer, is_entry: bool, linkage: str) -> Function:
         """``.entry name (params)`` or ``.func (returns) name (params)`` with directives, up to ``{`` or ``;``."""
         returns: tuple[Variable, ...] = ()
+        attributes: tuple[str, ...] = ()
         if not is_entry and lexer.kind == DOT_WORD and lexer.value == ".attribute":
-            self.declarations.attribute(lexer)
+            attributes = self.declarations.attribute(lexer, "function")
         if not is_entry and lexer.is_punct("("):
             returns_at = lexer.at
-            returns = self.parameters(lexer, is_entry, named=True)
+            returns = self.parameters(lexer, is_entry, "result", named=True)
             self.check_results(returns, returns_at)
         at = lexer.at
         function = Function(lexer.name("a function name"), is_entry, linkage, at)
-        function.returns = returns
+        function.returns, function.attributes = returns, attributes
         if lexer.is_punct("("):
-            function.params = self.parameters(lexer, is_entry, named=not is_entry)
+            function.params = self.parameters(lexer, is_entry, "parameter", named=not is_entry)
         last = lexer.at
         self.directives(lexer, function)
         if is_entry and lexer.is_punct("{"):
@@ -58,33 +59,30 @@ class Headers:
         function = Function(name, False, "", at)
         if lexer.is_punct("("):
             returns_at = lexer.at
-            function.returns = self.parameters(lexer, False)
+            function.returns = self.parameters(lexer, False, "result")
             self.check_results(function.returns, returns_at)
         if lexer.value != "_":
             raise lexer.expected("'_'")
         lexer.advance()
         if lexer.is_punct("("):
-            function.params = self.parameters(lexer, False)
+            function.params = self.parameters(lexer, False, "parameter")
         self.directives(lexer, function)
         lexer.expect(";")
         return function
 
     # -- parameters ----------------------------------------------------------------------------------------
 
-    def parameters(self, lexer: Lexer, is_entry: bool, named: bool = False) -> tuple[Variable, ...]:
-        """``( .param .u64 a, .reg .b32 b )``; with ``named`` none may be called ``_``."""
+    def parameters(self, lexer: Lexer, is_entry: bool, formal: str, named: bool = False) -> tuple[Variable, ...]:
+        """``( .param .u64 a, .reg .b32 b )``; ``formal``: "parameter" or "result"; with ``named`` none may be called ``_``."""
         lexer.expect("(")
         found: list[Variable] = []
         if lexer.take(")"):
             return ()
-        names: dict[str, int] = {}
         while True:
             variable = self.parameter(lexer, is_entry)
+            variable.formal = formal
             if variable.name == "_" and named:
                 raise PtxError(variable.loc, "a parameter cannot be called '_' here")
-            if named and variable.name in names:
-                raise again(variable.loc, f"parameter '{variable.name}' is declared twice", names[variable.name])
-            names[variable.name] = variable.loc
             if found and found[-1].dims and found[-1].dims[0] == 0:
                 raise PtxError(found[-1].loc, f"'{found[-1].name}': only the last parameter may have an open dimension")
             check_opaque(self.state, variable, is_entry)
@@ -116,12 +114,21 @@ class Headers:
         at = lexer.at
         name = lexer.identifier("a name")
         variable = self.declarations.variable_of(name, at, self.dimension(lexer, is_entry), spec, space)
-        variable.in_function = variable.formal = True
+        variable.in_function = True
         if spec.vector > 1 and space == "param":
             raise PtxError(at, f"'{name}': a parameter in .param cannot have a vector type")
         if variable.dims and space == "reg":
             raise PtxError(at, f"'{name}': an array is no register")
         return variable
+
+    def check_definition(self, function: Function) -> None:
+        """What only a definition needs: its parameters and results have names of their own and types that .param can hold."""
+        names: dict[str, int] = {}
+        for variable in function.returns + function.params:
+            if variable.name in names:
+                raise again(variable.loc, f"parameter '{variable.name}' is declared twice", names[variable.name])
+            names[variable.name] = variable.loc
+            self.declarations.check_parameter(variable)
 
     def dimension(self, lexer: Lexer, is_entry: bool) -> tuple[int, ...]:
         """``[16]``; ``[]`` and ``[0]`` leave it open."""
@@ -175,6 +182,11 @@ class Headers:
             lexer.advance()
             self.directive(lexer, function, name, at)
         self.check_directives(function, begin)
+        for name in function.directives:
+            wanted = DIRECTIVES[name][11]
+            if wanted and not any(other in function.directives for other in wanted):
+                other = " or ".join(f"'.{word}'" for word in wanted)
+                self.state.diag.warning(f"'.{name}' is ignored without {other}", begin)
 
     def check_directives(self, function: Function, at: int) -> None:
         """Directives that exclude or need each other."""
@@ -189,7 +201,7 @@ class Headers:
 
     def directive(self, lexer: Lexer, function: Function, name: str, at: int) -> None:
         """The values of one performance directive."""
-        least, most, low, high, fill, kinds, ptx, sm, removed, _, _ = DIRECTIVES[name]
+        least, most, low, high, fill, kinds, ptx, sm, removed, *_ = DIRECTIVES[name]
         self.state.gate(f"'.{name}'", ptx, sm, (), at)
         if removed and self.state.version >= removed:
             raise PtxError(at, f"'.{name}' exists up to PTX version {removed // 10}.{removed % 10} only")

@@ -14,18 +14,22 @@ from .opaque import read_fields
 from .scopes import FUNCTION, SYMBOL, Scope
 
 _FLAT: Final = re.compile(r"\{([-0-9a-fA-FxX,\s]*)\}")
-MAX_BYTES: Final = 1 << 28
+MAX_GAP: Final = 1 << 26  # bytes that braces may skip in front of later values: what is skipped is stored, its end is not
 FLOATS: Final = ("f32", "f64")  # the types that floating-point literals have
-FLOAT_SIZES: Final = (4, 8)
+FLOAT_SIZES: Final = (4, 8)  # bytes that hold a value of one of them; of others the lowest bytes of the pattern are kept
+INTEGER_BYTES: Final = 8  # of a constant
 PLAIN: Final = ("u32", "u64")  # types that take an address ...
 MASKED: Final = ("u8",)  # ... and one byte of it
 MASKS: Final = frozenset(0xFF << 8 * byte for byte in range(8))
 
 
 class Initializer:
-    """Reads the initialiser of one variable from a lexer that stands behind ``=``."""
+    """Reads the initialiser of one variable from a lexer that stands behind ``=``.
 
-    __slots__ = ("data", "element", "kind", "lexer", "relocs", "scope", "variable")
+    ``data`` holds the bytes up to the last value, ``length`` counts what the braces have filled up as well.
+    """
+
+    __slots__ = ("data", "element", "kind", "length", "lexer", "relocs", "scope", "skipped", "variable")
 
     def __init__(self, lexer: Lexer, scope: Scope, variable: Variable) -> None:
         self.lexer = lexer
@@ -34,6 +38,8 @@ class Initializer:
         self.kind, bits, *_ = TYPES[variable.type]
         self.element = bits // 8
         self.data = bytearray()
+        self.length = 0
+        self.skipped = 0
         self.relocs: list[InitSymbol] = []
 
     def read(self) -> None:
@@ -55,16 +61,14 @@ class Initializer:
                 self.aggregate(dims)
             else:
                 raise self.lexer.expected("'{'")
-        if variable.size > MAX_BYTES:
-            raise PtxError(variable.loc, f"'{variable.name}' is too large to be initialised ({variable.size} bytes)")
         row = self.element * variable.vector
         for size in variable.dims[1:]:
             row *= size
         if variable.dims and variable.dims[0] == 0:
-            count = -(-len(self.data) // row)
+            count = -(-self.length // row)
             variable.dims = (count, *variable.dims[1:])
             variable.size = count * row
-        variable.init = bytes(self.data.ljust(variable.size, b"\0"))
+        variable.init = bytes(self.data or self.element)
         variable.relocs = tuple(self.relocs)
 
     def flat_integers(self, limit: int) -> bool:
@@ -81,6 +85,7 @@ class Initializer:
         if (limit and len(values) > limit) or any(v >> 64 and not -(1 << 63) <= v < 0 for v in values):
             return False
         self.data = bytearray(b"".join([(v & mask).to_bytes(self.element, "little") for v in values]))
+        self.length = len(self.data)
         lexer.move(match.end())
         return True
 
@@ -88,14 +93,14 @@ class Initializer:
         """``{ ... }`` for an array of these dimensions; missing elements are zero."""
         lexer = self.lexer
         lexer.expect("{")
-        begin = len(self.data)
+        begin = self.length
         stride = self.element
         for size in dims[1:]:
             stride *= size
         name, at = self.variable.name, lexer.at
         more = not lexer.is_punct("}")
         while more:
-            if dims[0] and (len(self.data) - begin) >= dims[0] * stride:
+            if dims[0] and (self.length - begin) >= dims[0] * stride:
                 raise PtxError(lexer.at, f"more than {dims[0]} elements in the initialiser of '{name}'")
             if len(dims) > 1:
                 if not lexer.is_punct("{"):
@@ -105,17 +110,15 @@ class Initializer:
                 raise PtxError(lexer.at, f"too many braces in the initialiser of '{name}'")
             else:
                 self.scalar()
-            if len(self.data) > MAX_BYTES:
-                raise PtxError(lexer.at, "initialiser is too long")
             more = lexer.take(",")
         lexer.expect("}")
-        length = len(self.data) - begin
+        length = self.length - begin
         if length == 0 and dims[0] == 0:
             raise PtxError(at, f"'{name}' has no size: give the first dimension or initial values")
         if len(dims) == 1 and self.variable.vector > 1 and length != dims[0] * stride:
             raise PtxError(at, f"a vector of '{name}' has {dims[0]} elements, found {length // stride}")
         full = dims[0] * stride if dims[0] else -(-length // stride) * stride
-        self.data.extend(bytes(min(max(full - length, 0), MAX_BYTES)))
+        self.length = begin + max(full, length)
 
     def scalar(self) -> None:
         """One element: a constant, a symbol's address or a masked byte of one."""
@@ -142,14 +145,25 @@ class Initializer:
         size, type_ = self.element, self.variable.type
         if self.kind not in ("int", "bits") and not self.is_float():
             raise PtxError(at, f"variables of type .{type_} take no initial value; use .b{8 * size} and a bit pattern")
-        if constant.is_float and not (self.is_float() or (self.kind == "bits" and size in FLOAT_SIZES)):
+        if constant.is_float and not (self.is_float() or self.kind == "bits"):
             raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with a floating-point constant")
         if not constant.is_float and self.is_float():
             raise PtxError(at, f"'{self.variable.name}' of type .{type_} cannot be initialised with an integer")
-        value = constant.value
+        value = constant.value & (1 << 8 * INTEGER_BYTES) - 1
         if constant.is_float:
-            value = constant.bits32 if size == 4 else constant.bits64
-        self.data += (value & (1 << 8 * size) - 1).to_bytes(size, "little")
+            short = size == FLOAT_SIZES[0] or (constant.single and size not in FLOAT_SIZES)
+            value = constant.bits32 if short else constant.bits64
+        self.write((value & (1 << 8 * size) - 1).to_bytes(size, "little"), at)
+
+    def write(self, element: bytes, at: int) -> None:
+        """Append the bytes of an element behind what the braces have skipped."""
+        gap = self.length - len(self.data)
+        self.skipped += gap
+        if self.skipped > MAX_GAP:
+            raise PtxError(at, f"the initialiser of '{self.variable.name}' skips more than {MAX_GAP} bytes")
+        self.data += bytes(gap)
+        self.data += element
+        self.length = len(self.data)
 
     def is_float(self) -> bool:
         """The elements are .f32 or .f64, of which there are literals."""
@@ -179,8 +193,8 @@ class Initializer:
         if self.variable.type not in wanted:
             what = "a byte of an address" if mask else "an address"
             raise PtxError(at, f"{what} needs type {' or '.join('.' + t for t in wanted)}, not .{self.variable.type}")
-        self.relocs.append(InitSymbol(len(self.data), self.element, entity.handle, addend, generic, mask))
-        self.data += bytes(self.element)
+        self.relocs.append(InitSymbol(self.length, self.element, entity.handle, addend, generic, mask))
+        self.write(bytes(self.element), at)
 
     def addend(self) -> int:
         """``+ constant``; 0 when there is none."""

@@ -11,8 +11,6 @@ from typing import Final
 
 from oric_tables.ptx_index import PARTS, SPECIAL, TYPES
 
-from oric.support.diagnostics import NotSupported
-
 from . import builder as b
 from . import classes as cl
 from .builder import Operand
@@ -38,6 +36,7 @@ _LABELS: Final = re.compile(
 )
 MAX_NESTING: Final = 20
 MAX_VECTOR: Final = 256
+MAX_INDEX_BITS: Final = 64  # of a register that is an index or has a constant added to it
 # Class of a register -> class of an address on it.
 _ADDRESS_CLASSES: Final = {
     cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_) for type_, row in TYPES.items() if row[2]
@@ -86,6 +85,8 @@ class OperandReader:
         result = self.read(lexer)
         if lexer.kind != END:
             raise lexer.expected("',' or ';'")
+        if cl.DESCRIPTORS[result[1]][0] == cl.C_ELEMENT:
+            raise PtxError(0, "an element is a value or an address, as its instruction says")
         return result
 
     def resolve_register(self, text: str) -> Found | None:
@@ -162,7 +163,12 @@ class OperandReader:
     def single(self, lexer: Lexer, depth: int) -> Found:
         """One operand that is no pair."""
         if lexer.kind == IDENT and lexer.value != "WARP_SZ":
-            return self.named(lexer)
+            name = lexer.value
+            found = self.named(lexer)
+            if depth or found[0][0] != b.REG or not lexer.is_punct("+"):
+                return found
+            whole = self.scope.lookup(name)
+            return self.sum(lexer, found) if whole is not None and whole.vector == 1 else found
         if lexer.is_punct("["):
             return self.address(lexer, depth)
         if lexer.is_punct("{"):
@@ -236,7 +242,7 @@ class OperandReader:
         if entity.kind == REGISTER and entity.vector == 1:
             return (b.ADDR_REG, entity.handle, offset), cl.class_id(cl.C_ADDR_REG, entity.type)
         if entity.kind == SYMBOL:
-            return (b.ADDR_SYM, entity.handle, offset), cl.class_id(cl.C_ADDR_SYM, entity.type)
+            return (b.ADDR_SYM, entity.handle, offset), symbol_class(cl.C_ADDR_SYM, entity)
         raise PtxError(at, f"'{name}' cannot be the base of an address")
 
     def offset(self, lexer: Lexer) -> int:
@@ -265,7 +271,7 @@ class OperandReader:
                 lexer.advance()
             return self.special(name[1:] + component, at)
         if entity is None:
-            if name[0] == "%" and not self.is_label(name):
+            if name[0] == "%" and not self.is_label(name) and not self.is_ahead(name):
                 raise self.unknown(name, at)
             return (b.LABEL, self.label(name, at)), cl.LABEL_CLASS
         if entity.kind == REGISTER:
@@ -279,24 +285,51 @@ class OperandReader:
         if entity.kind == FUNCTION:
             return (b.SYM, entity.handle, 0), cl.class_id(cl.C_SYM, "func")
         if lexer.is_punct("["):
-            return (b.ADDR_SYM, entity.handle, self.element(lexer, entity)), cl.class_id(cl.C_ADDR_SYM, entity.type)
-        return (b.SYM, entity.handle, self.offset(lexer)), cl.class_id(cl.C_SYM, entity.type)
+            return self.element(lexer, entity), symbol_class(cl.C_ELEMENT, entity)
+        return (b.SYM, entity.handle, self.offset(lexer)), symbol_class(cl.C_SYM, entity)
 
-    def element(self, lexer: Lexer, entity: Entity) -> int:
-        """The offset in bytes of ``[index]`` behind the name of an array."""
+    def element(self, lexer: Lexer, entity: Entity) -> Operand:
+        """``[index]`` behind the name of an array; the index counts scalars, also in an array of vectors."""
         at, variable = lexer.at, entity.info
         if not variable.dims:
             raise PtxError(at, f"'{variable.name}' is no array")
         lexer.advance()
-        if lexer.kind == IDENT and self.scope.lookup(lexer.value) is not None:
-            raise NotSupported(f"{variable.name}[{lexer.value}]", at)
+        size: int = TYPES[variable.type][1] // 8
         at = lexer.at
-        constant = expression(lexer)
-        if constant.is_float:
-            raise PtxError(at, "an index is an integer")
+        node: Operand
+        if lexer.kind == IDENT and lexer.value != "WARP_SZ":
+            register = self.index(lexer, at)
+            node = (b.INDEX, entity.handle, register, size, self.offset(lexer) * size)
+        else:
+            constant = expression(lexer)
+            if constant.is_float:
+                raise PtxError(at, "an index is an integer")
+            node = (b.SYM, entity.handle, constant.value * size)
         lexer.expect("]")
-        size: int = TYPES[variable.type][1] // 8 * variable.vector
-        return constant.value * size
+        return node
+
+    def index(self, lexer: Lexer, at: int) -> int:
+        """The register between the brackets behind an array's name."""
+        name = lexer.value
+        entity = self.scope.lookup(name)
+        if entity is None:
+            raise self.unknown(name, at)
+        kind, bits = TYPES[entity.type][:2] if entity.kind == REGISTER and entity.vector == 1 else ("", 0)
+        if kind not in ("bits", "int") or bits > MAX_INDEX_BITS:
+            raise PtxError(at, f"an index is an integer or an integer register, found '{name}'")
+        lexer.advance()
+        return entity.handle
+
+    def sum(self, lexer: Lexer, register: Found) -> Found:
+        """``%r1+4``: a register, already read, plus a constant."""
+        node, class_ = register
+        type_ = cl.DESCRIPTORS[class_][1]
+        kind, bits, *_ = TYPES[type_]
+        if kind not in ("bits", "int") or bits > MAX_INDEX_BITS:
+            raise PtxError(
+                lexer.at, f"'+' takes an integer register of at most {MAX_INDEX_BITS} bits, found one of type .{type_}"
+            )
+        return (b.SUM, node[1], self.offset(lexer)), cl.class_id(cl.C_SUM, type_)
 
     def register(self, lexer: Lexer, entity: Entity, name: str) -> Found:
         """A register, an element of a vector register, a part of a register, or a whole vector register."""
@@ -310,10 +343,6 @@ class OperandReader:
                 return (b.SELECT, (b.REG, entity.handle), part), cl.class_id(cl.C_PART, entity.type, part)
             raise PtxError(at, f"register '{name}' has no component '{component}'")
         if entity.vector == 1:
-            if lexer.is_punct("+"):
-                at = lexer.at
-                self.offset(lexer)
-                raise NotSupported(f"{name}{lexer.text[at : lexer.at].strip()}")
             return register_operand(entity)
         class_ = cl.class_id(cl.C_REG, entity.type)
         nodes = tuple((b.REG, entity.handle + i) for i in range(entity.vector))
@@ -372,6 +401,15 @@ class OperandReader:
             scope = scope.parent
         return scope is not None
 
+    def is_ahead(self, name: str) -> bool:
+        """A label of this name stands further on in a scope that is open."""
+        chain: list[Scope] = []
+        scope: Scope | None = self.scope
+        while scope is not None and scope.depth:
+            chain.append(scope)
+            scope = scope.parent
+        return any(name in self.labels_of(scope) for scope in reversed(chain))  # one look through the outermost tells of all
+
     def is_pending(self, name: str) -> bool:
         """A label of this name was used but stands nowhere yet."""
         scope: Scope | None = self.scope
@@ -394,6 +432,13 @@ class OperandReader:
 def split_operands(text: str) -> list[str]:
     """The texts between the commas that are outside of brackets and braces."""
     return _OPERANDS.findall(text)
+
+
+def symbol_class(tag: str, entity: Entity) -> int:
+    """Class of a variable's name; for those in .param it tells parameters and results of the function from others."""
+    if entity.type == "param":
+        return cl.class_id(tag, entity.type, entity.info.formal)
+    return cl.class_id(tag, entity.type)
 
 
 def constant_operand(constant: Constant) -> Found:

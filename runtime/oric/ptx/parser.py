@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from oric_tables.ptx_index import TARGET_OPTIONS, TARGETS, VERSIONS
+from oric_tables.ptx_index import VERSIONS
 
 from oric.support.collection import no_collection
 from oric.support.diagnostics import CompileError, Diagnostics, NotSupported
@@ -18,15 +18,15 @@ from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError, again
 from .scopes import FUNCTION, Entity, Scope
 from .sections import DWARF_LINE, dwarf_line, read_section
 from .state import State
+from .targets import read_target
 
 _VERSION: Final = re.compile(r"(\d{1,3})\.(\d{1,3})\Z")
 _NEWEST: Final = max(VERSIONS)
-_VIRTUAL: Final = "compute_"  # a virtual architecture: the target sm_NN with the same number
 _FIRST_ADDRESS_SIZE: Final = 23  # PTX version * 10
 _FIRST_ALIAS: Final = 63
 _ALIAS_SM: Final = 30
 _MODULE_WORDS: Final = dict.fromkeys(
-    ("version", "target", "address_size", "file", "section", "pragma", "alias", "entry", "func", "global", "const", "shared",
+    ("file", "section", "pragma", "alias", "entry", "func", "global", "const", "shared",
      "extern", "visible", "weak", "common", "align", "attribute")
 )  # fmt: skip
 
@@ -54,7 +54,7 @@ def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: 
 class ModuleParser:
     """Reads a whole module."""
 
-    __slots__ = ("aliases", "debug_at", "declarations", "files", "headers", "labels", "scope", "sections", "state")
+    __slots__ = ("aliases", "declarations", "files", "headers", "labels", "scope", "sections", "state")
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -63,7 +63,6 @@ class ModuleParser:
         self.scope = Scope(None, 0)
         self.files: dict[int, int] = {}  # number of a .file -> its place
         self.labels: dict[str, int] = {}  # labels in sections -> their places
-        self.debug_at = -1  # place of the target option 'debug'
         self.sections = 0
         self.aliases: dict[str, int] = {}  # functions that are aliases -> the place that says so
 
@@ -89,8 +88,10 @@ class ModuleParser:
         for name, at in self.state.section_labels.items():
             if name not in self.labels:
                 self.state.report(PtxError(at, f"no section defines the label '{name}'"))
-        if self.debug_at >= 0 and not self.sections:
-            self.state.report(PtxError(self.debug_at, "target option 'debug', but the module has no section with debug data"))
+        if self.state.debug_at >= 0 and not self.sections:
+            self.state.report(
+                PtxError(self.state.debug_at, "target option 'debug', but the module has no section with debug data")
+            )
 
     def step(self, position: int) -> int:
         """One module-level statement; returns where the next one begins."""
@@ -122,7 +123,7 @@ class ModuleParser:
             raise lexer.expected("'.target' behind '.version'")
         options: list[str] = []
         while lexer.take_dot(".target"):
-            self.target(lexer, options)
+            read_target(lexer, self.state, options)
         self.state.texmode = "independent" if "texmode_independent" in options else "unified"
         size = 32
         size_at = lexer.at
@@ -139,44 +140,6 @@ class ModuleParser:
         except NotSupported as error:
             self.state.not_supported(error.what, error.at(at))
 
-    def target(self, lexer: Lexer, options: list[str]) -> None:
-        """``sm_90, debug`` behind ``.target``; the last of several targets counts."""
-        self.state.set_target(self.target_name(lexer))
-        while lexer.take(","):
-            if lexer.value in TARGETS or lexer.value.startswith(_VIRTUAL):
-                self.state.set_target(self.target_name(lexer))
-            else:
-                self.target_option(lexer, options)
-
-    def target_name(self, lexer: Lexer) -> str:
-        """A target that the module's version has; ``compute_90`` is sm_90."""
-        at, written = lexer.at, lexer.identifier("a target such as sm_90")
-        name = f"sm_{written.removeprefix(_VIRTUAL)}" if written.startswith(_VIRTUAL) else written
-        if name not in TARGETS:
-            raise PtxError(at, f"unknown target '{written}'", *_nearest(written))
-        least, have = TARGETS[name][3], self.state.version
-        if have < least:
-            wanted = f"{written} needs PTX version {least // 10}.{least % 10} or later"
-            raise PtxError(at, f"{wanted}, the module says {have // 10}.{have % 10}")
-        self.check_target(name, at)
-        return name
-
-    def target_option(self, lexer: Lexer, options: list[str]) -> None:
-        """A word beside the target."""
-        at, name = lexer.at, lexer.identifier("a target option")
-        if name not in TARGET_OPTIONS:
-            raise PtxError(at, f"unknown target option '{name}'")
-        ptx, below, excluded = TARGET_OPTIONS[name]
-        self.state.gate(f"target option '{name}'", ptx, 0, (), at)
-        if below and self.state.sm >= below:
-            raise PtxError(at, f"target option '{name}' is for targets below sm_{below}, the module says {self.state.target}")
-        for other in excluded:
-            if other in options:
-                raise PtxError(at, f"target options '{other}' and '{name}' exclude each other")
-        if name == "debug":
-            self.debug_at = at
-        options.append(name)
-
     def version(self, lexer: Lexer) -> tuple[int, int]:
         """The number behind ``.version``."""
         match = _VERSION.match(lexer.value) if lexer.kind == NUMBER else None
@@ -191,21 +154,6 @@ class ModuleParser:
             raise PtxError(lexer.at, f"there is no PTX version {lexer.value}")
         lexer.advance()
         return version
-
-    def check_target(self, name: str, at: int) -> None:
-        """The module's target can be compiled for the target that was asked for."""
-        wanted = self.state.compile_target
-        if not wanted or wanted not in TARGETS:
-            return
-        number, suffix, family, _, code = TARGETS[name]
-        have, _, have_family, _, _ = TARGETS[wanted]
-        notes = () if code else (f"{name} is known but code cannot be made for it yet",)
-        if number > have:
-            raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older", *notes)
-        if suffix == "a" and wanted != name:
-            raise PtxError(at, f"a module for {name} can be compiled for {name} only, not for {wanted}", *notes)
-        if suffix == "f" and have_family != family:
-            raise PtxError(at, f"a module for {name} can be compiled for its family only, not for {wanted}", *notes)
 
     def statement(self, lexer: Lexer) -> int:
         """One module-level statement; returns the offset behind it."""
@@ -262,6 +210,8 @@ class ModuleParser:
         body_at = lexer.after
         try:
             entity = self.headers.enter_function(self.scope, function)
+            if function.has_body:
+                self.headers.check_definition(function)
         except PtxError as error:
             if not function.has_body:
                 raise
@@ -293,9 +243,8 @@ class ModuleParser:
                 builder.pragma(text, at)
         elif word == ".alias":
             self.alias(lexer, at)
-        elif word == ".target":
-            lexer.advance()
-            self.target(lexer, [])
+        elif word in (".version", ".target", ".address_size"):
+            raise PtxError(at, f"'{word}' stands at the beginning of the module")
         elif word == ".loc":
             raise PtxError(at, "'.loc' stands in function bodies")
         else:
@@ -357,11 +306,3 @@ class ModuleParser:
         if entity is None or entity.kind != FUNCTION:
             raise PtxError(at, f"function '{name}' is not declared")
         return name, entity
-
-
-def _nearest(name: str) -> tuple[str, ...]:
-    """A note with the known target whose name is most like ``name``, if any is."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, TARGETS, 1, 0.7)
-    return (f"did you mean '{close[0]}'?",) if close else ()

@@ -10,6 +10,7 @@ from .lexer import DOT_WORD, IDENT, Lexer, PtxError
 
 # Up to the next semicolon or brace that is in no comment and no string.
 _PLAIN: Final = re.compile(r'(?:[^;{}"/]++|"[^"\n]*+"|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|["/])*+')
+_BEHIND: Final = re.compile(r"[ \t]*+;?")  # what ends a statement behind its last brace
 _OPENING: Final = re.compile(rf"\n[ \t]*+(?:{'|'.join(re.escape(w) for w in ('.entry', '.func', *sorted(LINKAGE)))})(?![\w$])")
 
 
@@ -61,7 +62,7 @@ def _end(text: str, at: int, depth: int, stop_at_close: bool) -> int:
                 return at
             depth -= 1
             if depth <= 0 and not stop_at_close:
-                return at + 1
+                return _BEHIND.match(text, at + 1).end()  # type: ignore[union-attr]  # it matches nothing too
         elif character == ";" and (stop_at_close or depth <= 0):
             return at + 1
         at += 1

@@ -136,6 +136,10 @@ class Entry:
         self.warning = signatures[0].warning if signatures else ""
         self.careful = bool(self.special or self.warning)
 
+    def is_address(self, index: int) -> bool:
+        """The operand at this place is an address."""
+        return bool(self.signatures[0].operands[index].mask & ix.ADDR)
+
 
 _VARIANTS: Final[dict[str, Variant]] = {}
 _ENTRIES: Final[dict[tuple[int, str, str], dict[str, Entry]]] = {}

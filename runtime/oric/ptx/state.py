@@ -24,9 +24,10 @@ class State:
         compile_target: what is compiled for (``-arch``), named in "not supported" messages; "" for the module's own.
         texmode: ``"unified"`` or ``"independent"``, of the ``.target`` line.
         statement_at: offset of the statement at hand.
+        debug_at: place of the target option ``debug``, -1 when there is none.
     """
 
-    __slots__ = ("builder", "compile_target", "diag", "places", "places_until", "section_labels", "sm", "sm_suffix",
+    __slots__ = ("builder", "compile_target", "debug_at", "diag", "places", "places_until", "section_labels", "sm", "sm_suffix",
                  "statement_at", "target", "texmode", "text", "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
@@ -40,6 +41,7 @@ class State:
         self.sm_suffix = ""
         self.texmode = "unified"
         self.statement_at = 0
+        self.debug_at = -1
         self.places: set[tuple[int, int, int]] = set()  # of the .loc up to the offset places_until
         self.places_until = 0
         self.section_labels: dict[str, int] = {}  # labels of sections that .loc names -> first such place

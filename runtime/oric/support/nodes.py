@@ -28,9 +28,12 @@ ARGS: Final = 14
 TABLE: Final = 15
 TENSOR: Final = 16
 SELECT: Final = 17
+SUM: Final = 18
+INDEX: Final = 19
 
 KIND_NAMES: Final = (
     "register", "negated predicate", "negated operand", "integer immediate", "floating-point immediate",
     "symbol", "address", "address", "address", "vector", "pair", "label", "special register", "sink '_'",
     "parenthesised list", "table label", "tensor address", "register part",
+    "register plus constant", "element chosen by a register",
 )  # fmt: skip
