@@ -164,9 +164,6 @@ def test_a_message_without_a_row_keeps_its_words():
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="no ptxas here: its answers are those on file")
 def test_the_answers_on_file_are_those_of_ptxas():
     answers = reject_answers.answers()
-    wrong = [
-        name
-        for name, text in reject_answers.modules().items()
-        if answers.get(reject_answers.digest(text)) != reject_answers.ask(text)
-    ]
+    modules = {name: text for name, text in reject_answers.modules().items() if reject_answers.digest(text) in answers}
+    wrong = [name for name, text in modules.items() if answers[reject_answers.digest(text)] != reject_answers.ask(text)]
     assert len(wrong) <= 1, wrong  # ptxas prints a line number at random for U+007F

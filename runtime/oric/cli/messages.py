@@ -79,14 +79,13 @@ class Messages:
         from .words import in_ptxas_words
 
         said = [(part.source, line) for part in parts for line in in_ptxas_words(part, self.arch)]
-        alone = [line for _, line in said if line.last]
-        self.ended = bool(alone) and all(line.last or line.severity == WARNING for _, line in said)
+        self.ended = any(line.alone for _, line in said) and all(line.alone or line.severity == WARNING for _, line in said)
         for source, line in said:
-            if not line.last:
+            if self.ended or not line.alone:
                 place = "" if line.offset < 0 else f"{source.filename}, line {source.line_of(line.offset)}; "
                 self._write(f"{self.tool} {place}{line.severity:<8}: {line.text}")
-        if self.ended:
-            self.tell(FATAL, alone[0].text)
+            if self.ended and line.severity == FATAL:
+                return
 
     @staticmethod
     def _write(text: str) -> None:

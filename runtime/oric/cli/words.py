@@ -32,14 +32,14 @@ _REACH: Final = 200  # characters in front of a place in which a word is looked 
 class Said(NamedTuple):
     """A line of ptxas's.
 
-    ``offset`` is its place, -1 for none; ``last``: ptxas says nothing else of anything; ``checked``: it is about an instruction
-    that was read to its end.
+    ``offset`` is its place, -1 for none; ``alone``: it is said where there is nothing else to say; ``checked``: it is about an
+    instruction that was read to its end.
     """
 
     severity: str
     text: str
     offset: int
-    last: bool = False
+    alone: bool = False
     checked: bool = False
 
 
@@ -60,10 +60,11 @@ def in_ptxas_words(part: Diagnostics, arch: str) -> list[Said]:
         values["arch"] = arch
         if row.fatal:
             said = _without_unfinished(said, text, item.offset)
-        severity = FATAL if row.fatal or row.alone else item.severity
-        place = -1 if row.unplaced or row.alone else item.offset
+        severity = FATAL if row.fatal else item.severity
+        place = -1 if row.unplaced else item.offset
+        order = len(text) if row.unplaced and not row.fatal else item.offset
         checked = bool(values["instruction"])
-        said += [(item.offset, Said(severity, _filled(line, values), place, row.alone, checked)) for line in row.texts]
+        said += [(order, Said(severity, _filled(line, values), place, row.alone, checked)) for line in row.texts]
         if row.late:
             ends = ends or _ends(text)
             end = next((end for end in ends if end > item.offset), len(text))

@@ -296,7 +296,9 @@ class ModuleParser:
         if aliased.linkage == "weak":
             raise PtxError(target_at, f"'{target}' is weak: it cannot have an alias")
         if signature_of(function) != signature_of(aliased):
-            raise PtxError(at, f"'{name}' and '{target}' have other parameters")
+            same = [(len(one.params), len(one.returns)) for one in (function, aliased)]
+            what = "other parameters" if same[0] == same[1] else "different numbers of parameters"
+            raise PtxError(at, f"'{name}' and '{target}' have {what}")
 
     def known_function(self, lexer: Lexer) -> tuple[str, Entity]:
         """A declared function."""
