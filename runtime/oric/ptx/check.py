@@ -154,7 +154,8 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         return bool(descriptor[1] == spec.type)
     if tag == cl.C_SYM:
         local = descriptor[1] == "param" and not descriptor[2]  # a variable for a call's argument lies in no memory
-        return bool(mask & ix.SYM) and not local and spec.kind in ("bits", "int") and spec.size >= 32
+        wanted = bool(mask & ix.SYM) and in_space(spec.space, descriptor[1])
+        return wanted and not local and spec.kind in ("bits", "int") and spec.size >= 32
     if tag == cl.C_SUM:
         value = mask & ix.REG and not mask & (ix.DEST | ix.TEX)
         return bool(value) and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
@@ -416,6 +417,11 @@ def _spaces(spec: OperandSpec) -> str:
     return f"a generic address (of .{', .'.join(sorted(ix.GENERIC))})"
 
 
+def in_space(wanted: str, found: str) -> bool:
+    """The address of a variable in state space ``found``, or of an opaque type, is one in the space that is wanted, if any."""
+    return not wanted or found == wanted or (wanted == "global" and found in ix.TYPES)
+
+
 def _variable(space: str) -> str:
     """A variable, by its state space or opaque type."""
     return f"a variable of type .{space}" if space in ix.TYPES else f"a variable in .{space}"
@@ -453,7 +459,7 @@ def expectation(spec: OperandSpec) -> str:
     register = "a predicate register" if spec.kind == "pred" else "a register"
     if mask & ix.IMM and not mask & ix.DEST and spec.kind != "pred":
         register += " or constant"
-    return register + type_
+    return register + type_ + (f" or the address of a variable in .{spec.space}" if mask & ix.SYM and spec.space else "")
 
 
 def describe(descriptor: cl.Descriptor, node: Operand) -> str:

@@ -51,6 +51,8 @@ class OperandSpec:
         elif type_:
             self.type = type_
             self.kind, self.size = ix.TYPES[type_][:2]
+            if self.mask & ix.SYM:
+                self.space = fields.get("space", "").split("::")[0]
         self.braces = bool(count)
         if count:
             self.elements = count if isinstance(count, int) else _counted(counts[count], fields)
