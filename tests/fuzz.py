@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damaged and random input for everything that reads machine code: an error or a result, nothing else.
 
-    python -m tests.fuzz [--count N] [--seed S] [--jobs J]
+    python -m tests.fuzz [--count N] [--seed S] [--jobs J] [--seconds T]
 
 Each input goes through the reader of containers, the reader of cubins, decoder, disassembler in all its forms, the analyses and
 the checker, and some listings back through the assembler; raw words through the decoder, the text and back through the encoder
@@ -11,18 +11,11 @@ in anything but a result or the one documented exception is kept in a file.
 
 from __future__ import annotations
 
-import argparse
 import lzma
-import multiprocessing
 import random
 import struct
 import sys
-import tempfile
-import traceback
 import zlib
-from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from oric.sass.asm_build import assemble_text
@@ -43,11 +36,11 @@ from oric.support.elf import CubinError, read
 from oric_tables._native import ffi, lib
 from oric_tables.targets import ISA_NAMES
 
+from tests import fuzz_run
+
 DATA = Path(__file__).parent / "data"
 INTERESTING = (0, 1, 2, 7, 8, 15, 16, 63, 64, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 LARGEST_SEED = 24_000
-CHUNK = 500
-SAID = 20_000  # inputs between two lines about how far it is
 ASSEMBLED = 4  # one listing in so many goes back through the assembler, which takes longer than the rest
 
 
@@ -172,64 +165,27 @@ def read_words(rng: random.Random, data: bytes, isa: int) -> str:
     return "all decoded" if not code.bad else "words without a form"
 
 
-def run_chunk(job: tuple[int, int]) -> tuple[Counter[str], list[str]]:
-    """``count`` inputs from the generator of a seed: how often each outcome came, and reports of failures."""
-    seed, count = job
-    rng = random.Random(seed)
+def start(_: random.Random) -> tuple[list[bytes], bytes]:
+    """The files, and the code of all of them."""
     files = seeds()
-    text = b"".join(f.text for data in files if data[18:20] == b"\xbe\x00" for f in read(data).functions.values())
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    for number in range(count):
-        data = b""
-        try:
-            kind = rng.randrange(10)
-            if kind < 3:
-                isa = rng.randrange(len(ISA_NAMES))
-                outcomes[f"words: {read_words(rng, text, isa)}"] += 1
-                continue
-            data = rng.randbytes(rng.randrange(400)) if kind == 3 else damage(rng, rng.choice(files))
-            outcomes[f"file: {read_file(data)}"] += 1
-        except Exception:  # whatever else it is: that is what is looked for
-            failures.append(f"input {number} of seed {seed}{_kept(data)}:\n{traceback.format_exc()}")
-    return outcomes, failures
+    return files, b"".join(f.text for data in files if data[18:20] == b"\xbe\x00" for f in read(data).functions.values())
 
 
-def _kept(data: bytes) -> str:
-    if not data:
-        return ""
-    with tempfile.NamedTemporaryFile(prefix="oric-fuzz-", suffix=".bin", delete=False) as file:
-        file.write(data)
-    return f" (kept as {file.name})"
+def step(rng: random.Random, shared: tuple[list[bytes], bytes], tried: fuzz_run.Input) -> str:
+    """One input: words, or a file."""
+    files, text = shared
+    kind = rng.randrange(10)
+    if kind < 3:
+        tried.kind = "words"
+        isa = rng.randrange(len(ISA_NAMES))
+        return f"words: {read_words(rng, text, isa)}"
+    tried.kind = "file"
+    tried.data = rng.randbytes(rng.randrange(400)) if kind == 3 else damage(rng, rng.choice(files))
+    return f"file: {read_file(tried.data)}"
 
 
-def run(count: int, seed: int, jobs: int, say: Callable[..., object] = print) -> bool:
-    """Run ``count`` inputs; True when all of them ended well."""
-    chunks = [(seed * 1_000_003 + i, min(CHUNK, count - i * CHUNK)) for i in range((count + CHUNK - 1) // CHUNK)]
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
-        for found, failed in pool.map(run_chunk, chunks) if jobs > 1 else map(run_chunk, chunks):
-            before = outcomes.total() // SAID
-            outcomes += found
-            failures += failed
-            if outcomes.total() // SAID != before and outcomes.total() < count:
-                say(f"{outcomes.total()} inputs, {len(failures)} failures", flush=True)
-    say(f"{count} inputs: {', '.join(f'{n} {name}' for name, n in sorted(outcomes.items()))}; {len(failures)} failures")
-    for failure in failures[:10]:
-        say(failure)
-    return not failures
-
-
-def main(argv: list[str]) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=200_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
-    args = parser.parse_args(argv)
-    return 0 if run(args.count, args.seed, args.jobs) else 1
+FUZZER = fuzz_run.Fuzzer(start, step, ".bin", chunk=500, said=20_000, count=200_000)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(fuzz_run.main(FUZZER, __doc__, sys.argv[1:]))

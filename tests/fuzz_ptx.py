@@ -11,19 +11,12 @@ and laying it out again changes nothing. An input that ends otherwise is kept in
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import random
 import re
 import resource
 import signal
 import sys
-import tempfile
-import time
-import traceback
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -32,6 +25,8 @@ from oric.ptx import format_text, parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import CompileError, diagnostics_for
 
+from tests import fuzz_run
+from tests.fuzz_run import peak
 from tests.ptx.agreement import module, neighbours, number, split
 from tests.ptx.grammar import expand
 from tests.ptx.records import described
@@ -41,8 +36,6 @@ from tests.ptx_corpus.archive import COMPILERS, modules
 HERE = Path(__file__).parent
 SECONDS = 10.0
 BYTES_EACH, BYTES_MORE = 20, 200_000_000
-CHUNK = 500
-SAID = 50_000  # inputs between two lines about how far it is
 FOREIGN = 1_500_000  # characters of each other compiler's modules
 PIECE = 3_000  # characters of a corpus file that are damaged, mostly
 TARGETS = ("sm_90", "sm_90a", "sm_100a", "sm_75", "sm_120a")
@@ -258,7 +251,7 @@ def limits(size: int) -> Iterator[None]:
     def over(*_: object) -> None:
         raise TooLong(f"more than {SECONDS:.0f} s")
 
-    before, peak = _resident(), _peak()
+    before, highest = _resident(), peak()
     old = signal.signal(signal.SIGVTALRM, over)
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
@@ -266,8 +259,8 @@ def limits(size: int) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, old)
-    if _peak() > peak and _peak() - before > BYTES_EACH * size + BYTES_MORE:
-        raise MemoryError(f"{_peak() - before} bytes for {size}")
+    if peak() > highest and peak() - before > BYTES_EACH * size + BYTES_MORE:
+        raise MemoryError(f"{peak() - before} bytes for {size}")
 
 
 def _resident() -> int:
@@ -275,62 +268,21 @@ def _resident() -> int:
     return pages * resource.getpagesize()
 
 
-def _peak() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def step(rng: random.Random, _: None, tried: fuzz_run.Input) -> str:
+    """One input."""
+    tried.kind = rng.choices(tuple(KINDS), WEIGHTS)[0]
+    text = KINDS[tried.kind](rng)
+    tried.data = text.encode("utf-8", "surrogatepass")
+    with limits(len(text)):
+        return f"{tried.kind} {answer(text)}"
 
 
-def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
-    """``count`` inputs from the generator of a seed: how often each outcome came, and reports of failures."""
-    seed, count, until = job
-    rng = random.Random(seed)
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    for index in range(count):
-        if until and time.monotonic() > until:
-            break
-        kind = rng.choices(tuple(KINDS), WEIGHTS)[0]
-        text = KINDS[kind](rng)
-        try:
-            with limits(len(text)):
-                outcomes[f"{kind} {answer(text)}"] += 1
-        except Exception:  # whatever it is: that is what is looked for
-            outcomes[f"{kind} FAILURE"] += 1
-            with tempfile.NamedTemporaryFile("wb", prefix="oric-fuzz-", suffix=".ptx", delete=False) as file:
-                file.write(text.encode("utf-8", "surrogatepass"))
-            failures.append(f"input {index} of seed {seed} (kept as {file.name}):\n{traceback.format_exc()}")
-    return outcomes, failures
+def start(_: random.Random) -> None:
+    """Chunks share nothing."""
 
 
-def run(count: int, seed: int, jobs: int, seconds: float = 0.0, say: Callable[..., object] = print) -> list[str]:
-    """Run ``count`` inputs, or as many as the time allows; returns the reports of those that failed."""
-    until = time.monotonic() + seconds if seconds else 0.0
-    chunks = [(seed * 1_000_003 + i, min(CHUNK, count - i * CHUNK), until) for i in range(-(-count // CHUNK))]
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
-        for found, failed in pool.map(run_chunk, chunks) if jobs > 1 else map(run_chunk, chunks):
-            before = outcomes.total() // SAID
-            outcomes += found
-            failures += failed
-            if outcomes.total() // SAID != before and outcomes.total() < count:
-                say(f"{outcomes.total()} inputs, {len(failures)} failures", flush=True)
-    parts = ", ".join(f"{n} {name}" for name, n in sorted(outcomes.items()))
-    say(f"{outcomes.total()} inputs: {parts}; {len(failures)} failures; peak {_peak() // 1_000_000} MB")
-    for failure in failures[:10]:
-        say(failure)
-    return failures
-
-
-def main(argv: list[str]) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=500_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=0, help="stop after this time")
-    args = parser.parse_args(argv)
-    return 1 if run(args.count, args.seed, args.jobs, args.seconds) else 0
+FUZZER = fuzz_run.Fuzzer(start, step, ".ptx", chunk=500, said=50_000, count=500_000)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(fuzz_run.main(FUZZER, __doc__, sys.argv[1:]))

@@ -12,16 +12,9 @@ UndefinedBehaviorSanitizer. An input that ends in another exception is kept in a
 
 from __future__ import annotations
 
-import argparse
 import lzma
-import multiprocessing
 import random
 import sys
-import tempfile
-import time
-import traceback
-from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +25,7 @@ import oric.sim
 from oric.sim import Modes
 from oric.support import elf
 
-from tests import fuzz
+from tests import fuzz, fuzz_run
 from tests.sim.suite.case import ENTRIES, Entry, Tensor
 from tests.sim.suite.case import HERE as SUITE
 
@@ -40,7 +33,6 @@ HERE = Path(__file__).parent
 FOLDERS = (HERE / "sim", HERE / "kernels")
 TENSOR_MAP = 128
 LARGE = 100_000  # bytes: from here on reading takes longer than running, so that these are drawn less often
-CHUNK = 100
 FILES = 12  # of a chunk
 STEPS = 1500
 FIRST = 100  # instructions of a kernel that are damaged rather than later ones: those that the steps are enough for
@@ -58,6 +50,7 @@ MODES = (
     Modes(timing=True),
 )
 Ranges = dict[str, list[tuple[int, int]]]
+Seed = tuple[str, bytes, Ranges, list[tuple[int, int]]]  # where it is from, its bytes, places of code by kernel, of data
 FORMAT = b"%%%%diuxXcsfeEgGaApn*.-+ #0123456789lhjzt\0"
 
 
@@ -80,8 +73,8 @@ def read_seed(path: Path) -> bytes:
     return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
 
 
-def draw_files(rng: random.Random) -> list[tuple[str, bytes, Ranges, list[tuple[int, int]]]]:
-    """Some cubins: where each is from, its bytes, where the code of its kernels lies, where its data."""
+def draw_files(rng: random.Random) -> list[Seed]:
+    """Some cubins."""
     out = []
     while len(out) < FILES:
         path = rng.choice(seeds())
@@ -243,57 +236,20 @@ def run_input(rng: random.Random, data: bytes, kernel: str, folder: str) -> str:
     return "to the end"
 
 
-def run_chunk(job: tuple[int, int, float]) -> tuple[Counter[str], list[str]]:
-    """``count`` inputs from the generator of a seed: how often each outcome came, and reports of failures."""
-    seed, count, until = job
-    if until and time.monotonic() > until:
-        return Counter(), []
-    rng = random.Random(seed)
-    files = draw_files(rng)
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    for number in range(count):
-        if until and time.monotonic() > until:
-            break
-        folder, data, ranges, values = rng.choice(files)
-        kernel = rng.choice(sorted(ranges))
-        what = rng.random()
-        if what < 0.08 and values:
-            damaged = damage_data(rng, data, values)
-        else:
-            damaged = damage_code(rng, data, ranges[kernel]) if what < 0.85 else fuzz.damage(rng, data)
-        try:
-            outcomes[run_input(rng, damaged, kernel, folder)] += 1
-        except Exception:  # whatever else it is: that is what is looked for
-            with tempfile.NamedTemporaryFile(prefix="oric-fuzz-sim-", suffix=".cubin", delete=False) as file:
-                file.write(damaged)
-            failures.append(f"input {number} of seed {seed} (kept as {file.name}):\n{traceback.format_exc()}")
-            outcomes["FAILURE"] += 1
-    return outcomes, failures
+def step(rng: random.Random, files: list[Seed], tried: fuzz_run.Input) -> str:
+    """One input."""
+    folder, data, ranges, values = rng.choice(files)
+    kernel = rng.choice(sorted(ranges))
+    what = rng.random()
+    if what < 0.08 and values:
+        tried.data = damage_data(rng, data, values)
+    else:
+        tried.data = damage_code(rng, data, ranges[kernel]) if what < 0.85 else fuzz.damage(rng, data)
+    return run_input(rng, tried.data, kernel, folder)
 
 
-def main(argv: list[str]) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=0, help="stop after this time")
-    args = parser.parse_args(argv)
-    until = time.monotonic() + args.seconds if args.seconds else 0.0
-    jobs = [(args.seed * 1_000_003 + i, min(CHUNK, args.count - i * CHUNK), until) for i in range(-(-args.count // CHUNK))]
-    outcomes: Counter[str] = Counter()
-    failures: list[str] = []
-    with ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn")) as pool:  # tells when a process dies
-        for found, failed in map(run_chunk, jobs) if args.jobs == 1 else pool.map(run_chunk, jobs):
-            outcomes += found
-            failures += failed
-    total = sum(outcomes.values())
-    print(f"{total} inputs: {', '.join(f'{n} {name}' for name, n in sorted(outcomes.items()))}; {len(failures)} failures")
-    for failure in failures[:10]:
-        print(failure)
-    return 1 if failures else 0
+FUZZER = fuzz_run.Fuzzer(draw_files, step, ".cubin", chunk=100, said=20_000, count=100_000)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(fuzz_run.main(FUZZER, __doc__, sys.argv[1:]))

@@ -9,7 +9,7 @@ from oric.ptx import parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import CompileError, diagnostics_for
 
-from tests import fuzz_ptx
+from tests import fuzz_ptx, fuzz_run
 
 HERE = Path(__file__).parent
 TEXT = (HERE / "accept/language.ptx").read_text(encoding="utf-8")
@@ -72,4 +72,4 @@ def test_bytes(data):
 
 def test_a_sample_of_the_long_fuzzing():
     said = []
-    assert not fuzz_ptx.run(600, 2, 1, say=lambda *words, **_: said.append(words[0])), said
+    assert not fuzz_run.run(fuzz_ptx.FUZZER, 600, 2, 1, say=lambda *words, **_: said.append(words[0])), said

@@ -9,11 +9,11 @@ import pytest
 from oric.sass.check import check_cubin
 from oric.support.elf import read
 
-from tests import fuzz
+from tests import fuzz, fuzz_run
 
 
 def test_every_input_ends_in_an_error_or_a_result(capsys: pytest.CaptureFixture[str]) -> None:
-    assert fuzz.run(2_000, seed=5, jobs=1), capsys.readouterr().out
+    assert not fuzz_run.run(fuzz.FUZZER, 2_000, seed=5, jobs=1), capsys.readouterr().out
     said = capsys.readouterr().out
     for outcome in ("file: no container", "file: read", "file: refused", "words: all decoded", "words: words without a form"):
         assert outcome in said, said
@@ -25,7 +25,7 @@ def test_a_failure_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
 
     monkeypatch.setattr(fuzz, "read_file", fails)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert not fuzz.run(20, seed=5, jobs=1)
+    assert fuzz_run.run(fuzz.FUZZER, 20, seed=5, jobs=1)
     assert "KeyError: 'planted'" in capsys.readouterr().out
     assert list(tmp_path.glob("oric-fuzz-*.bin"))
 
