@@ -18,6 +18,7 @@ from oric.lower import OriBuilder
 from oric.ptx import parse, parse_module
 from oric.support import elf
 from oric.support.diagnostics import CompileError, diagnostics_for
+from oric_tables import ops
 from oric_tables.targets import TARGETS
 
 from .support import launch, source
@@ -229,3 +230,96 @@ def test_sums_in_addresses(level: int) -> None:
         source(body, module=ARRAYS), np.arange(100, 104, dtype=np.uint32), np.zeros(8, np.uint32), level=level, threads=1
     )
     assert list(out) == [13, 102, 101, 100, 8, 0, 2**32 - 8, 2**32 - 1]
+
+
+CHOSEN = """.visible .global .align 4 .u32 arr[8] = {10, 11, 12, 13, 14, 15, 16, 17};
+.global .align 8 .u64 wide[4] = {20, 21, 22, 23};
+.global .align 1 .b8 bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+.const .align 4 .u32 fixed[4] = {30, 31, 32, 33};
+.shared .align 4 .u32 shared[64];
+.extern .shared .align 4 .u32 more[];
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_elements_that_a_register_chooses(arch: str, level: int) -> None:
+    """The narrower index is widened without sign; only its lower 32 bits count (as ptxas makes it)."""
+    body = """
+  .local .align 4 .u32 lane[8];
+  rem.u32 %r1, %i, 3; cvt.u16.u32 %h1, %r1; mov.b64 %d1, {%r1, 7}; sub.u32 %r2, %r1, 4; or.b32 %r3, %r1, 0xABCD0000; cvt.u16.u32 %h2, %r3;
+  mul.lo.u64 %d9, %tid8, 8; add.u64 %d9, %d9, %out;
+  ld.global.u32 %r10, arr[%r1]; ld.global.u32 %r11, arr[%h1+2]; ld.global.u32 %r12, arr[%d1]; ld.global.u32 %r13, arr[%r2+5];
+  st.global.v4.u32 [%d9], {%r10, %r11, %r12, %r13};
+  ld.global.u64 %d2, wide[%r1+1]; cvt.u32.u64 %r10, %d2; ld.global.u8 %r11, bytes[%r1]; ld.const.u32 %r12, fixed[%r1+1]; mov.u64 %d3, wide[%r1];
+  ld.global.u32 %r13, [%d3];
+  st.global.v4.u32 [%d9+16], {%r10, %r11, %r12, %r13};
+  st.shared.u32 shared[%i], %i; st.shared.u32 more[%i], %i; st.local.u32 lane[%r1], %i; bar.sync 0; xor.b32 %r4, %i, 5;
+  ld.shared.u32 %r10, shared[%r4]; ld.shared.u32 %r11, more[%r4]; ld.local.u32 %r12, lane[%r1]; mov.u32 %r13, shared[%r4];
+  ld.shared.u32 %r13, [%r13];
+  st.global.v4.u32 [%d9+32], {%r10, %r11, %r12, %r13};
+  ld.u32 %r10, arr[%h2]; mov.u64 %d4, arr[%i]; @%p1 mov.u64 %d4, 0; mov.u64 %d5, arr; sub.u64 %d4, %d4, %d5; cvt.u32.u64 %r11, %d4;
+  setp.eq.u32 %p2, %r1, 1; mov.u32 %r12, 5; @%p2 ld.global.u32 %r12, arr[%r1]; mov.u64 %d6, fixed[%h1]; ld.const.u32 %r13, [%d6];
+  st.global.v4.u32 [%d9+48], {%r10, %r11, %r12, %r13};
+"""
+    body = body.replace("ld.global.u32 %r11, arr[%h1+2]", "setp.ne.u32 %p1, %i, %i; ld.global.u32 %r11, arr[%h1+2]")
+    text = source(body, arch, CHOSEN)
+    out = launch(text, np.zeros(1), np.zeros((32, 16), np.uint32), arch, level, shared=256)
+    for t in range(32):
+        k, x = t % 3, t ^ 5
+        want = [
+            10 + k,
+            12 + k,
+            10 + k,
+            11 + k,
+            21 + k,
+            1 + k,
+            31 + k,
+            20 + k,
+            x,
+            x,
+            t,
+            x,
+            10 + k,
+            4 * t,
+            11 if k == 1 else 5,
+            30 + k,
+        ]
+        assert list(out[t]) == want, t
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_register_plus_a_constant(level: int) -> None:
+    """The constant is cut or widened to the register; the sum has the width of the register."""
+    body = """
+  cvt.u16.u32 %h1, %i; mov.b64 %d1, {%i, 9}; mul.lo.u64 %d9, %tid8, 8; add.u64 %d9, %d9, %out; setp.lt.u32 %p1, %i+4, 10;
+  mov.u32 %r1, %i+4; add.u32 %r2, %i+0x100000001, 1; mul.lo.u32 %r3, %i+-1, %i+1; selp.u32 %r4, %i+1, %i+2, %p1;
+  st.global.v4.u32 [%d9], {%r1, %r2, %r3, %r4};
+  add.u64 %d2, %d1+0x1000000000, %d1+-1; mov.u64 %d3, %d1+-9; st.global.v2.u64 [%d9+16], {%d2, %d3};
+  cvt.u32.u16 %r5, %h1+0xFFFF; cvt.s64.s32 %d4, %i+-3; cvt.u32.u64 %r6, %d4; shr.u64 %d4, %d4, 32; cvt.u32.u64 %r7, %d4;
+  st.global.u32 [%d9+32], %r5; st.global.v2.u32 [%d9+40], {%r6, %r7}; st.global.u32 [%d9+36], %i+7; st.global.u64 [%d9+48], %d1+1;
+"""
+    out = launch(source(body), np.zeros(1), np.zeros((32, 16), np.uint32), level=level)
+    for t in range(32):
+        d1 = t | 9 << 32
+        wide = [(2 * d1 + 0x1000000000 - 1) % 2**64, d1 - 9, (t - 3) % 2**64, d1 + 1]
+        low = [t + 4, t + 2, (t * t - 1) % 2**32, t + 1 if t + 4 < 10 else t + 2]
+        words = [half for value in wide for half in (value % 2**32, value >> 32)]
+        assert list(out[t, :14]) == [*low, *words[:4], (t + 0xFFFF) % 65536, t + 7, *words[4:]], t
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("mov.u64 %d1, arr[%r1];", ["IMAD.WIDE", "MOV", "MOV"]),
+        ("ld.global.u32 %r2, arr[%r1];", ["IMAD.WIDE", "LDG"]),
+        ("ld.global.u32 %r2, arr[%h1];", ["PRMT", "IMAD.WIDE", "LDG"]),
+        ("ld.shared.u32 %r2, shared[%r1];", ["IMAD", "LDS"]),
+        ("mov.u64 %d1, %d2+4;", ["IADD3", "IADD3.X", "MOV", "MOV"]),
+        ("mov.u32 %r1, %r2+4;", ["IADD3", "MOV"]),
+    ],
+)
+def test_the_narrower_of_two_operands_is_widened(text: str, last: list[str]) -> None:
+    (code,) = lowered(source(text, module=CHOSEN)).ir.functions
+    made = [ops.OPS[ops.NUMBER[node.op]].name for node in code.instructions()]
+    assert made[-1] == "EXIT" and [name.removesuffix(".U32") for name in made[-1 - len(last) : -1]] == last

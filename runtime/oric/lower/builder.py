@@ -51,6 +51,7 @@ class OriBuilder(Memory, Emitter):
         self.ir = Module(target.name, filename=filename)
         self.registers_: list[int] = []  # handle -> packed operand, 0 before its first use
         self.sizes = bytearray()  # handle -> number of 32-bit registers, 0 for predicates
+        self.narrow: list[tuple[range, int]] = []  # handles of registers of fewer than 32 bits, their bytes
         self.symbols: list[Any] = []  # symbol handle -> what it names: see memory.py
         self.functions: dict[int, Any] = {}
         self.inliner = Inliner(self)
@@ -155,7 +156,13 @@ class OriBuilder(Memory, Emitter):
         first = len(self.registers_)
         self.registers_.extend([0] * count)
         self.sizes.extend(bytes([size]) * count)
+        if ix.TYPES[type_][1] < 32 and size:
+            self.narrow.append((range(first, first + count), ix.TYPES[type_][1] // 8))
         return first
+
+    def narrow_bytes(self, handle: int) -> int:
+        """Bytes of a register of fewer than 32 bits, 0 for others."""
+        return next((size for handles, size in self.narrow if handle in handles), 0)
 
     def register(self, handle: int) -> int:
         """The operand of a register, which is created on first use."""
@@ -271,6 +278,10 @@ class OriBuilder(Memory, Emitter):
             return self.symbol_address(node[1], node[2])
         if kind == nodes.SREG:
             return self.special_register(node[1])
+        if kind == nodes.SUM:
+            return self.register_sum(node[1], node[2])
+        if kind == nodes.INDEX:
+            return self.element_address(node)
         raise self.unexpected(node, "as an operand here")
 
     @staticmethod

@@ -22,6 +22,7 @@ _OFFSET_MAX: Final = (1 << 23) - 1
 _LO_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
 _STACK_ALIGN: Final = 16
+_EXTENDED: Final = {1: 0x4440, 2: 0x4410}  # bytes -> selector of PRMT that puts zeros behind them
 
 
 class Place:
@@ -150,6 +151,9 @@ class Memory(Emitter):
             if _OFFSET_MIN <= node[1] <= _OFFSET_MAX:
                 return opd.RZ_OPERAND, self.code.imm(node[1] & 0xFFFFFFFF)
             return (self.constant64(node[1]) if wide else self.constant(node[1] & 0xFFFFFFFF)), self.code.imm(0)
+        if kind == nodes.INDEX:
+            base, displacement = self._symbol_base(self.symbols[node[1]], 0, space)
+            return self._scaled(node, base, wide), displacement
         if kind != nodes.ADDR_SYM:
             raise self.unexpected(node, "as an address")
         return self._symbol_base(self.symbols[node[1]], node[2], space)
@@ -161,6 +165,36 @@ class Memory(Emitter):
         dest = self.new("R", 2 if wide else 1)
         self.template(name, d=dest, a=base, b=(nodes.INT, offset))
         return dest, self.code.imm(0)
+
+    def _scaled(self, node: Any, base: int, wide: bool) -> int:
+        """``base`` plus the bytes in front of an element that a register chooses.
+
+        The index is a 32-bit number without sign, whatever the register (observed: ptxas 13.0.88).
+        """
+        _, _, handle, scale, offset = node
+        index = (self.registers_[handle] or self.register(handle)) & _LO_MASK
+        if self.narrow_bytes(handle):
+            index, narrow = self.new("R"), index
+            self.template("permute", d=index, a=narrow, b=(nodes.INT, _EXTENDED[self.narrow_bytes(handle)]), c=opd.RZ_OPERAND)
+        if offset:
+            index, first = self.new("R"), index
+            self.template("add_constant", d=index, a=first, b=(nodes.INT, offset // scale))
+        dest = self.new("R", 2 if wide else 1)
+        self.template("add_scaled_wide" if wide else "multiply_add", d=dest, a=index, b=(nodes.INT, scale), c=base)
+        return dest
+
+    def element_address(self, node: Any) -> int:
+        """The address of an element that a register chooses, as a value: a 64-bit register."""
+        base = self.symbol_address(node[1], 0)
+        return self._scaled(node, base if base.__class__ is int else self.constant64(base[1]), True)
+
+    def register_sum(self, handle: int, offset: int) -> int:
+        """A register with the sum of a register and a constant, of the width of the former."""
+        base = self.registers_[handle] or self.register(handle)
+        dest = self.like(base)
+        wide = base >> opd.WIDTH_SHIFT & 3
+        self.template("add_offset_wide" if wide else "add_constant", d=dest, a=base, b=(nodes.INT, offset))
+        return dest
 
     def _symbol_base(self, place: Place, offset: int, space: str) -> tuple[int, int]:
         if place.space == "global" and space in ("", "global"):
@@ -260,4 +294,8 @@ class Memory(Emitter):
 
     def register(self, handle: int) -> int:
         """The operand of a declared register."""
+        raise NotImplementedError
+
+    def narrow_bytes(self, handle: int) -> int:
+        """Bytes of a register of fewer than 32 bits, 0 for others."""
         raise NotImplementedError
