@@ -320,7 +320,8 @@ def _accept_wide_pack(spec: OperandSpec, parts: list[cl.Descriptor]) -> str:
     """``{a, b}`` as one value of at least the operand's size."""
     sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] == cl.C_REG and part[1] != "pred"}
     sizes |= {_LITERAL_SIZES[part[0]] for part in parts if part[0] in _LITERAL_SIZES and spec.mask & ix.IMM}
-    others = [part for part in parts if part[0] not in (cl.C_REG, *_LITERAL_SIZES, *((cl.C_INT,) if spec.mask & ix.IMM else ()))]
+    known = {cl.C_REG, *_LITERAL_SIZES, cl.C_INT if spec.mask & ix.IMM else cl.C_REG}
+    others = [part for part in parts if part[0] not in known]
     if len(parts) not in (2, 4) or others or len(sizes) > 1 or (cl.C_REG, "pred") in parts:
         return f"a value of type .{spec.type} is made of 2 or 4 elements of one size"
     found = max(sizes, default=spec.size) * len(parts)

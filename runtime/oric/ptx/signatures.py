@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from copy import copy
 from typing import Any, Final
 
 from oric_tables import ptx_index as ix
@@ -16,6 +15,7 @@ from .state import State
 
 Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 _WIDER: Final = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
+_PAIR_COLUMN: Final = 7  # of an operand's row
 
 
 class OperandSpec:
@@ -29,11 +29,11 @@ class OperandSpec:
             cannot be one operand without braces.
         bounds: (least, most, step) of an immediate or None; choices: its values, () for any.
         part: the set of parts (``a.b0``) that it may or must have, "" for none.
-        pair: spec of what stands behind ``|``, or None.
+        pair: spec of what stands behind ``|``, or None; alone: the operand without it, where it may be left out.
         rest: specs of what follows in an address: ``[a, c]``.
     """
 
-    __slots__ = ("bounds", "braces", "braces_needed", "choices", "elements", "kind", "mask", "name", "optional", "pair",
+    __slots__ = ("alone", "bounds", "braces", "braces_needed", "choices", "elements", "kind", "mask", "name", "optional", "pair",
                  "pair_optional", "part", "rest", "size", "space", "type")  # fmt: skip
 
     def __init__(self, row: tuple[Any, ...], fields: dict[str, str], counts: dict[str, tuple[str, dict[str, int]]]) -> None:
@@ -62,10 +62,13 @@ class OperandSpec:
         self.braces_needed = bool(self.mask & ix.VEC and not loose)
         self.rest = tuple(OperandSpec(inner, fields, counts) for inner in rest)
         self.pair: OperandSpec | None = None
+        self.alone: OperandSpec | None = None
         self.pair_optional = False
         if pair is not None:
             self.pair = OperandSpec(pair[0], fields, counts)
             self.pair_optional = pair[1]
+        if self.pair_optional:
+            self.alone = OperandSpec((*row[:_PAIR_COLUMN], None, *row[_PAIR_COLUMN + 1 :]), fields, counts)
 
     @property
     def has_limits(self) -> bool:
@@ -115,11 +118,7 @@ class Signature:
 
 def without_pair(spec: OperandSpec, gone: set[str]) -> OperandSpec:
     """An operand without its optional second part when that is in ``gone``."""
-    if spec.pair is None or not spec.pair_optional or spec.pair.name not in gone:
-        return spec
-    out = copy(spec)
-    out.pair, out.pair_optional = None, False
-    return out
+    return spec.alone if spec.alone is not None and spec.pair is not None and spec.pair.name in gone else spec
 
 
 class Entry:
