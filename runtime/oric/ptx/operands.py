@@ -316,7 +316,8 @@ class OperandReader:
             raise self.unknown(name, at)
         kind, bits = TYPES[entity.type][:2] if entity.kind == REGISTER and entity.vector == 1 else ("", 0)
         if kind not in ("bits", "int") or bits > MAX_INDEX_BITS:
-            raise PtxError(at, f"an index is an integer or an integer register, found '{name}'")
+            what = f"'{name}' is of type .{entity.type}" if entity.kind == REGISTER else f"found '{name}'"
+            raise PtxError(at, f"an index is an integer or an integer register, {what}")
         lexer.advance()
         return entity.handle
 
