@@ -25,6 +25,24 @@ __device__ __forceinline__ u32 there(u32 address, u32 rank)
 }
 __device__ __forceinline__ void meet() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
 
+// An mbarrier for one arrival that all threads know of.
+__device__ __forceinline__ u32 born(u64 *bar)
+{
+    if (threadIdx.x == 0)
+        init(sh(bar), 1);
+    __syncthreads();
+    return sh(bar);
+}
+// What is sent out of shared memory; with `what` 2 there is nothing in it.
+__device__ __forceinline__ void fill(int *s, const int *o, int what)
+{
+    for (int i = threadIdx.x; i < 256 && what != 2; i += 64)
+        s[i] = o[threadIdx.x] + i;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+}
+__device__ __forceinline__ void finish() { asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory"); }
+
 // -- mbarriers ---------------------------------------------------------------------------------------------------------
 // at: of the mbarrier that is touched astray
 K mbarrier(int *o, int what, int at)
@@ -100,10 +118,7 @@ K bulk_load(const char *a, int *o, int what, int to, long long from, int size, i
 {
     __shared__ __align__(128) int s[256];
     __shared__ __align__(8) u64 bar;
-    u32 b = sh(&bar);
-    if (threadIdx.x == 0)
-        init(b, 1);
-    __syncthreads();
+    u32 b = born(&bar);
     if (threadIdx.x == 37) {
         if (!what || what == 2)
             expect(b, size);
@@ -119,26 +134,20 @@ K bulk_load(const char *a, int *o, int what, int to, long long from, int size, i
 K bulk_store(char *a, const int *o, int what, int from, long long to, int size)
 {
     __shared__ __align__(128) int s[256];
-    for (int i = threadIdx.x; i < 256 && what != 2; i += 64)
-        s[i] = o[threadIdx.x] + i;
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    fill(s, o, what);
     if (threadIdx.x == 37) {
         store(a + to, sh(s) + from, size); // FAULT bulk_store
-        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+        finish();
     }
 }
 
 K bulk_reduce(char *a, const int *o, int what, int from, long long to, int size)
 {
     __shared__ __align__(128) int s[256];
-    for (int i = threadIdx.x; i < 256 && what != 2; i += 64)
-        s[i] = o[threadIdx.x] + i;
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    fill(s, o, what);
     if (threadIdx.x == 37) {
         asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;" ::"l"(a + to), "r"(sh(s) + from), "r"(size) : "memory"); // FAULT bulk_reduce
-        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+        finish();
     }
 }
 
@@ -147,10 +156,7 @@ K tensor_load(const __grid_constant__ map m, int *o, int to, int bar_at)
 {
     __shared__ __align__(128) int s[256];
     __shared__ __align__(8) u64 bar;
-    u32 b = sh(&bar);
-    if (threadIdx.x == 0)
-        init(b, 1);
-    __syncthreads();
+    u32 b = born(&bar);
     if (threadIdx.x == 37) {
         if (!to && !bar_at)
             expect(b, 1024);
@@ -166,13 +172,10 @@ K tensor_load(const __grid_constant__ map m, int *o, int to, int bar_at)
 K tensor_store(const __grid_constant__ map m, int *o, int from, int what)
 {
     __shared__ __align__(128) int s[256];
-    for (int i = threadIdx.x; i < 256 && what != 2; i += 64)
-        s[i] = o[threadIdx.x] + i;
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    fill(s, o, what);
     if (threadIdx.x == 37) {
         asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %1}], [%2];" ::"l"(&m), "r"(0), "r"(sh(s) + from) : "memory"); // FAULT tensor_store
-        asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+        finish();
     }
 }
 

@@ -26,29 +26,27 @@ def tiles(rng: Any, dtype: Any, other: Any, result: Any = np.float32, low: int =
     return product(a.astype(dtype), b.astype(other), result, a @ b.T)
 
 
-@kernel(only=ONLY)
-def group_f16(rng: Any) -> Case:
-    return tiles(rng, np.float16, np.float16)
+TYPES: dict[str, tuple[Any, ...]] = {
+    "f16": (np.float16, np.float16),
+    "bf16": (ml_dtypes.bfloat16, ml_dtypes.bfloat16),
+    "tf32": (np.float32, np.float32),
+    "e4m3": (ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2),
+    "s8": (np.int8, np.uint8, np.int32, 0),
+}
 
 
-@kernel(only=ONLY)
-def group_bf16(rng: Any) -> Case:
-    return tiles(rng, ml_dtypes.bfloat16, ml_dtypes.bfloat16)
+def register(name: str, types: tuple[Any, ...]) -> None:
+    """The launch of the kernel for operands of some types."""
+
+    def build(rng: Any) -> Case:
+        return tiles(rng, *types)
+
+    build.__name__ = f"group_{name}"
+    kernel(only=ONLY)(build)
 
 
-@kernel(only=ONLY)
-def group_tf32(rng: Any) -> Case:
-    return tiles(rng, np.float32, np.float32)
-
-
-@kernel(only=ONLY)
-def group_e4m3(rng: Any) -> Case:
-    return tiles(rng, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2)
-
-
-@kernel(only=ONLY)
-def group_s8(rng: Any) -> Case:
-    return tiles(rng, np.int8, np.uint8, np.int32, low=0)
+for name, types in TYPES.items():
+    register(name, types)
 
 
 @kernel(only=ONLY)
