@@ -259,6 +259,8 @@ class OriBuilder(Memory, Emitter):
             for place, item in ((index, node[1]), (Q, node[2])):
                 env[place] = self._sink(program, place) if item[0] == nodes.SINK else self.value(item)
         elif kind == nodes.SINK:
+            if index == M:
+                raise NotSupported("_ as an address")
             env[index] = self._sink(program, index)
         elif index == M:
             env[M], env[OFF] = self.address(node, program.options["space"])

@@ -226,6 +226,9 @@ def _element_kind(spec: OperandSpec, part: cl.Descriptor) -> str:
             return ""
         kind: str = ix.TYPES[part[1]][0]
         return "" if spec.mask & ix.EXACT and not agrees(spec.kind, spec.size, spec.type, part[1], False) else kind
+    if tag == cl.C_SREG and part[2] == 1:
+        size = ix.TYPES[part[1]][1]
+        return "bits" if size == spec.size or (spec.mask & ix.WIDER and size > spec.size) else ""
     if tag == cl.C_INT and spec.mask & ix.IMM:
         return "int"
     return "float" if tag in (cl.C_SINGLE, cl.C_DOUBLE) and spec.mask & ix.IMM else ""
@@ -236,7 +239,7 @@ _LITERAL_SIZES: Final = {cl.C_SINGLE: 32, cl.C_DOUBLE: 64}
 
 def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[str]) -> str:
     """A vector as a whole: of .bN when its elements differ, which agrees with everything; integers do not touch floats."""
-    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] == cl.C_REG}
+    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] in (cl.C_REG, cl.C_SREG)}
     if len(sizes) > 1:
         return "the registers of a vector have one size"
     literals = next((part[0] for part in parts if part[0] in (cl.C_SINGLE, cl.C_DOUBLE)), "")
@@ -318,9 +321,9 @@ def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -
 
 def _accept_wide_pack(spec: OperandSpec, parts: list[cl.Descriptor]) -> str:
     """``{a, b}`` as one value of at least the operand's size."""
-    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] == cl.C_REG and part[1] != "pred"}
+    sizes = {ix.TYPES[part[1]][1] for part in parts if part[0] in (cl.C_REG, cl.C_SREG) and part[1] != "pred"}
     sizes |= {_LITERAL_SIZES[part[0]] for part in parts if part[0] in _LITERAL_SIZES and spec.mask & ix.IMM}
-    known = {cl.C_REG, *_LITERAL_SIZES, cl.C_INT if spec.mask & ix.IMM else cl.C_REG}
+    known = {cl.C_REG, cl.C_SREG, *_LITERAL_SIZES, cl.C_INT if spec.mask & ix.IMM else cl.C_REG}
     others = [part for part in parts if part[0] not in known]
     if len(parts) not in (2, 4) or others or len(sizes) > 1 or (cl.C_REG, "pred") in parts:
         return f"a value of type .{spec.type} is made of 2 or 4 elements of one size"
