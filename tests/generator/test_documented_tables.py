@@ -104,6 +104,16 @@ def test_nodes() -> None:
     assert [row.values["class"] for row in ptx_nodes.load(SPEC)["storage"]] == [2, 3, 4, 5, 6, 8, 9, 10, 11, 12]
 
 
+def test_builder_nodes_of_operands() -> None:
+    """Binary expressions become 131 or 162, signs 71, addresses 131 or 144; casts, parentheses and lists nothing of their own."""
+    found = ptx_nodes.load(SPEC)
+    assert column(found["binary"], "tag", "builds") == {12: 131, 13: 162}
+    builds = column(found["nodes"], "name", "builds")
+    assert {name: builds[name] for name in ("binary", "unary", "address", "cast", "parentheses", "list", "predicate")} == {
+        "binary": [131, 162], "unary": [71], "address": [131, 144], "cast": [], "parentheses": [], "list": [], "predicate": [],
+    }  # fmt: skip
+
+
 def test_size_classes() -> None:
     """The entry of ``min(class, 4)``; 255 for what has no class."""
     table = [row.values["size"] for row in ptx_nodes.load(SPEC)["sizes"]]

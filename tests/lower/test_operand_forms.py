@@ -128,6 +128,19 @@ def test_signs_in_operands_compute_what_instructions_do(level: int) -> None:
     np.testing.assert_array_equal(out[:, 6:8].copy().view(np.float64)[:, 0], wide)
 
 
+@pytest.mark.parametrize("half", ["{%r1, %r5}", "{%r5, %r2}"])
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_negation_of_which_half_is_left_is_none(half: str, level: int) -> None:
+    body = f"""
+  ld.global.v2.f64 {{%g1, %g2}}, [%in]; mov.b32 %r5, 0x40100000; neg.f64 %g3, %g1; mov.b64 {{%r1, %r2}}, %g3; mov.b64 %g3, {half};
+  add.f64 %g4, %g3, %g2; st.global.f64 [%out], %g4;
+"""
+    words = [0x55555555, 0xBFF55555]  # of -1.3333
+    made = np.array([words[0], 0x40100000] if half.endswith("%r5}") else [0x40100000, words[1]], np.uint32).view(np.float64)
+    first = -np.array(words, np.uint32).view(np.float64)
+    assert launch(source(body), np.append(first, 2.0), np.zeros(1), level=level, threads=1)[0] == made[0] + 2.0
+
+
 # -- conversions ----------------------------------------------------------------------------------------------
 
 CONVERSIONS = [

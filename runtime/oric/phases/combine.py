@@ -115,6 +115,8 @@ def fold_sign(values: Values, node: Instruction) -> bool:
         inner = values.source_def(term)
         if inner is None or inner.op != change or inner.guard or inner.operands[0] != term & ~SIGNS:
             continue
+        if term & opd.WIDE and values.source_def(term + (1 << opd.COMPONENT_SHIFT)) is not inner:
+            continue  # the upper half has been changed since
         source = _signed_term(inner, node.mods & flush)
         if not source:
             continue
