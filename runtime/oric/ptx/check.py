@@ -200,7 +200,11 @@ def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) 
     if spec.mask & ix.PACK and spec.elements == 1 and len(parts) > 1:
         return _accept_wide_pack(spec, parts) if spec.mask & ix.WIDER else _accept_pack(spec, parts, node)
     if not spec.mask & ix.VEC:
-        good = spec.kind == "raw" and all(p[0] == cl.C_REG and ix.TYPES[p[1]][1] == spec.size for p in parts)
+        good = (
+            spec.kind == "raw"
+            and not spec.mask & ix.EXACT
+            and all(p[0] == cl.C_REG and ix.TYPES[p[1]][1] == spec.size for p in parts)
+        )
         return "" if good else f"expected {expectation(spec)}, found a vector"
     if len(parts) != spec.elements and not (spec.mask & ix.MORE and len(parts) in (1, 2, 4) and len(parts) > spec.elements):
         wanted = _vector_text(spec) if spec.elements > 1 or spec.braces else expectation(spec)
@@ -265,7 +269,7 @@ def _accept_fragment(spec: OperandSpec, parts: list[cl.Descriptor], node: Operan
     if spec.rest:  # elements that are operands of their own
         found = (accept(inner, part, n) for inner, part, n in zip(spec.rest, parts, node[1], strict=True))
         return next((f"element {i + 1} of the vector: {message}" for i, message in enumerate(found) if message), "")
-    mixed = len(set(parts)) > 1
+    mixed = len(set(parts)) > 1 and not spec.mask & ix.EXACT
     for index, part in enumerate(parts):
         if not (_stands_in_fragment(spec, part) if mixed else _accept_element(spec, part)):
             return f"element {index + 1} of the vector: expected {expectation(spec)}, found {describe(part, node[1][index])}"
@@ -283,12 +287,14 @@ _FRAGMENT_KINDS = {cl.C_INT: "int", cl.C_SINGLE: "float", cl.C_DOUBLE: "float", 
 
 
 def _stands_in_fragment(spec: OperandSpec, part: cl.Descriptor) -> bool:
-    """One of different elements: a register of the size or a predicate, a constant, ``_``."""
+    """One of different elements: a register of the size, perhaps a predicate, a constant, ``_``."""
     tag = part[0]
     if tag == cl.C_REG:
-        return part[1] == "pred" or bool(ix.TYPES[part[1]][1] == spec.size)
+        if part[1] == "pred":
+            return spec.kind == "raw" or bool(spec.mask & ix.PREDS)
+        return bool(ix.TYPES[part[1]][1] == spec.size)
     if tag == cl.C_SINK:
-        return bool(spec.mask & ix.DEST)
+        return bool(spec.mask & ix.SINK)
     return bool(spec.mask & ix.IMM) and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE)
 
 
@@ -459,7 +465,8 @@ def expectation(spec: OperandSpec) -> str:
         return f"a part of a register of type .{spec.type}"
     if not mask & ix.REG:
         return "an integer constant"
-    type_ = f" of type .{spec.type}" if spec.kind != "pred" else ""
+    name = f"b{spec.size}" if spec.kind == "raw" else spec.type  # raw types are no words of PTX
+    type_ = f" of type .{name}" if spec.kind != "pred" else ""
     register = "a predicate register" if spec.kind == "pred" else "a register"
     if mask & ix.IMM and not mask & ix.DEST and spec.kind != "pred":
         register += " or constant"
