@@ -112,7 +112,7 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_vector(spec, descriptor, node)
     if tag == cl.C_ELEMENT:
         return _accept_indexed(spec, descriptor, node)
-    whole = (tag == cl.C_SREG and descriptor[2] <= spec.elements) or (tag == cl.C_SINK and mask & ix.SINK)
+    whole = (tag == cl.C_SREG and descriptor[2] <= spec.elements) or (tag == cl.C_SINK and mask & ix.SINK and not mask & ix.FRAG)
     if spec.braces_needed and not whole:
         return f"expected {_vector_text(spec)}, found {describe(descriptor, node)}"
     if tag == cl.C_REG and mask & ix.TEX:
