@@ -309,8 +309,8 @@ def test_corrupt_cubins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("declaration", "message"),
     [
-        (".shared .align 4 .b8 a[50000];", "entry function 'k' uses too much shared data (0xc350 bytes, 0xc000 max)"),
-        (".const .align 4 .b8 a[70000];", "file uses too much global constant data (0x11170 bytes, 0x10000 max)"),
+        (".shared .align 4 .b8 a[50000];", "Entry function 'k' uses too much shared data (0xc350 bytes, 0xc000 max)"),
+        (".const .align 4 .b8 a[70000];", "File uses too much global constant data (0x11170 bytes, 0x10000 max)"),
     ],
 )
 def test_memory_that_no_sm_has(tmp_path: Path, declaration: str, message: str) -> None:

@@ -98,7 +98,7 @@ def test_limits_of_the_row_hold(project: Path) -> None:
     (project / "k.ptx").write_text(text + "st.shared.b32 [a], a;\nret;\n}\n", encoding="utf-8")
     done = run(project, "-m", "oric.cli", "-arch", "sm_99", "k.ptx")
     assert done.returncode == 255
-    assert "entry function 'k' uses too much shared data (0x2001 bytes, 0x2000 max)" in done.stderr
+    assert "Entry function 'k' uses too much shared data (0x2001 bytes, 0x2000 max)" in done.stderr
     done = run(project, "-m", "oric.cli", "-arch", "sm_90", "k.ptx")
     assert "a module for sm_99 cannot be compiled for sm_90, which is older" in done.stderr
 

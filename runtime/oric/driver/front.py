@@ -88,6 +88,7 @@ class _Builder(OriBuilder):
         self._begun = 0.0
         self._body_at = -1
         self._defined = _Definitions()
+        self._bodies: set[str] = set()  # names of the functions and entries that have one
 
     def begin_input(self, diag: Diagnostics) -> None:
         """What follows comes from another text."""
@@ -99,6 +100,7 @@ class _Builder(OriBuilder):
     def begin_body(self, symbol: int, function: Any) -> list[int]:
         """Remember where and when."""
         self._begun, self._body_at = time.perf_counter(), function.loc
+        self._bodies.add(function.name)
         return super().begin_body(symbol, function)
 
     def end_body(self, loc: int) -> None:
@@ -111,6 +113,16 @@ class _Builder(OriBuilder):
             self.seconds[self.code.name] = time.perf_counter() - self._begun
         else:
             super().end_body(loc)
+
+    def end_module(self) -> None:
+        """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
+        declared = {f.name for f in self.inliner.functions.values() if f.linkage != "extern"}
+        missing = [] if self.diag.error_count else sorted(declared - self._bodies)
+        for name in missing:
+            self.diag.error(f"Unresolved extern function '{name}'")
+        self._bodies.update(missing)
+        if not missing:
+            super().end_module()
 
     def ir_symbol(self, variable: Any) -> int:
         """One variable of a name that is seen from outside is enough."""

@@ -154,11 +154,18 @@ def _set_bounds(code: CodeObject, bounds: LaunchBounds) -> None:
 
 def _check_bounds(code: CodeObject, target: Target, diag: Diagnostics) -> None:
     """Launch bounds that no multiprocessor can keep do not count (limits and wording of ptxas 13.0.88)."""
-    facts = code.attributes
-    if facts.maxntid is None:
+    facts, name = code.attributes, code.name
+    if facts.maxnreg > _NO_LIMIT:
+        diag.warning(f"Too many maxnreg specified for entry {name}, will be ignored")
+        facts.maxnreg = 0
+    elif 0 < facts.maxnreg < target.min_regs:
+        change = f"register count of {facts.maxnreg} to lower bound of {target.min_regs}"
+        diag.warning(f"For entry {name} adjusting per thread {change}")
+        facts.maxnreg = target.min_regs
+    sizes = facts.reqntid or facts.maxntid
+    if sizes is None:
         return
-    threads, most = math.prod(facts.maxntid), _WARP * target.warps_per_sm
-    name = code.name
+    threads, most = math.prod(sizes), _WARP * target.warps_per_sm
     if facts.minnctapersm > target.blocks_per_sm:
         diag.warning(f"Value of minnctapersm for entry {name} is out of range. minnctapersm will be ignored")
         facts.minnctapersm = 0
@@ -175,14 +182,14 @@ def _check_memory(module: Module, options: CompileOptions, diag: Diagnostics) ->
     for code in module.functions:
         used, most = code.attributes.static_shared, options.target.static_shared
         if used > most:
-            diag.error(f"entry function '{code.name}' uses too much shared data (0x{used:x} bytes, 0x{most:x} max)")
+            diag.error(f"Entry function '{code.name}' uses too much shared data (0x{used:x} bytes, 0x{most:x} max)")
     constants = 0
     for symbol in module.symbols:
         if symbol.space == "const":
             constants = -(-constants // symbol.align) * symbol.align + symbol.size
     if constants > options.target.const_bank_bytes:
         limit = options.target.const_bank_bytes
-        diag.error(f"file uses too much global constant data (0x{constants:x} bytes, 0x{limit:x} max)")
+        diag.error(f"File uses too much global constant data (0x{constants:x} bytes, 0x{limit:x} max)")
 
 
 def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:

@@ -34,7 +34,7 @@ _POINTEE_SPACES: Final = {"global": 4}
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
 _BODY_STATE: Final = (
     "code", "block", "labels", "fixups", "flows", "facts", "tables", "return_label", "dynamic_fixups",
-    "_carry", "_descriptor", "_stack", "_stack_adjust",
+    "own_shared", "_carry", "_descriptor", "_stack", "_stack_adjust",
 )  # fmt: skip
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
@@ -76,7 +76,9 @@ class OriBuilder(Memory, Emitter):
             return self.recording.variable(variable)
         handle = len(self.symbols)
         self.symbols.append(None)
-        self.symbols[handle] = self.declare(variable)
+        place = self.symbols[handle] = self.declare(variable)
+        if variable.in_function and variable.space == "shared":
+            self.own_shared.append(place)
         return handle
 
     def define_variable(self, symbol: int, variable: Any) -> None:

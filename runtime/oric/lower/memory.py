@@ -56,11 +56,13 @@ class Memory(Emitter):
         self.tables: list[tuple[int, ...]] = []
         self.facts = FunctionAttributes()
         self.dynamic_fixups: list[tuple[Instruction, int, int, int]] = []
+        self.own_shared: list[Place] = []
         self.reset_body()
 
     def reset_body(self) -> None:
         """Forget what belongs to one function."""
         self.tables = []
+        self.own_shared = []
         self._descriptor = 0
         self._stack = 0
         self._stack_adjust: Instruction | None = None
@@ -128,6 +130,8 @@ class Memory(Emitter):
     def finish_memory(self, code: CodeObject) -> None:
         """What is known only at the end of a body: frame size, place of dynamic shared memory."""
         facts = self.facts
+        for place in self.own_shared:
+            self._shared_offset(place)  # those that no code uses lie behind the others
         if self._stack_adjust is not None:
             facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN
             facts.frame_size = facts.local_size

@@ -1,0 +1,81 @@
+"""What is found of declarations when code is made, and not when a module is only read (as ptxas 13.0.88 does)."""
+
+from __future__ import annotations
+
+import oric
+import pytest
+from oric import CompileError
+
+HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
+
+
+def refused(text: str) -> str:
+    """The message of a module that reads clean and of which no code can be made."""
+    oric.ptx.parse(HEAD + text)
+    with pytest.raises(CompileError) as caught:
+        oric.compile(HEAD + text, arch="sm_90")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".func f();\n.entry k() {ret;}",
+        ".visible .func f();\n.entry k() {call f; ret;}",
+        ".weak .func f();\n.func g() {call f; ret;}",
+        ".entry f();\n.entry k() {ret;}",
+        ".entry k() {.func f(); ret;}",
+    ],
+)
+def test_functions_that_nothing_defines(text: str) -> None:
+    assert "Unresolved extern function 'f'" in refused(text)
+
+
+def test_functions_that_need_no_body() -> None:
+    assert oric.compile(HEAD + ".extern .func f();\n.func g() {ret;}\n.entry k() {ret;}", arch="sm_90").image
+
+
+def test_a_definition_with_mistakes_is_one() -> None:
+    with pytest.raises(CompileError) as caught:
+        oric.compile(HEAD + ".func f();\n.func f() {fam; ret;}\n.entry k() {call f; ret;}", arch="sm_90")
+    assert "Unresolved" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (".global .b8 a[4294967296][4294967296];", "a of 18446744073709551616 bytes"),
+        (".global .u32 a[4][1000000000] = {{1}};", "a of 16000000000 bytes"),
+        (".global .attribute(.unified(1, 2)) .u32 a;", ".unified"),
+        (".func .attribute(.unified(1, 2)) f() {ret;}", ".unified"),
+        (
+            ".entry k() {.local .b8 a[5000000000]; .reg .b64 %a; mov.u64 %a, a; st.local.u8 [%a], 5; ret;}",
+            "a of 5000000000 bytes",
+        ),
+    ],
+)
+def test_declarations_that_no_code_is_made_of(text: str, what: str) -> None:
+    assert f"'{what}' is not supported for sm_90 yet" in refused(text)
+
+
+def test_shared_variables_of_a_body_count_without_a_use() -> None:
+    text = ".entry k() {{.shared .align 16 .b8 a[100]; .shared .align 16 .b8 b[{}]; st.shared.u8 [b], 1; ret;}}"
+    assert oric.compile(HEAD + text.format(100), arch="sm_90").kernels["k"].shared == 212
+    assert "Entry function 'k' uses too much shared data" in refused(text.format(49152))
+
+
+@pytest.mark.parametrize(
+    ("directives", "warnings"),
+    [
+        (".reqntid 128 .minnctapersm 33", ["Value of minnctapersm for entry k is out of range. minnctapersm will be ignored"]),
+        (".reqntid 1024 .minnctapersm 3", ["Value of threads per SM for entry k is out of range. .minnctapersm will be ignored"]),
+        (".maxntid 1024 .minnctapersm 3", ["Value of threads per SM for entry k is out of range. .minnctapersm will be ignored"]),
+        (".maxnreg 256", ["Too many maxnreg specified for entry k, will be ignored"]),
+        (".maxnreg 23", ["For entry k adjusting per thread register count of 23 to lower bound of 24"]),
+        (".maxnreg 24 .reqntid 1024 .minnctapersm 2", []),
+        (".maxnreg 255", []),
+    ],
+)
+def test_launch_bounds(directives: str, warnings: list[str]) -> None:
+    found = oric.compile(f"{HEAD}.entry k() {directives} {{ret;}}", arch="sm_90").warnings
+    assert [text.partition("warning: ")[2] or text for text in found] == warnings
