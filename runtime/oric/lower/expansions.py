@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PART: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
 _BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+DOUBLE_BYTES: Final = 8
 
 
 def type_bytes(name: str) -> int:
@@ -94,7 +95,7 @@ def _pack(b: OriBuilder, program: Program, guard: int, dest: int, items: Sequenc
     """``mov.b64 %rd, {%r0, %r1}`` and the like."""
     size = type_bytes(program.types[-1])
     each = size // len(items)
-    values = [b.value(i) for i in items]
+    values = [_element(b.value(i), each) for i in items]
     if each >= 4:
         count = each // 4
         overlap = any(v.__class__ is int and (v ^ dest) & opd.INDEX_MASK == 0 for v in values)
@@ -111,6 +112,13 @@ def _pack(b: OriBuilder, program: Program, guard: int, dest: int, items: Sequenc
     for index, word in enumerate(words):
         _pack_word(b, part(out, index), word, each)
     b.move(dest, out, guard)
+
+
+def _element(value: Any, size: int) -> Any:
+    """A floating-point constant as an INT node of ``size`` bytes; other elements as they are."""
+    if value.__class__ is not int and value[0] == nodes.FLOAT:
+        return (nodes.INT, value[2] if size == DOUBLE_BYTES else value[1])
+    return value
 
 
 def _pack_word(b: OriBuilder, dest: int, items: Sequence[Any], each: int) -> None:

@@ -18,6 +18,7 @@ from .builder import INT, PAIR, VEC, Operand
 from .signatures import Entry, OperandSpec, Signature
 
 MAX_ADDRESS_BITS: Final = 64
+HALF_BITS: Final = 16  # of the elements that floating-point constants do not stand for
 Fault = tuple[int, str]  # operand index (-1: the whole), message
 
 
@@ -239,6 +240,7 @@ def _element_kind(spec: OperandSpec, part: cl.Descriptor) -> str:
 
 
 _LITERAL_SIZES: Final = {cl.C_SINGLE: 32, cl.C_DOUBLE: 64}
+_LITERAL_KINDS: Final = {cl.C_INT: "int", cl.C_SINGLE: "float", cl.C_DOUBLE: "float"}
 
 
 def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[str]) -> str:
@@ -310,19 +312,33 @@ def _accept_element(spec: OperandSpec, part: cl.Descriptor) -> bool:
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
-    """``{a, b}`` as one value of twice their size."""
+    """``{a, b}`` as one value of twice their size. Behind an integer registers may be wider: their low bits count."""
     size = spec.size // max(len(parts), 1)
     if len(parts) not in (2, 4, 8) or size < 8:
         return f"a value of type .{spec.type} is made of 2 or 4 elements, found {len(parts)}"
-    registers = 0
+    result = bool(spec.mask & ix.DEST)
+    cut = not result and parts[0][0] == cl.C_INT
+    kinds: dict[str, int] = {}  # of the elements that are not plain bits -> the first one
     for index, part in enumerate(parts):
         tag = part[0]
-        if tag == cl.C_REG and ix.TYPES[part[1]][1] == size and part[1] != "pred":
-            registers += 1
-        elif not (tag == cl.C_SINK and spec.mask & ix.DEST) and not (tag == cl.C_INT and not spec.mask & ix.DEST):
+        kind, bits, *_ = ix.TYPES[part[1]] if tag == cl.C_REG else (_LITERAL_KINDS.get(tag, ""), size, 0)
+        if tag == cl.C_REG:
+            good = kind != "pred" and (bits == size or (cut and bits > size))
+        elif result:
+            good = tag == cl.C_SINK
+        else:
+            good = kind == "int" or (kind == "float" and size > HALF_BITS)
+        if not good:
             what = describe(part, node[1][index])
             return f"element {index + 1} of the vector: expected a register of {size} bits, found {what}"
-    return "" if registers else f"expected at least one register in the vector for type .{spec.type}"
+        if kind not in ("", "bits"):
+            kinds.setdefault(kind, index)
+    if len(kinds) > 1:
+        index = max(kinds.values())
+        return f"element {index + 1} of the vector: {describe(parts[index], node[1][index])} does not fit the ones before"
+    if result and all(part[0] == cl.C_SINK for part in parts):
+        return f"expected at least one register in the vector for type .{spec.type}"
+    return ""
 
 
 def _accept_wide_pack(spec: OperandSpec, parts: list[cl.Descriptor]) -> str:
