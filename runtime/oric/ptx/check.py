@@ -111,6 +111,10 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
         return _accept_pair(spec, descriptor, node)
     if tag == cl.C_VEC:
         return _accept_vector(spec, descriptor, node)
+    if tag == cl.C_UNIFIED:
+        if not mask & ix.UNIFIED or spec.space not in ("", "global"):
+            return "'.unified' stands behind a generic or global address of ld, ldu and atom only"
+        return accept(spec, cl.DESCRIPTORS[descriptor[1]], node)
     if tag == cl.C_ELEMENT:
         return _accept_indexed(spec, descriptor, node)
     whole = (tag == cl.C_SREG and descriptor[2] <= spec.elements) or (tag == cl.C_SINK and mask & ix.SINK and not mask & ix.FRAG)

@@ -21,6 +21,7 @@ C_ADDR_REG: Final = "[reg]"  # (C_ADDR_REG, type)
 C_ADDR_SYM: Final = "[sym]"  # (C_ADDR_SYM, space), with a third item as C_SYM
 C_ELEMENT: Final = "sym[]"  # (C_ELEMENT, space), likewise: an element of an array, value or address
 C_ADDR_IMM: Final = "[imm]"
+C_UNIFIED: Final = "unified"  # (C_UNIFIED, class): an address with the hint .unified behind it
 C_TUPLE: Final = "[..]"  # (C_TUPLE, class of the base, class, ...): an address with more operands
 C_PART: Final = "part"  # (C_PART, type, part): bytes or halves of a register
 C_VEC: Final = "vec"  # (C_VEC, class, ...)

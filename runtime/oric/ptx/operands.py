@@ -108,7 +108,7 @@ class OperandReader:
                 return (b.ADDR_REG, found[0], int(match[3] or 0)), class_
         elif (match := _NAMED_ADDRESS.match(text)) is not None and match[1] != "WARP_SZ":
             return self.address_base(match[1], 0, int(match[2] or 0))
-        elif (match := _TUPLE.match(text)) is not None:
+        elif (match := _TUPLE.match(text)) is not None and "+" not in match[1]:
             return self.resolve_tuple(f"{match[1]}]", match[2])
         return None
 
@@ -232,6 +232,9 @@ class OperandReader:
             lexer.expect("]")
             return (b.TENSOR, *(n for n, _ in parts)), cl.class_id(cl.C_TUPLE, *(c for _, c in parts))
         lexer.expect("]")
+        if lexer.kind == DOT_WORD and lexer.value == ".unified":  # a hint that changes no address
+            lexer.advance()
+            return base[0], cl.class_id(cl.C_UNIFIED, base[1])
         return base
 
     def address_base(self, name: str, at: int, offset: int) -> Found:
