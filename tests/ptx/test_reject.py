@@ -26,6 +26,7 @@ def _bless():
 def test_reject(file, name, text, expected, theirs):
     errors = reject_cases.errors_of(reject_cases.expand(text))
     assert errors, f"{file}: {name}: accepted"
+    assert reject_cases.errors_of(reject_cases.expand(text)) == errors, f"{file}: {name}: read again, the errors are others"
     if not reject_cases.blessing():
         assert errors == expected, f"{file}: {name}; if the new errors are right: {reject_cases.BLESS}"
 
