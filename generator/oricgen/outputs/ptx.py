@@ -153,6 +153,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += "# bytes of a kernel's parameters, (PTX * 10, SM) that they need\n"
     limits = tuple((row["bytes"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["parameter_limits"])
     text += f"PARAMETER_LIMITS: Final = {limits!r}\n"
+    text += f"PARAMETER_ALIGNMENT: Final = {types['parameter_alignment']}\n"
     text += "# directive -> (least count, most count, least value, greatest or 0, fill with 1, what it stands on, PTX * 10, SM,\n"
     text += "#               PTX * 10 that has it no more or 0, excluded directives, needed ones, ones of which it wants one)\n"
     kinds = "tuple[int, int, int, int, bool, tuple[str, ...], int, int, int, tuple[str, ...], tuple[str, ...], tuple[str, ...]]"

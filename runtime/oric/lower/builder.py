@@ -29,6 +29,7 @@ _TYPE_SIZES: Final = {
 }
 _MAX_BYTES: Final = {"local": 1 << 31}  # of one variable, where fields of the cubin have 32 bits ...
 _MAX_SIZE: Final = 1 << 48  # ... and elsewhere
+_MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
 _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
 _POINTEE_SPACES: Final = {"global": 4}
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
@@ -90,6 +91,8 @@ class OriBuilder(Memory, Emitter):
         most = _MAX_SIZE if variable.init is None else _MAX_STORED
         if variable.size > min(most, _MAX_BYTES.get(variable.space, most)):
             raise NotSupported(f"{variable.name} of {variable.size} bytes", variable.loc)
+        if variable.align > _MAX_ALIGNMENT:
+            raise NotSupported(f".align {variable.align}", variable.loc)
         if _UNIFIED in variable.attributes:
             raise NotSupported(f".{_UNIFIED}", variable.loc)
         relocations = []

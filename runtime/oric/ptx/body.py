@@ -156,6 +156,8 @@ class Body:
             return self.declarations.plain_registers(self.scope, match[11], match[12], match[13], match.start(12))
         if match[14] is not None:
             spec = TypeSpec(match[16], int(match[15] or 0))
+            if match[15] is not None and not spec.align:
+                return False
             dims = () if match[18] is None else (int(match[18]),)
             return self.declarations.plain_variable(self.scope, spec, match[14], match[17], dims, match.start(17))
         return self.plain_call(match)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oric_tables.ptx_index import ATTRIBUTES, NO_PARAMETER, TYPES
+from oric_tables.ptx_index import ATTRIBUTES, NO_PARAMETER, PARAMETER_ALIGNMENT, TYPES
 
 from .builder import Variable
 from .lexer import DOT_WORD, NO_NAMES, Lexer, PtxError, again
@@ -16,6 +16,7 @@ VARIABLE_SPACES: Final = frozenset({".global", ".const", ".shared", ".local", ".
 LINKAGE: Final = frozenset({".extern", ".visible", ".weak", ".common"})
 _VECTORS: Final = {".v2": 2, ".v4": 4}
 MAX_VECTOR_BITS: Final = 128
+MAX_ALIGNMENT: Final = 1 << 31
 MAX_FAMILY: Final = 1 << 16
 
 
@@ -167,10 +168,17 @@ class Declarations:
         variable.ptr = spec.ptr
         return variable
 
-    def check_parameter(self, variable: Variable) -> None:
-        """A variable in .param is of a type that can be passed."""
-        if variable.space == "param" and variable.type in NO_PARAMETER:
-            raise PtxError(variable.loc, f"'{variable.name}' of type .{variable.type} cannot be in .param")
+    def check_parameter(self, variable: Variable, of_entry: bool = False) -> None:
+        """A variable in .param is of a type and alignment that can be passed."""
+        if variable.space != "param":
+            return
+        name, at = variable.name, variable.loc
+        if variable.type in NO_PARAMETER:
+            raise PtxError(at, f"'{name}' of type .{variable.type} cannot be in .param")
+        if variable.vector > 1 and not variable.dims:
+            raise PtxError(at, f"'{name}': a parameter in .param cannot have a vector type")
+        if variable.align > PARAMETER_ALIGNMENT and not of_entry:
+            raise PtxError(at, f"'{name}' is aligned to {variable.align} bytes, parameters to at most {PARAMETER_ALIGNMENT}")
 
     def variables(self, lexer: Lexer, scope: Scope, space: str, linkage: str, in_function: bool, before: TypeSpec) -> None:
         """``.global .align 4 .u32 a = 1, b[2];`` from behind the state space on; ``before``: modifiers in front of that."""
@@ -226,17 +234,15 @@ class Declarations:
         """Give a variable to the builder and the scope; a second external declaration is the same variable."""
         known = scope.names.get(variable.name)
         if known is not None and known.kind == SYMBOL and "extern" in (known.info.linkage, variable.linkage):
-            if known.type != name_class(variable) or not same_shape(known.info, variable):
-                raise again(
-                    variable.loc, f"'{variable.name}' was declared before with another type or state space", known.info.loc
-                )
+            if not same_shape(known.info, variable):
+                raise again(variable.loc, f"'{variable.name}' was declared before with another type", known.info.loc)
             if known.info.linkage == "extern" and not variable.linkage:
                 what = f"'{variable.name}' was declared '.extern': its definition needs '.visible' or '.weak'"
                 raise again(variable.loc, what, known.info.loc)
             if variable.linkage == "extern" or known.info.linkage != "extern":
                 return
             self.state.builder.define_variable(known.handle, variable)
-            known.info = variable
+            known.info, known.type = variable, name_class(variable)
             return
         scope.check_free(variable.name, variable.loc)
         handle = self.state.builder.variable(variable)
@@ -313,6 +319,7 @@ class Declarations:
         variable = self.variable_of(name, at, dims, spec, space)
         variable.in_function = True
         check_opaque(self.state, variable)
+        self.check_parameter(variable)
         self.enter_variable(scope, variable)
         return True
 
@@ -325,7 +332,7 @@ def check_alignment(value: int, at: int) -> None:
     """
     if value == 0 or value & (value - 1):
         raise PtxError(at, f"alignment {value} is no power of two")
-    if value > 1 << 20:
+    if value > MAX_ALIGNMENT:
         raise PtxError(at, f"alignment {value} is too large")
 
 

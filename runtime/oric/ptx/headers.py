@@ -115,8 +115,6 @@ class Headers:
         name = lexer.identifier("a name")
         variable = self.declarations.variable_of(name, at, self.dimension(lexer, is_entry), spec, space)
         variable.in_function = True
-        if spec.vector > 1 and space == "param":
-            raise PtxError(at, f"'{name}': a parameter in .param cannot have a vector type")
         if variable.dims and space == "reg":
             raise PtxError(at, f"'{name}': an array is no register")
         return variable
@@ -128,7 +126,7 @@ class Headers:
             if variable.name in names:
                 raise again(variable.loc, f"parameter '{variable.name}' is declared twice", names[variable.name])
             names[variable.name] = variable.loc
-            self.declarations.check_parameter(variable)
+            self.declarations.check_parameter(variable, function.is_entry)
 
     def dimension(self, lexer: Lexer, is_entry: bool) -> tuple[int, ...]:
         """``[16]``; ``[]`` and ``[0]`` leave it open."""
