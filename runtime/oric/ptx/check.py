@@ -34,14 +34,16 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
         None when a signature fits, else what is wrong with the nearest one.
     """
     best: Fault | None = None
+    nearest = (-1, False)
     for signature in entry.signatures:
         fault = fits(signature, key, nodes)
         if fault is None:
             if not signature.has_limits:
                 entry.accepted.add(key)
             return None
-        if best is None or fault[0] > best[0]:
-            best = fault
+        nearness = _nearness(signature, fault[0], key)
+        if best is None or nearness > nearest:
+            best, nearest = fault, nearness
     if best is None:  # known by name only: operands are taken as they are
         entry.accepted.add(key)
         return None
@@ -49,6 +51,13 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
     if index < 0:
         return index, f"'{entry.variant.text}' {message}"
     return index, f"operand {index + 1} of '{entry.variant.text}': {message}"
+
+
+def _nearness(signature: Signature, index: int, key: tuple[int, ...]) -> tuple[int, bool]:
+    """How near a signature comes whose fault is at an operand: later ones are nearer, then those that take a vector given."""
+    if not 0 <= index < len(signature.operands) or cl.DESCRIPTORS[key[index]][0] != cl.C_VEC:
+        return index, False
+    return index, bool(signature.operands[index].mask & (ix.PACK | ix.VEC))
 
 
 def fits(signature: Signature, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault | None:
