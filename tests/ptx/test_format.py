@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oric.cli import ERROR_STATUS, main
 from oric.ptx import format_text, parse
 
+from tests.ptx import test_accept
 from tests.ptx.records import described
 
 HERE = Path(__file__).parent
@@ -163,3 +164,12 @@ def test_in_place_check_and_standard_output(tmp_path, capsys, monkeypatch):
 def test_command_lines_that_make_no_sense(words, capsys):
     assert main(["fmt", *words]) == ERROR_STATUS
     assert capsys.readouterr().err.startswith("oric: error: ")
+
+
+def test_everything_unusual_comes_out_the_same():
+    """All short legal modules on file: laid out they are the same module, and laid out again nothing changes."""
+    for line in test_accept.ODDITIES:
+        text = test_accept.oddity(line)
+        once = format_text(text)
+        assert format_text(once) == once, line
+        assert described(parse(once)) == described(parse(text)), line

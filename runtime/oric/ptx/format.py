@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .lexer import DOT_WORD, END, IDENT, PUNCT, Lexer, PtxError
+from .sections import DWARF_LINE
 
 WIDTH: Final = 100
 _TAB: Final = 8
 COMMENT: Final = 100  # a kind of token of this module, beside those of the lexer
-MARKER: Final = 101  # "# 12 "file.c"": stays at the beginning of its line
+MARKER: Final = 101  # "# 12 "file.c"" and "@@DWARF ...": a line that stays as it is
 RAW: Final = 102  # the inside of a section
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*+(?:\.\w++|::\w++)++", re.ASCII)
 _PIECE: Final = re.compile(r"//[^\n]*|/\*.*?\*/|\#[^\n]*|\n", re.S)
@@ -86,6 +87,12 @@ def tokens_of(text: str) -> Iterator[Token]:
         joined = lexer.at == behind
         if lexer.kind == END:
             return
+        if text.startswith(DWARF_LINE, lexer.at):
+            line = text[lexer.at : _line_end(text, lexer.at)]
+            yield Token(MARKER, line.rstrip(), lexer.at, breaks, False)
+            behind = lexer.at + len(line)
+            lexer.move(behind)
+            continue
         whole = _DOTTED.match(text, lexer.at) if lexer.kind == IDENT else None
         if whole is not None:  # a mnemonic such as tex.1d: ".1" is no number in it
             yield Token(IDENT, whole[0], lexer.at, breaks, joined)
@@ -107,6 +114,12 @@ def tokens_of(text: str) -> Iterator[Token]:
         section = section or (lexer.kind == DOT_WORD and lexer.value == ".section")
         behind = lexer.after
         lexer.advance()
+
+
+def _line_end(text: str, at: int) -> int:
+    """Where the line that holds ``at`` ends."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _trimmed(comment: str) -> str:
