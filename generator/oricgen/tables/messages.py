@@ -12,7 +12,7 @@ from ..spec import Spec
 NAME = "messages"
 FILES = ("messages.yaml",)
 _FILE = FILES[0]
-_SECTIONS = ("header", "syntax", "declarations", "calls", "debug", "gates", "instructions")
+_SECTIONS = ("header", "syntax", "declarations", "calls", "debug", "gates", "instructions", "warnings")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::x)?\}")
 # What the program fills in beside the placeholders of `ours`.
 _KNOWN = frozenset({"near", "next", "before", "instruction", "argument", "file", "arch"})

@@ -17,6 +17,8 @@ from .option_files import expand
 
 _INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z")
 _LEAST, _MOST = -(2**31), 2**31 - 1
+_VIRTUAL: Final = ("compute_", "lto_")
+_MOST_REGISTERS: Final = 255
 _SHOWN: Final = 80  # characters of a word of the user that a message repeats at most
 
 
@@ -27,12 +29,15 @@ class UsageError(Exception):
 class Remark(NamedTuple):
     """What is said of a command line that can be gone on with: severity ("warning", "error") and text.
 
-    ``spelling``: it is about how the command line is written, and no option turns it off or into an error.
+    ``spelling``: it is about how the command line is written, and no option turns it off or into an error. ``late``: it is said
+    when the inputs are right; ``section``: and when none of them has this section.
     """
 
     severity: str
     text: str
     spelling: bool = False
+    late: bool = False
+    section: str = ""
 
 
 class Arguments:
@@ -51,6 +56,11 @@ class Arguments:
         self.inputs: list[str] = []
         self.texts: list[str] = []
         self.remarks: list[Remark] = []
+
+    @property
+    def virtual(self) -> bool:
+        """True when a virtual architecture was asked for."""
+        return self.get("gpu-name").startswith(_VIRTUAL)
 
     def get(self, name: str) -> str:
         """The value given, or the table's default."""
@@ -103,7 +113,7 @@ def parse(argv: Iterable[str]) -> Arguments:
     """
     out = Arguments()
     _read(out, list(argv), ())
-    if not out.has("help") and not out.has("version"):
+    if not any(map(out.has, ("help", "version", "list-version"))):
         _judge(out)
     return out
 
@@ -179,10 +189,13 @@ def _judge(out: Arguments) -> None:
     for check in CHECKS:
         if not _speaks(check, out):
             continue
-        text = check.text.format(value=out.values[check.given[0]][:_SHOWN])
+        value = out.values[check.given[0]]
+        text = check.text.format(value=integer(value) if _numeric(check) else value[:_SHOWN], arch=out.get("gpu-name"))
         if check.severity == "fatal":
             raise UsageError(text)
-        out.remarks.append(Remark(check.severity, text))
+        out.remarks.append(Remark(check.severity, text, late=check.late, section=check.section))
+        if check.instead:
+            out.values[check.given[0]] = check.instead
         if check.ignore:
             del out.values[check.ignore]
     for name, value in out.values.items():
@@ -196,16 +209,28 @@ def _judge(out: Arguments) -> None:
 def _speaks(check: Check, out: Arguments) -> bool:
     if not all(map(out.has, check.given)) or any(map(out.has, check.unless)):
         return False
+    if check.virtual is not None and check.virtual != out.virtual:
+        return False
     value = out.values[check.given[0]]
     if check.values is not None:
         return value not in check.values
+    if not _numeric(check):
+        return True
+    if value and not _INTEGER.match(value):  # a word in place of a number
+        return False
+    number = integer(value)
     if check.range is not None:
-        return not check.range[0] <= integer(value) <= check.range[1]
-    return check.above is None or integer(value) > check.above
+        return not check.range[0] <= number <= check.range[1]
+    return (check.above is None or number > check.above) and (check.below is None or number < check.below)
+
+
+def _numeric(check: Check) -> bool:
+    """The check is about a number."""
+    return check.range is not None or check.above is not None or check.below is not None
 
 
 def register_limit(args: Arguments) -> int | None:
-    """What ``-maxrregcount`` says, None when it is not given.
+    """What ``-maxrregcount`` says, None when it is not given or beyond all limits.
 
     Raises:
         UsageError: it is no number.
@@ -214,7 +239,8 @@ def register_limit(args: Arguments) -> int | None:
         return None
     text = args.get("maxrregcount")
     if text in ("archmax", "archmin"):
-        return 255 if text == "archmax" else 32
+        return _MOST_REGISTERS if text == "archmax" else 32
     if text and not _INTEGER.match(text):
         raise UsageError(f"Invalid value '{text[:_SHOWN]}' for option 'maxrregcount'")
-    return integer(text)
+    number = integer(text)
+    return number if 0 <= number <= _MOST_REGISTERS else None

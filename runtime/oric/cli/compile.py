@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -25,7 +26,6 @@ OWN_NAME = "oric"
 PTXAS = "ptxas"
 _STANDARD_INPUT = "<stdin>"
 _TEXT_INPUT = "application ptx input"  # ptxas's name for modules on the command line
-_VIRTUAL = ("compute_", "lto_")
 _SIZES = 3
 
 
@@ -79,17 +79,19 @@ def _compile(args: Arguments, messages: Messages) -> int:
 
     launch = _launch_bounds(args)
     for remark in args.remarks:
-        messages.remark(remark)
+        if not remark.late:
+            messages.remark(remark)
     start = time.perf_counter()
     inputs, complete = _read_inputs(args, messages)
     reading = time.perf_counter() - start
     arch = args.get("gpu-name")
-    if arch.startswith(_VIRTUAL) or messages.errors or not complete:
+    if args.virtual or messages.errors or not complete:
         return _check(args, messages, inputs, complete)
     if arch not in TARGETS and _check(args, messages, inputs, complete):
         return ERROR_STATUS  # the input is to blame rather than the target
     cubin = compile_inputs(inputs, _options(args, launch))
     messages.diagnostics(cubin.messages)
+    _say_late(args, messages, inputs)
     if messages.errors:
         messages.aborted()
         return ERROR_STATUS
@@ -104,10 +106,25 @@ def _check(args: Arguments, messages: Messages, inputs: list[PtxInput], complete
 
     parts = check_inputs(inputs, args.get("gpu-name"), _watch(args))
     messages.diagnostics(parts)
+    if complete:
+        _say_late(args, messages, inputs)
     if messages.errors or not complete:
         messages.aborted()
         return ERROR_STATUS
     return 0
+
+
+def _say_late(args: Arguments, messages: Messages, inputs: list[PtxInput]) -> None:
+    """Print what is said of the options when the inputs are right."""
+    if not messages.errors:
+        for remark in args.remarks:
+            if remark.late and not any(has_section(remark.section, one.text) for one in inputs):
+                messages.remark(remark)
+
+
+def has_section(name: str, text: str) -> bool:
+    """A module has a section of that name."""
+    return bool(name) and re.search(rf"\.section\s+{re.escape(name)}(?!\w)", text) is not None
 
 
 def _options(args: Arguments, launch: Any) -> Any:
@@ -159,7 +176,7 @@ def _read_inputs(args: Arguments, messages: Messages) -> tuple[list[PtxInput], b
     """The inputs that can be read, and whether these are all."""
     from oric.driver import PtxInput
 
-    inputs = [PtxInput(text, _TEXT_INPUT) for text in args.texts]
+    inputs: list[PtxInput] = []
     complete = True
     for name in args.inputs:
         try:
@@ -167,7 +184,7 @@ def _read_inputs(args: Arguments, messages: Messages) -> tuple[list[PtxInput], b
         except InputError as error:
             complete = False
             messages.tell(FATAL, str(error))
-    return inputs, complete
+    return inputs + [PtxInput(text, _TEXT_INPUT) for text in args.texts], complete
 
 
 def _read(name: str, plain: bool) -> str:
