@@ -48,9 +48,7 @@ def build_compiled(root: Path) -> Path:
     from setuptools import Distribution
 
     target = root / "build/compiled"
-    stamp = target / "stamp"
-    state = _digest(root)
-    if stamp.exists() and stamp.read_text(encoding="utf-8") == state:
+    if is_current(root):
         return target
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(root / "runtime/oric", target / "oric", ignore=shutil.ignore_patterns("__pycache__", "*.c", "*.h", "*.inc"))
@@ -60,13 +58,20 @@ def build_compiled(root: Path) -> Path:
         command.build_temp = str(root / "build/mypyc/temp")
         command.ensure_finalized()
         command.run()
-    stamp.write_text(state, encoding="utf-8")
+    (target / "stamp").write_text(_digest(root), encoding="utf-8")
     return target
+
+
+def is_current(root: Path) -> bool:
+    """True when ``build/compiled`` is there and made from the sources as they are."""
+    stamp = root / "build/compiled/stamp"
+    return stamp.exists() and stamp.read_text(encoding="utf-8") == _digest(root)
 
 
 def _digest(root: Path) -> str:
     hasher = hashlib.sha256(sys.version.encode())
-    for path in [Path(__file__), *sorted((root / "runtime/oric").rglob("*.py"))]:
+    tables = sorted((root / "build/oric_tables").glob("*.py"))  # mypyc takes their constants into its code
+    for path in [Path(__file__), *sorted((root / "runtime/oric").rglob("*.py")), *tables]:
         hasher.update(path.name.encode() + path.read_bytes())
     return hasher.hexdigest()
 

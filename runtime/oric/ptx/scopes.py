@@ -55,6 +55,36 @@ class OperandCache(dict[str, Operand]):
         return node
 
 
+_NODES: Final[list[Operand]] = []  # of the registers 0, 1, ..., which all functions share
+_RANGES: Final[dict[str, list[str]]] = {}  # prefix -> names with the numbers 0, 1, ...
+_SHARED: Final = 1 << 16  # registers of a range whose names and nodes are kept; more are rare
+_PREFIXES: Final = 64  # compilers use ten or so
+
+
+def register_nodes(first: int, count: int) -> list[Operand]:
+    """The nodes of ``count`` registers from ``first`` on."""
+    last = first + count
+    if last > _SHARED:
+        return [(REG, i) for i in range(first, last)]
+    if last > len(_NODES):
+        _NODES.extend([(REG, i) for i in range(len(_NODES), last)])
+    return _NODES[first:last]
+
+
+def range_names(prefix: str, count: int) -> list[str]:
+    """``%r0``, ``%r1``, ...: the names of a parameterised declaration."""
+    known = _RANGES.get(prefix)
+    if known is None:
+        if len(_RANGES) >= _PREFIXES:
+            _RANGES.clear()
+        known = _RANGES[prefix] = []
+    if count > _SHARED:
+        return [f"{prefix}{i}" for i in range(count)]
+    if count > len(known):
+        known.extend([f"{prefix}{i}" for i in range(len(known), count)])
+    return known[:count]
+
+
 class Scope:
     """One level of names. ``nodes`` and ``classes`` remember the operand texts met in this scope."""
 
@@ -144,9 +174,9 @@ class Scope:
         if (
             count <= likely and prefix[-1] not in DIGITS
         ):  # the digits at the end of a name are all its number: no name is in r1<5>
-            nodes = {f"{prefix}{i}": (REG, first + i) for i in range(count)}
-            self.nodes.update(nodes)
-            self.classes.update(dict.fromkeys(nodes, class_))
+            names = range_names(prefix, count)
+            self.nodes.update(zip(names, register_nodes(first, count), strict=True))
+            self.classes.update(dict.fromkeys(names, class_))
 
     def forget(self) -> None:
         """Drop remembered operand texts: a new name may hide an outer one."""
