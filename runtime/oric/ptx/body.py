@@ -165,9 +165,11 @@ class Body:
     def plain_label(self, name: str, at: int) -> bool:
         """``name:``."""
         scope = self.scope
+        if name in scope.names:
+            return False
         if name in scope.pending:
             del scope.pending[name]
-        elif name in NO_NAMES or name in scope.labels or name in scope.names:
+        elif name in NO_NAMES or name in scope.labels:
             return False
         else:
             scope.labels[name] = self.state.builder.new_label(name)
@@ -399,13 +401,14 @@ class Body:
             self.table(lexer, name, at)
             return
         scope = self.scope
-        if name in scope.pending:
+        used = name in scope.pending
+        if used:
             del scope.pending[name]
         elif name in scope.labels:
             raise again(at, f"label '{name}' is defined twice", scope.places[name])
-        elif name in scope.names:
+        if name in scope.names:
             raise again(at, f"label '{name}' is declared twice in this scope", scope.places[name])
-        else:
+        if not used:
             scope.labels[name] = self.state.builder.new_label(name)
         scope.places[name] = at
         self.state.builder.place_label(scope.labels[name], at)
@@ -505,12 +508,14 @@ class Body:
     def declare_function(self, function: Function) -> None:
         """Enter a function into the module's scope; operands that were remembered may have its name."""
         known = self.scope.lookup(function.name)
-        if known is not None and known.kind != FUNCTION:
-            raise PtxError(function.loc, f"'{function.name}' is another name here already")
+        other = known is not None and known.kind != FUNCTION
         scope = self.scope
         while scope.parent is not None:
+            other = other or function.name in scope.labels
             scope.forget()
             scope = scope.parent
+        if other:
+            raise PtxError(function.loc, f"'{function.name}' is another name here already")
         self.headers.enter_function(scope, function)
 
     def variables(self, lexer: Lexer) -> None:
