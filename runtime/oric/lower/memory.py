@@ -17,6 +17,7 @@ from oric.support.diagnostics import NotSupported
 
 from .emit import Emitter
 
+_ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_MIN: Final = -(1 << 23)
 _OFFSET_MAX: Final = (1 << 23) - 1
 _LO_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
@@ -150,6 +151,8 @@ class Memory(Emitter):
             base = self.registers_[node[1]] or self.register(node[1])
             if not wide:
                 base &= _LO_MASK
+            elif self.sizes[node[1]] < _ADDRESS_REGISTERS:
+                raise NotSupported("a global or generic address of less than 64 bits")
             return self._with_offset(base, node[2], wide)
         if kind == nodes.ADDR_IMM:
             if _OFFSET_MIN <= node[1] <= _OFFSET_MAX:
@@ -295,6 +298,7 @@ class Memory(Emitter):
 
     # declared by the builder
     registers_: list[int]
+    sizes: bytearray
 
     def register(self, handle: int) -> int:
         """The operand of a declared register."""
