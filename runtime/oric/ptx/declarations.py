@@ -239,10 +239,10 @@ class Declarations:
             if known.info.linkage == "extern" and not variable.linkage:
                 what = f"'{variable.name}' was declared '.extern': its definition needs '.visible' or '.weak'"
                 raise again(variable.loc, what, known.info.loc)
-            if variable.linkage == "extern" or known.info.linkage != "extern":
-                return
+            if variable.linkage == "extern" or known.info.linkage != "extern" or known.type != name_class(variable):
+                return  # a definition in another state space than that of the external variable counts for nothing
             self.state.builder.define_variable(known.handle, variable)
-            known.info, known.type = variable, name_class(variable)
+            known.info = variable
             return
         scope.check_free(variable.name, variable.loc)
         handle = self.state.builder.variable(variable)
