@@ -262,7 +262,7 @@ def _match(text: str, name: str, words: list[str], module: Any, at: int, only: A
 def word_gates(fields: dict[str, str], own: dict[str, Gate], common: dict[str, Gate]) -> list[Gate]:
     """What the qualifiers of a mnemonic need, and pairs of them; words of the instruction's name need nothing."""
     found = [own.get(word) or common.get(word) for field, word in fields.items() if field[0] != "."]
-    pairs = [gate for words, gate in common.items() if " " in words and {*words.split()} <= {*fields.values()}]
+    pairs = [gate for words, gate in common.items() if " " in words and set(words.split()) <= set(fields.values())]
     return [gate for gate in found if gate is not None] + pairs
 
 
