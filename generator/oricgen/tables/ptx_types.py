@@ -19,12 +19,12 @@ def load(spec: Spec) -> Any:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row a type (``f32``); what is a list in the file is one row with the column ``values`` (``spaces``)."""
+    """One row a type (``f32``); what is a list or a number in the file is one row with the column ``values`` (``spaces``)."""
     data, path = load(spec), f"spec/{FILES[0]}"
     out = entries(data, "types", path)
     for key, value in data.items():
         if key not in ("types", "source"):
-            out.append(Row(key, {"values": plain(value)} if isinstance(value, list) else plain(value), path, data.line_of(key)))
+            out.append(Row(key, {"values": plain(value)} if isinstance(value, list | int) else plain(value), path, data.line_of(key)))
     return out
 
 
