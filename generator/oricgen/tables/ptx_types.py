@@ -24,7 +24,8 @@ def rows(spec: Spec) -> list[Row]:
     out = entries(data, "types", path)
     for key, value in data.items():
         if key not in ("types", "source"):
-            out.append(Row(key, {"values": plain(value)} if isinstance(value, list | int) else plain(value), path, data.line_of(key)))
+            columns = {"values": plain(value)} if isinstance(value, list | int) else plain(value)
+            out.append(Row(key, columns, path, data.line_of(key)))
     return out
 
 
