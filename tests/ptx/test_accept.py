@@ -67,6 +67,13 @@ def test_both_ways_of_reading_agree(path):
     assert described(parse(with_comments(text))) == described(parse(text.replace("\n", "\r\n"))) == described(parse(text))
 
 
+def test_white_space_behind_a_form_feed():
+    header = ".version 9.0\n.target sm_90\n.address_size 64\n"
+    plain = parse(header + ".entry k() { .reg .b32 %r; mov.b32 %r, 1; ret; }")
+    fed = parse(header + "\f // x\n.entry k()\f \n{ .reg .b32\f\t%r; \f\nmov.b32 %r,\f 1; \f ret; }\f ")
+    assert described(fed) == described(plain)
+
+
 def test_places_are_those_of_the_mnemonic():
     text = (ROOT / "examples/saxpy.ptx").read_text(encoding="utf-8")
     for instruction in parse(text).bodies[0].instructions():

@@ -18,7 +18,7 @@ NO_NAMES: Final = frozenset({"_", "$", "%", WARP_SIZE_NAME})
 
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
 _LINE_MARKER: Final = r'\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
-SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|[\f\v]++)*+"
+SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|\f++[ \t\r\n]*+)*+"
 # The group that matches has the number of the kind; none at the end and at a character that begins no token.
 _TOKEN: Final = re.compile(
     SPACE + r"(?:([A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
