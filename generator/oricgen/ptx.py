@@ -23,7 +23,7 @@ NON_FAMILIES = ("types", "special_registers", "directives", "declarations")
 FLAGS = (
     "dest", "reg", "imm", "addr", "label", "table", "sreg", "sym", "pack", "vec", "sink", "wider",
     "bare", "neg", "part", "tex", "index", "exact",
-    "more", "scalar", "frag", "areg", "object", "any", "unified", "load", "store", "preds",
+    "more", "scalar", "frag", "areg", "object", "any", "unified", "load", "store", "preds", "gaps",
 )  # fmt: skip
 BIT = {name: 1 << i for i, name in enumerate(FLAGS)}
 _RESULTS = frozenset({"d", "p", "q"})

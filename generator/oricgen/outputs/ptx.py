@@ -135,6 +135,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += f"PARTS: Final[dict[str, str]] = {dict(types['parts'])!r}\n"
     text += "# qualifiers that may be written more than once\n"
     text += f"REPEATABLE: Final = frozenset({tuple(types['repeatable'])!r})\n"
+    text += f"ORDERED: Final = frozenset({tuple(types['ordered'])!r})\n"
     text += '# bits of a vector, (PTX * 10, SM) that it needs, bits of an element, state spaces (all if empty, "" is generic)\n'
     rows = [(row, (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"]]
     vectors = tuple((row["bits"], gate, row.get("element", row["bits"]), tuple(row.get("spaces", ()))) for row, gate in rows)

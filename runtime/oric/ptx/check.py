@@ -238,7 +238,7 @@ def _element_kind(spec: OperandSpec, part: cl.Descriptor) -> str:
     """The kind of a vector's element of the right size: a register's, "int" or "float" of a constant, "_"; "" for no element."""
     tag = part[0]
     if tag == cl.C_SINK:
-        return "_" if spec.mask & ix.DEST else ""
+        return "_" if spec.mask & (ix.DEST | ix.GAPS) else ""
     if tag == cl.C_REG:
         if not agrees("bits", spec.size, spec.type, part[1], bool(spec.mask & ix.WIDER)):
             return ""
@@ -271,7 +271,7 @@ def _accept_mixture(spec: OperandSpec, parts: list[cl.Descriptor], kinds: list[s
     if len({*kinds} - {"_"}) > 1:
         return ""
     if not wanted:
-        return "expected at least one register in the vector" if spec.mask & ix.DEST else ""
+        return "expected at least one register in the vector" if spec.mask & (ix.DEST | ix.GAPS) else ""
     constants = all(part[0] == cl.C_INT for part in parts)
     wide = spec.kind == wanted[0] == "float" and sizes not in (set(), {spec.size})
     if (spec.kind == "int" and wanted[0] == "float") or (spec.kind == "float" and constants) or wide:

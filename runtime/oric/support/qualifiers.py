@@ -11,8 +11,9 @@ from oric_tables import ptx_index as ix
 def assign(slots: Sequence[Any], words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Give each word to the first free slot that takes it.
 
-    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, state spaces theirs, and the words of an
-    instruction's name (slots with a dot in front of their name) stand in front of the qualifiers that follow them in the pattern.
+    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, state spaces theirs, layouts of matrices theirs,
+    and the words of an instruction's name (slots with a dot in front of their name) stand in front of the qualifiers that follow them
+    in the pattern.
 
     Args:
         slots: ``(name, words that it takes, ...)`` in the order of the pattern.
@@ -24,17 +25,17 @@ def assign(slots: Sequence[Any], words: Sequence[str]) -> tuple[list[str], list[
     """
     taken = [""] * len(slots)
     extra = []
-    reached = [-1, -1, -1]  # slot of the last type, of the last state space; -1 for other words
+    reached = [-1, -1, -1, -1]  # slot of the last type, state space, ordered word; -1 for other words
     furthest = -1  # last slot filled
     for word in words:
-        sort = 0 if word in ix.TYPES else 1 if word.partition("::")[0] in ix.SPACES else 2
+        sort = 0 if word in ix.TYPES else 1 if word.partition("::")[0] in ix.SPACES else 2 if word in ix.ORDERED else 3
         for index, slot in enumerate(slots):
             if word not in slot[1] or index <= reached[sort] or (slot[0][:1] == "." and index < furthest):
                 continue
             if not taken[index]:
                 taken[index] = word
                 furthest = max(furthest, index)
-                if sort < 2:
+                if sort < 3:
                     reached[sort] = index
                 break
         else:
