@@ -11,9 +11,9 @@ from oric_tables import ptx_index as ix
 def assign(slots: Sequence[Any], words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Give each word to the first free slot that takes it.
 
-    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, state spaces theirs, layouts of matrices theirs,
-    and the words of an instruction's name (slots with a dot in front of their name) stand in front of the qualifiers that follow them
-    in the pattern.
+    As for ptxas, qualifiers may come in any order. Types keep the order of their slots, state spaces theirs, layouts of matrices
+    theirs, and the words of an instruction's name (slots with a dot in front of their name) stand in front of the qualifiers that
+    follow them in the pattern.
 
     Args:
         slots: ``(name, words that it takes, ...)`` in the order of the pattern.
