@@ -316,6 +316,8 @@ def _mismatch(text: str, name: str, nearest: list[_Failure], forms: Any, at: int
             return PtxError(place, f"'{name}' has no qualifier '.{_short(word)}'", *notes)
     if len(missing) == 1 and len(extra) <= 1:
         options = list(dict.fromkeys(v for f in nearest if len(f.missing) == 1 and f.extra == extra for v in f.missing[0]))
+        if options == extra:
+            return PtxError(at + text.find("." + extra[0]), f"'.{extra[0]}' comes too late in '{_short(text)}'")
         shown = ", ".join("." + v for v in options[:16]) + (" ..." if len(options) > 16 else "")
         found = f"; '.{extra[0]}' does not fit here" if extra else ""
         return PtxError(at, f"'{_short(text)}' needs {'one of ' if len(options) > 1 else ''}{shown}{found}")
