@@ -173,3 +173,11 @@ def test_everything_unusual_comes_out_the_same():
         once = format_text(text)
         assert format_text(once) == once, line
         assert described(parse(once)) == described(parse(text)), line
+
+
+@pytest.mark.parametrize("separator", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"])
+def test_lines_of_sections_end_at_line_feeds_only(separator):
+    text = HEADER + f".section .debug_str {{ .b8 1 // a{separator}.b8 2\n.b8 3\n}}\n"
+    once = format_text(text)
+    assert described(parse(once)) == described(parse(text))
+    assert format_text(once) == once

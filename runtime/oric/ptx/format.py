@@ -105,7 +105,7 @@ def tokens_of(text: str) -> Iterator[Token]:
             match = _SECTION.match(text, lexer.after)
             if match is None:
                 raise PtxError(lexer.at, "section is not closed")
-            inside = "\n".join(line.strip() for line in match[0][:-1].strip().splitlines())
+            inside = "\n".join(line.strip() for line in match[0][:-1].strip().split("\n"))
             if inside:
                 yield Token(RAW, inside, lexer.after, 1, False)
             lexer.move(match.end() - 1)
