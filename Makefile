@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 export PYTHONPATH := runtime:generator:build
-export PYTHONDONTWRITEBYTECODE := 1
+# Compiled modules are kept, but out of the source tree: without them every process compiles its sources and the tests again.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test bench compiled regen lint diff sanitize conformance measure gpu build clean
+.PHONY: demo test bench regen lint diff sanitize conformance measure rows gpu build clean
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,10 +22,11 @@ $(VENV)/ready: pyproject.toml
 	chmod +x $(VENV)/bin/oric $(VENV)/bin/oricgen
 	touch $@
 
-# Tables and C module; both steps do nothing when their inputs have not changed.
+# Tables, C module, compiled Python; no step does anything when its inputs have not changed.
 build: $(VENV)/ready
 	@$(PY) -m oricgen build
 	@$(PY) -m oricgen native > /dev/null
+	@$(PY) -m oricgen compiled
 
 regen: build
 
@@ -58,18 +61,16 @@ bench: build
 	$(PY) -m bench.simulator
 	$(PY) -m bench.parser
 
-# The parser compiled with mypyc, in build/compiled, and its tests with it.
-compiled: build
-	$(PY) -m oricgen compiled
-	PYTHONPATH=build/compiled:generator:build $(PY) -m pytest -o pythonpath="build/compiled generator build ." \
-	  -m "not measure" tests/ptx -n $(JOBS) --dist worksteal
-
 sanitize: build
 	$(PY) -m oricgen native --sanitize > /dev/null
 	tests/sanitize.sh $(PY)
 
 conformance: build
 	$(PY) -m tests.conformance
+
+# The rows of tests/rows.yaml and the tests that check them.
+rows: build
+	@$(PY) -m tests.rows
 
 gpu: build
 	$(PY) bench/gpu/bundle.py

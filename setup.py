@@ -1,9 +1,5 @@
-"""Runs the generator and the C compiler before setuptools packs: build/ is made from spec/, never shipped as source.
+"""Runs the generator, the C compiler and mypyc before setuptools packs: build/ is made from spec/, never shipped as source."""
 
-With ORIC_MYPYC=1 in the environment the parser is compiled too; mypy has to be installed (`pip install --no-build-isolation`).
-"""
-
-import os
 import sys
 from pathlib import Path
 
@@ -32,9 +28,8 @@ build_native(ROOT)
 
 packages, package_dir = [], {}
 for folder in WHERE:
-    found = find_packages(folder, include=["oric", "oric.*", "oricgen", "oricgen.*", "oric_tables"])
+    found = find_packages(folder, include=["oric", "oric.*", "oricgen", "oricgen.*", "oric_tables", "oric_rules"])
     packages += found
     package_dir.update({name: f"{folder}/{name.replace('.', '/')}" for name in found})
 
-compiled = extensions(ROOT) if os.environ.get("ORIC_MYPYC") == "1" else []
-setup(packages=packages, package_dir=package_dir, ext_modules=compiled, distclass=BinaryDistribution)
+setup(packages=packages, package_dir=package_dir, ext_modules=extensions(ROOT), distclass=BinaryDistribution)

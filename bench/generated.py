@@ -1,4 +1,4 @@
-"""PTX of any size for the scaling check: one long block, or many short blocks joined by branches and loops."""
+"""PTX of any size: one long block, many short ones joined by branches and loops, nests of loops, inlined calls."""
 
 from __future__ import annotations
 
@@ -56,6 +56,12 @@ class Writer:
             lines.append(f"\tst.global.u32 [%rd2+{4 * rng.randrange(256)}], %r{ints[slot]};")
         return lines
 
+    def in_place(self, count: int) -> list[str]:
+        """`count` instructions that change one of few values each, as loops do: what they need at once stays the same."""
+        rng, ints = self.rng, self.ints
+        picked = [(rng.choice(INTEGER), *rng.sample(ints, 2)) for _ in range(count)]
+        return [f"\t{name} %r{a}, %r{a}, %r{b};" for name, a, b in picked]
+
     def finish(self, target: str) -> str:
         """Store every live value, so that the work is not dead, and close the kernel."""
         lines = self.lines + [f"\tst.global.u32 [%rd2+{4 * k}], %r{r};" for k, r in enumerate(self.ints)]
@@ -70,12 +76,15 @@ def straight(size: int, target: str, seed: int = 1) -> str:
     return writer.finish(target)
 
 
-def branchy(size: int, target: str, seed: int = 1) -> str:
-    """One kernel of about `size` instructions in blocks of five to nine: branches around code, and loops."""
+def branchy(size: int, target: str, seed: int = 1, before: int = 6, aside: int = 4) -> str:
+    """One kernel of about `size` instructions in blocks of five to nine: branches around code, and loops.
+
+    `before`: instructions in front of a branch; `aside`: of those that it leaves out.
+    """
     writer, label, emitted = Writer(seed), 0, 0
     while emitted < size:
         label += 1
-        body, side = writer.statements(6), writer.statements(4, keep=False)
+        body, side = writer.statements(before), writer.statements(aside, keep=False)
         a, b = writer.rng.choice(writer.ints), writer.rng.choice(writer.ints)
         if label % 8:
             writer.lines += [*body, f"\tsetp.lt.s32 %p1, %r{a}, %r{b};", f"\t@%p1 bra L{label};", *side, f"L{label}:"]
@@ -91,3 +100,92 @@ def branchy(size: int, target: str, seed: int = 1) -> str:
             ]
         emitted += len(body) + len(side) + 2
     return writer.finish(target)
+
+
+def one_block(size: int, target: str) -> tuple[str, int]:
+    """`straight`, with its number of instructions."""
+    return straight(size, target), size
+
+
+def many_blocks(size: int, target: str) -> tuple[str, int]:
+    """`branchy` with five instructions in a block on average, with its number of instructions."""
+    return branchy(size, target, before=5, aside=2), size
+
+
+NEST = 20  # loops within each other
+EACH = 10  # instructions of a loop without those inside
+
+
+def loop_nests(size: int, target: str) -> tuple[str, int]:
+    """Nests of twenty counted loops, one behind the other, with their number of instructions."""
+    writer = Writer(1)
+    nests = max(1, size // (NEST * EACH))
+    for nest in range(nests):
+        first = writer.fresh
+        writer.fresh += NEST
+        for depth in range(NEST):
+            writer.lines += [f"\tmov.u32 %r{first + depth}, 0;", f"N{nest}_{depth}:", *writer.in_place(EACH - 5)]
+        for depth in reversed(range(NEST)):
+            writer.lines += [
+                *writer.in_place(1),
+                f"\tadd.s32 %r{first + depth}, %r{first + depth}, 1;",
+                f"\tsetp.lt.s32 %p1, %r{first + depth}, %r0;",
+                f"\t@%p1 bra N{nest}_{depth};",
+            ]
+    return writer.finish(target), NEST * EACH * nests
+
+
+def one_nest(size: int, target: str) -> tuple[str, int]:
+    """One nest of as many loops as there are tens of instructions, each left when memory says so; with its number of these."""
+    writer = Writer(1)
+    levels = max(1, size // EACH)
+    for level in range(levels):
+        writer.lines += [f"N{level}:", *writer.in_place(EACH - 4)]
+    for level in reversed(range(levels)):
+        read = writer.fresh
+        writer.fresh += 1
+        writer.lines += [
+            *writer.in_place(1),
+            f"\tld.global.u32 %r{read}, [%rd2+{4 * (level % 1000)}];",
+            f"\tsetp.lt.s32 %p1, %r{read}, %r0;",
+            f"\t@%p1 bra N{level};",
+        ]
+    return writer.finish(target), EACH * levels
+
+
+CALLS = 300
+CALL_COST = 4  # instructions of a call beside those of the body
+FUNCTION = """.func (.param .b32 result) body(.param .b32 first, .param .b32 second)
+{{
+	.reg .b32 %r<{registers}>;
+	ld.param.b32 %r0, [first];
+	ld.param.b32 %r1, [second];
+"""
+CALL = """	{{
+	.param .b32 a;
+	.param .b32 b;
+	.param .b32 c;
+	st.param.b32 [a], %r{first};
+	st.param.b32 [b], %r{second};
+	call.uni (c), body, (a, b);
+	ld.param.b32 %r{result}, [c];
+	}}"""
+
+
+def inlined_calls(size: int, target: str) -> tuple[str, int]:
+    """A kernel that calls one function three hundred times, with the number of instructions that this makes."""
+    rng, length = random.Random(2), max(1, size // CALLS - CALL_COST)
+    body = [
+        f"\t{rng.choice(INTEGER)} %r{n}, %r{rng.randrange(max(0, n - LIVE), n)}, %r{rng.randrange(max(0, n - LIVE), n)};"
+        for n in range(2, length + 2)
+    ]
+    end = f"\tst.param.b32 [result], %r{length + 1};\n\tret;\n}}\n"
+    writer = Writer(1)
+    for _ in range(CALLS):
+        first, second = writer.rng.sample(writer.ints, 2)
+        writer.lines.append(CALL.format(first=first, second=second, result=writer.fresh))
+        writer.ints[writer.rng.randrange(LIVE)] = writer.fresh
+        writer.fresh += 1
+    head, entry, rest = writer.finish(target).partition(".visible")
+    function = FUNCTION.format(registers=length + 3) + "\n".join(body) + "\n" + end
+    return head + function + entry + rest, CALLS * (length + CALL_COST)

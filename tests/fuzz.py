@@ -153,7 +153,7 @@ def read_words(rng: random.Random, data: bytes, isa: int) -> str:
             if error:
                 assert error == lib.oric_aligned(code.insns + number), f"{code.word(number):#034x}: error {error}"
                 error = lib.oric_encode_form(isa, code.insns + number, back)
-            assert error == lib.ORIC_OK and back[0] | back[1] << 64 == code.word(number), (
+            assert error == lib.ORIC_E_OK and back[0] | back[1] << 64 == code.word(number), (
                 f"{code.word(number):#034x} is not encoded"
             )
     assembler = Assembler(isa)

@@ -30,7 +30,7 @@ from tests.fuzz_run import peak
 from tests.ptx.agreement import module, neighbours, number, split
 from tests.ptx.grammar import expand
 from tests.ptx.records import described
-from tests.ptx.signature_examples import examples
+from tests.ptx.signature_examples import Example, examples
 from tests.ptx_corpus.archive import COMPILERS, modules
 
 HERE = Path(__file__).parent
@@ -89,10 +89,9 @@ def vocabulary() -> tuple[str, ...]:
 
 
 @cache
-def instructions() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Instructions of the signatures, and all of their neighbours."""
-    known = list(examples())
-    return tuple(e.text for e in known), tuple(dict.fromkeys(text for e in known for text in neighbours(e)))
+def instructions() -> tuple[Example, ...]:
+    """Instructions of the signatures."""
+    return tuple(examples())
 
 
 @cache
@@ -111,7 +110,7 @@ def fitting(version: str, target: str) -> tuple[str, ...]:
 @cache
 def productions() -> dict[str, tuple[str, ...]]:
     """What the grammar takes from the signatures."""
-    texts = instructions()[0]
+    texts = [example.text for example in instructions()]
     return {"signature": tuple(_renamed(text) + ";" for text in texts), "head": tuple({t.split(" ")[0]: None for t in texts})}
 
 
@@ -132,14 +131,14 @@ def from_signatures(rng: random.Random) -> str:
     version, target = rng.choice(VERSIONS), rng.choice(TARGETS)
     if rng.random() < 0.3:
         return module(version, target, rng.sample(fitting(version, target), 8))[0]
-    positives, negatives = instructions()
     lines = []
     for _ in range(rng.choice((1, 2, 4, 8))):
-        text = rng.choice(positives if rng.random() < 0.4 else negatives)
+        example = rng.choice(instructions())
+        text = example.text if rng.random() < 0.4 else rng.choice(list(neighbours(example)))
         if rng.random() < 0.4:
             head, _, tail = text.partition(" ")
             operands = split(tail)
-            other = rng.choice(positives)
+            other = rng.choice(instructions()).text
             if operands and rng.random() < 0.7:
                 operands[rng.randrange(len(operands))] = rng.choice(split(other.partition(" ")[2]) or ["7"])
             else:

@@ -1,7 +1,8 @@
-"""Compiles the parser's hot modules with mypyc: a copy of the package ``oric`` in ``build/compiled`` with extension modules.
+"""Compiles the hot modules with mypyc, each into an extension module of its own, in ``build/compiled``.
 
-Nothing looks there by itself: who puts ``build/compiled`` before ``runtime`` on the path runs the compiled parser. A wheel
-built with ``ORIC_MYPYC=1`` has the extension modules beside the sources (setup.py).
+:mod:`oric.loading` finds them there. mypyc makes C of what has changed (its cache lies in ``build/mypyc``), the C compiler
+makes objects of the files whose text, headers or flags have changed; the runtime of mypyc is compiled once. A wheel has the
+extension modules beside the sources (setup.py).
 """
 
 from __future__ import annotations
@@ -9,21 +10,48 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+import sysconfig
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-# What a compilation runs through; what is for tools (recorder, formatter) and the protocol of builders stay interpreted.
-HOT = (
-    *("body", "calls", "check", "classes", "constants", "declarations", "initializers"),
-    *("lexer", "operands", "parser", "recovery", "scopes", "signatures", "state"),
-)
+from .errors import UsageError
+from .native import c_compiler
+
+# What a compilation runs through. What only tools use stays interpreted, and so do packages and classes of plain data.
+PACKAGES = ("ir", "ptx", "lower", "phases", "regalloc", "sched", "encode")
+INTERPRETED = frozenset({
+    *("ir/attributes", "ir/encoded", "ir/image", "ir/interpret", "ir/module", "ir/passes", "ir/pieces", "ir/read", "ir/text"),
+    *("ptx/format", "ptx/recorder"),
+    *("phases/backend", "phases/manager", "phases/registry", "encode/descriptor", "lower/events", "lower/intrinsics"),
+})  # fmt: skip
+MODULES = ("support/arrays", "support/lend")
+TABLES = ("oric_tables/ori_operands", "oric_rules/matchers")  # generated modules with code
+OPTIONS = ("--strict", "--explicit-package-bases")
+CFLAGS = ("-O2", "-g0", "-fPIC", "-fwrapv", "-DNDEBUG", "-fvisibility=hidden", "-w")
+_INCLUDE = re.compile(r'^#include [<"](.+)[>"]', re.MULTILINE)
+
+Say = Callable[[str], None]
+
+
+def sources(root: Path) -> list[str]:
+    """The modules that are compiled, as paths below ``root``."""
+    found = []
+    for package in PACKAGES:
+        for path in sorted((root / "runtime/oric" / package).glob("*.py")):
+            if path.stem != "__init__" and f"{package}/{path.stem}" not in INTERPRETED:
+                found.append(path.relative_to(root).as_posix())
+    found += [f"runtime/oric/{name}.py" for name in MODULES]
+    return found + [f"build/{name}.py" for name in TABLES]
 
 
 def extensions(root: Path) -> list[Any]:
-    """The extension modules for setuptools; called with ``root`` as working directory.
+    """The extension modules for setuptools, for a wheel: one library with a module for each source.
 
     Raises:
         SystemExit: mypyc refuses a module (its messages are on standard output).
@@ -31,34 +59,41 @@ def extensions(root: Path) -> list[Any]:
     """
     from mypyc.build import mypycify
 
-    os.environ["MYPYPATH"] = os.pathsep.join(("runtime", "build"))
-    modules = [f"runtime/oric/ptx/{name}.py" for name in HOT]
-    options = ["--strict", "--explicit-package-bases", f"--cache-dir={root}/build/mypyc/cache"]
-    found: list[Any] = mypycify([*options, *modules], opt_level="3", debug_level="0", target_dir=str(root / "build/mypyc/c"))
+    with _mypy_path():
+        found: list[Any] = mypycify(
+            [*OPTIONS, f"--cache-dir={root}/build/mypyc/wheel", *sources(root)],
+            opt_level="2", debug_level="0", multi_file=True, group_name="oric", target_dir=str(root / "build/mypyc/wheel-c"),
+        )  # fmt: skip
     return found
 
 
-def build_compiled(root: Path) -> Path:
-    """Make ``build/compiled`` and return it. Does nothing when no input has changed.
+def build_compiled(root: Path, say: Say = lambda text: None) -> Path:
+    """Make ``build/compiled`` and return it. Does nothing when no input has changed; ``say`` is told what is done.
 
     Raises:
         subprocess.CalledProcessError: the C compiler refused a file.
         SystemExit, ImportError: see :func:`extensions`.
     """
-    from setuptools import Distribution
-
     target = root / "build/compiled"
     if is_current(root):
         return target
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(root / "runtime/oric", target / "oric", ignore=shutil.ignore_patterns("__pycache__", "*.c", "*.h", "*.inc"))
-    with _inside(root), contextlib.redirect_stdout(sys.stderr):
-        command = Distribution({"name": "oric-ptx", "ext_modules": extensions(root)}).get_command_obj("build_ext")
-        command.build_lib = str(target)
-        command.build_temp = str(root / "build/mypyc/temp")
-        command.ensure_finalized()
-        command.run()
+    say("compiling the compiler with mypyc")
+    _forget_others(root / "build/mypyc")
+    found = _translate(root)
+    objects = _objects(root, found, say)
+    runtime = [objects[source] for source in _runtime_sources()]
+    wanted = set()
+    linked = 0
+    for extension in found:
+        path = target / (extension.name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX"))
+        own = [objects[source] for source in map(_absolute(root), extension.sources)]
+        linked += _link(path, [*own, *(runtime if extension.name.endswith("__mypyc") else [])])
+        wanted.add(path)
+    for path in target.rglob("*.so"):
+        if path not in wanted:
+            path.unlink()
     (target / "stamp").write_text(_digest(root), encoding="utf-8")
+    say(f"{linked} of {len(found)} libraries made")
     return target
 
 
@@ -68,12 +103,157 @@ def is_current(root: Path) -> bool:
     return stamp.exists() and stamp.read_text(encoding="utf-8") == _digest(root)
 
 
+def _forget_others(work: Path) -> None:
+    """Clear what was made in another way: mypyc would take its own old files for good."""
+    from mypy.version import __version__
+
+    key = hashlib.sha256(f"{sys.version} {__version__}".encode() + Path(__file__).read_bytes()).hexdigest()
+    note = work / "key"
+    if not note.exists() or note.read_text(encoding="utf-8") != key:
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        note.write_text(key, encoding="utf-8")
+
+
+def _translate(root: Path) -> list[Any]:
+    """Let mypyc write C files; returns what it would have setuptools build."""
+    from mypyc.build import mypycify
+
+    with _inside(root), _mypy_path(), contextlib.redirect_stdout(sys.stderr):
+        options = [*OPTIONS, f"--cache-dir={root}/build/mypyc/cache"]
+        found: list[Any] = mypycify(
+            [*options, *sources(root)], separate=True, include_runtime_files=False, target_dir=str(root / "build/mypyc/c")
+        )
+    _refuse_native_attributes(root / "build/mypyc/c")
+    copies = {path.name for path in _runtime_sources()}  # compiled once, for all
+    for extension in found:
+        extension.sources = [name for name in extension.sources if Path(name).name not in copies]
+    return found
+
+
+def _refuse_native_attributes(folder: Path) -> None:
+    """Attributes of native integers are refused: mypyc loses track of them when their module is not compiled anew.
+
+    Raises:
+        UsageError: a class has one.
+    """
+    for header in sorted(folder.rglob("__native_*.h")):
+        text = header.read_text(encoding="utf-8")
+        for struct in re.finditer(r"^typedef struct {\n((?: .*\n)*)} (\w+)Object;", text, re.MULTILINE):
+            found = re.search(r"^ +(?:int\d+_t|uint8_t) _(?!__mypyc_)(\w+);", struct[1], re.MULTILINE)
+            if found is not None:
+                name = f"{struct[2].replace('___', '.')}.{found[1]}"
+                raise UsageError(f"{name}: attributes of compiled classes are declared as int, not as native integers")
+
+
+def _absolute(root: Path) -> Callable[[str], Path]:
+    return lambda name: (root / name).resolve()
+
+
+def _runtime_sources() -> list[Path]:
+    """The runtime of mypyc: what its C files call, and the interface of librt's arrays."""
+    from mypyc.common import RUNTIME_C_FILES
+
+    folder = _runtime_folder()
+    rest = [path for path in sorted(folder.glob("*_extra_ops.c")) if not path.name.startswith("byteswriter")]
+    return [folder / name for name in RUNTIME_C_FILES] + [folder / "vecs/librt_vecs_api.c", *rest]
+
+
+def _runtime_folder() -> Path:
+    import mypyc
+
+    return Path(mypyc.__file__).resolve().parent / "lib-rt"
+
+
+def _objects(root: Path, found: Sequence[Any], say: Say) -> dict[Path, Path]:
+    """Objects of all C files; those whose inputs have not changed are there already."""
+    work = root / "build/mypyc/o"
+    work.mkdir(parents=True, exist_ok=True)
+    folders = [_runtime_folder(), root / "build/mypyc/c"]
+    texts = _Texts(folders)
+    files = dict.fromkeys([*_runtime_sources(), *(_absolute(root)(s) for e in found for s in e.sources)])
+    flags = [*CFLAGS, *(f"-I{folder}" for folder in [*folders, sysconfig.get_paths()["include"]])]
+    out = {file: work / f"{file.stem}-{texts.digest(file, flags)[:16]}.o" for file in files}
+    missing = [file for file in files if not out[file].exists()]
+    if missing:
+        say(f"compiling {len(missing)} of {len(files)} C files")
+    missing.sort(key=lambda file: -file.stat().st_size)
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        list(pool.map(lambda file: _compile(file, out[file], flags), missing))
+    for old in {*work.glob("*.o")} - {*out.values()}:
+        old.unlink()
+    return out
+
+
+def _compile(source: Path, obj: Path, flags: Sequence[str]) -> None:
+    part = obj.with_suffix(f".part{os.getpid()}")
+    subprocess.run([*c_compiler(), *flags, "-c", str(source), "-o", str(part)], check=True)
+    part.replace(obj)
+
+
+def _link(path: Path, objects: Sequence[Path]) -> bool:
+    """Link a library unless it is the one of these objects; returns whether it was made."""
+    names = "\n".join(obj.name for obj in objects)
+    note = path.with_suffix(".objects")
+    if path.exists() and note.exists() and note.read_text(encoding="utf-8") == names:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".part{os.getpid()}")
+    subprocess.run([*c_compiler(), "-shared", "-o", str(part), *map(str, objects)], check=True)
+    part.replace(path)
+    note.write_text(names, encoding="utf-8")
+    return True
+
+
+class _Texts:
+    """Digests of C files together with everything that they include from the given folders."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = folders
+        self.own: dict[Path, tuple[str, list[Path]]] = {}
+
+    def digest(self, path: Path, flags: Sequence[str]) -> str:
+        """The digest of a file for these flags."""
+        reached = {path}
+        todo = [path]
+        while todo:
+            new = set(self._read(todo.pop())[1]) - reached
+            reached |= new
+            todo += new
+        hasher = hashlib.sha256("\0".join(flags).encode())
+        for file in sorted(reached):
+            hasher.update(self._read(file)[0].encode())
+        return hasher.hexdigest()
+
+    def _read(self, path: Path) -> tuple[str, list[Path]]:
+        known = self.own.get(path)
+        if known is None:
+            text = path.read_text(encoding="utf-8")
+            near = [path.parent, *self.folders]
+            included = [next((f for f in (d / name for d in near) if f.is_file()), None) for name in _INCLUDE.findall(text)]
+            known = self.own[path] = (hashlib.sha256(text.encode()).hexdigest(), [f.resolve() for f in included if f])
+        return known
+
+
 def _digest(root: Path) -> str:
     hasher = hashlib.sha256(sys.version.encode())
     tables = sorted((root / "build/oric_tables").glob("*.py"))  # mypyc takes their constants into its code
-    for path in [Path(__file__), *sorted((root / "runtime/oric").rglob("*.py")), *tables]:
+    for path in [Path(__file__), *(root / name for name in sources(root)), *tables]:
         hasher.update(path.name.encode() + path.read_bytes())
     return hasher.hexdigest()
+
+
+@contextlib.contextmanager
+def _mypy_path() -> Iterator[None]:
+    before = os.environ.get("MYPYPATH")
+    os.environ["MYPYPATH"] = os.pathsep.join(("runtime", "build"))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["MYPYPATH"]
+        else:
+            os.environ["MYPYPATH"] = before
 
 
 @contextlib.contextmanager

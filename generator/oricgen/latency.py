@@ -25,7 +25,6 @@ ASYNC = ("none", "group", "wait")  # results and sources are over with a wait fo
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register
 OTHER = "other"  # reader group of readers that are not known
 MOST_CYCLES = 127  # of a distance
-SETTLE = 2  # cycles between the use of a scoreboard and a wait for it
 CLASSES = "latency/classes"  # folder of the scheduling classes
 
 
@@ -64,8 +63,21 @@ class ClassColumns:
     does: tuple[str, ...]
     queue: str  # instructions of one queue read and finish in order; "" = none
     least_stall: int  # smallest seen
-    settle: int  # least cycles between the use of a scoreboard and a wait for it
+    settle: int  # cycles between the use of a scoreboard and a wait for it
+    least_settle: int  # smallest seen
     asynchronous: str  # of ASYNC
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """What holds for all instructions of an encoding model, in cycles (spec/latency/README.md)."""
+
+    settle: int
+    over_read: int
+    over_read_variable: int
+    over_read_late: int
+    late_read: int
+    block_barrier: int
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,7 @@ class Latency:
     """All tables. ``distance[isa][row][group]`` is in cycles, and the ``kept`` of ``distances``."""
 
     isas: tuple[str, ...]
+    models: dict[str, ModelColumns]  # by isa
     classes: dict[str, dict[str, ClassColumns]]  # class -> isa -> columns
     operations: tuple[OperationSchedule, ...]
     groups: tuple[str, ...]
@@ -145,7 +158,8 @@ def _class_rows(spec: Spec) -> ClassRows:
 
 def _load(spec: Spec, machine: Machine) -> Latency:
     data = class_rows(spec)
-    classes = {name: {isa: _columns(data, name, isa, machine) for isa in machine.isas} for name in data.rows}
+    models = {isa: ModelColumns(**spec.load(f"latency/{isa}.yaml", "latency")["model"]) for isa in machine.isas}
+    classes = {name: {isa: _columns(data, name, isa, machine, models[isa]) for isa in machine.isas} for name in data.rows}
     operations = _operations(data, machine, opcodes.load(spec).markers)
     used = {g for o in operations for pair in o.readers for g in pair}
     distances = {isa: _distances(spec, isa, used) for isa in machine.isas}
@@ -162,7 +176,7 @@ def _load(spec: Spec, machine: Machine) -> Latency:
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
     queues = ("", *sorted({c.queue for by_isa in classes.values() for c in by_isa.values()} - {""}))
     groups = (OTHER, REWRITE, *sorted(used))
-    return Latency(machine.isas, classes, operations, groups, rows, pipes, distance, distances, queues)
+    return Latency(machine.isas, models, classes, operations, groups, rows, pipes, distance, distances, queues)
 
 
 def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
@@ -197,7 +211,7 @@ def _reader_map(data: ClassRows, row: Map) -> dict[str, Any]:
     return dict(reads)
 
 
-def _columns(data: ClassRows, name: str, isa: str, machine: Machine) -> ClassColumns:
+def _columns(data: ClassRows, name: str, isa: str, machine: Machine, model: ModelColumns) -> ClassColumns:
     row, path = data.rows[name].row, data.rows[name].path
     for models in row.get("isa", {}):
         try:
@@ -230,7 +244,8 @@ def _columns(data: ClassRows, name: str, isa: str, machine: Machine) -> ClassCol
         does=tuple(merged.get("does", ())),
         queue=merged.get("queue", ""),
         least_stall=merged["stall"][1] if "stall" in merged else 0,
-        settle=merged.get("settle", SETTLE),
+        settle=_figure(merged, "settle", model.settle, fail),
+        least_settle=merged["settle"][1] if "settle" in merged else model.settle,
         asynchronous=merged.get("async", ASYNC[0]),
     )
 

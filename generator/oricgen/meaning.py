@@ -6,8 +6,8 @@ for which the meaning is not known) and ``where`` (a mask of the lanes that do i
 
 Lane text is C statements separated by ``;``. In it
 
-* ``Ra.TYPE`` is the value of a source operand, ``Rd.TYPE = ...`` sets a destination; the types are the keys of ``_SOURCES``
-  and ``_RESULTS``; ``Ra.neg``, ``Ra.abs``, ``Ra.inv``, ``Ra.absent`` ask for the operand's marks;
+* ``Ra.TYPE`` is the value of a source operand, ``Rd.TYPE = ...`` sets a destination; the types are the keys of ``LANES.sources``
+  and ``LANES.results``; ``Ra.neg``, ``Ra.abs``, ``Ra.inv``, ``Ra.absent`` ask for the operand's marks;
 * ``Pp`` is a source predicate (0 or 1), ``Pd = ...`` sets a destination predicate;
 * a modifier's name is its value: ``V_NAME``, 0 or 1 for a switch, the number for a number; ``shape.m``, ``.n`` and ``.k`` are the
   numbers of a value like 64x8x16 (0 for values of another kind).
@@ -20,38 +20,14 @@ otherwise the simulator stops with an error, so that no variant of an instructio
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 from .errors import SpecError
 from .isa.model import Modifier, Operand, Operation
 from .strictyaml import Map
 
-# Type -> (C type of a lane, fetch expression, expression of lane l)
-_SOURCES = {
-    "u32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "{v}[l]"),
-    "s32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "((int32_t){v}[l])"),
-    "bits": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_BITS)", "{v}[l]"),
-    "f32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_F32)", "sim_f32({v}[l])"),
-    "h2": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_H2)", "{v}[l]"),
-    "u64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 0)", "{v}[l]"),
-    "s64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 1)", "{v}[l]"),
-    "bits64": ("uint64_t", "sim_get_bits64(w, mask, o_{n}, {r})", "{v}[l]"),
-    "f64": ("uint64_t", "sim_get_f64(w, mask, o_{n}, {r})", "sim_f64({v}[l])"),
-    "addend": ("uint64_t", "sim_get_addend(w, mask, o_{n}, {r})", "{v}[l]"),
-}
-_MARKS = {
-    "neg": "((o_{n}->flags & ORIC_F_NEG) != 0)",
-    "abs": "((o_{n}->flags & ORIC_F_ABS) != 0)",
-    "inv": "((o_{n}->flags & ORIC_F_INV) != 0)",
-    "absent": "(o_{n}->kind == ORIC_K_NONE)",
-}
-# Type -> (C type of a lane, bits of the expression, store)
-_RESULTS = {
-    "u32": ("uint32_t", "(uint32_t)({e})", "sim_put32"),
-    "f32": ("uint32_t", "sim_bits32({e})", "sim_put32"),
-    "u64": ("uint64_t", "(uint64_t)({e})", "sim_put64"),
-    "f64": ("uint64_t", "sim_bits64({e})", "sim_put64"),
-}
 _DIMENSIONS = ("m", "n", "k")
 _NUMBER = re.compile(r"0x[0-9a-f]+\Z")
 _SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)\Z")
@@ -89,10 +65,70 @@ def is_switch(mod: Modifier) -> bool:
     return mod.kind == "enum" and set(mod.codes) == {"false", "true"}
 
 
-class _Reader:
-    def __init__(self, op: Operation, row: Map) -> None:
+@dataclass(frozen=True)
+class Access:
+    """How text gets at what an instruction has; ``{n}`` is an operand's name, ``{i}`` its position.
+
+    ``sources`` maps a type to (C type, expression that fetches the value, expression of the value ``{v}`` that was fetched);
+    ``results`` maps a type to (C type, bits of the expression ``{e}``, function that stores them).
+    """
+
+    declared: str  # declaration of an operand, if any
+    packed: str  # the packed modifiers
+    present: str  # whether an operand is there and does something
+    missing: tuple[str, str]  # a source predicate that is left out: false, true
+    marks: Mapping[str, str]
+    sources: Mapping[str, tuple[str, str, str]]
+    predicate: tuple[str, str, str]
+    results: Mapping[str, tuple[str, str, str]]
+
+
+LANES = Access(
+    declared="const oric_operand *const o_{n} = &in->ops[{i}];",
+    packed="in->mods",
+    present="sim_has_operand(&in->ops[{i}])",
+    missing=("0", "SIM_FULL"),
+    marks={
+        "neg": "((o_{n}->flags & ORIC_F_NEG) != 0)",
+        "abs": "((o_{n}->flags & ORIC_F_ABS) != 0)",
+        "inv": "((o_{n}->flags & ORIC_F_INV) != 0)",
+        "absent": "(o_{n}->kind == ORIC_K_NONE)",
+    },
+    sources={
+        "u32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "{v}[l]"),
+        "s32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_INT)", "((int32_t){v}[l])"),
+        "bits": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_BITS)", "{v}[l]"),
+        "f32": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_F32)", "arith_f32({v}[l])"),
+        "h2": ("uint32_t", "sim_get32(w, mask, o_{n}, {r}, SIM_AS_H2)", "{v}[l]"),
+        "u64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 0)", "{v}[l]"),
+        "s64": ("uint64_t", "sim_get64(w, mask, o_{n}, {r}, 1)", "{v}[l]"),
+        "bits64": ("uint64_t", "sim_get_bits64(w, mask, o_{n}, {r})", "{v}[l]"),
+        "f64": ("uint64_t", "sim_get_f64(w, mask, o_{n}, {r})", "arith_f64({v}[l])"),
+        "addend": ("uint64_t", "sim_get_addend(w, mask, o_{n}, {r})", "{v}[l]"),
+    },
+    predicate=("uint32_t", "sim_getp(w, o_{n}, {missing})", "({v} >> l & 1)"),
+    results={
+        "u32": ("uint32_t", "(uint32_t)({e})", "sim_put32"),
+        "f32": ("uint32_t", "arith_bits32({e})", "sim_put32"),
+        "u64": ("uint64_t", "(uint64_t)({e})", "sim_put64"),
+        "f64": ("uint64_t", "arith_bits64({e})", "sim_put64"),
+    },
+)
+
+
+class Reader:
+    """Makes C of the text of one row.
+
+    How operands are reached is ``access``; :meth:`source_value`, :meth:`set_predicate` and :meth:`set_result` put it into C.
+    """
+
+    column = "meaning"
+
+    def __init__(self, op: Operation, access: Access, path: PurePath | str, line: int) -> None:
         self.op = op
-        self.line = row.line_of("meaning") or op.line
+        self.access = access
+        self.path = path
+        self.line = line
         self.operands = {o.name: (i, o) for i, o in enumerate(op.operands)}
         self.modifiers = {m.name: m for m in op.mods}
         self.used_operands: set[str] = set()
@@ -102,23 +138,28 @@ class _Reader:
         self.out = Meaning(op.ident, op.name, f"{op.path}:{op.line}", op.guard == "UP")
 
     def error(self, message: str) -> SpecError:
-        return SpecError(self.op.path, self.line, f"{self.op.name}: column 'meaning': {message}")
+        """The error at the row."""
+        return SpecError(self.path, self.line, f"{self.op.name}: column '{self.column}': {message}")
 
     def operand(self, name: str) -> Operand:
+        """An operand that the text names."""
         index, operand = self.operands[name]
         if name not in self.used_operands:
             self.used_operands.add(name)
-            self.out.operands.append(f"const oric_operand *const o_{name} = &in->ops[{index}];")
+            if self.access.declared:
+                self.out.operands.append(self.access.declared.format(n=name, i=index))
         return operand
 
     def modifier(self, name: str) -> str:
+        """The C of a modifier's value."""
         mod = self.modifiers[name]
         if name not in self.used_mods:
             self.used_mods.add(name)
-            self.out.mods.append(_modifier_value(self.op, mod))
+            self.out.mods.append(_modifier_value(self.access.packed, mod))
         return f"m_{name}"
 
     def word(self, match: re.Match[str]) -> str:
+        """The C of a word of the text."""
         name, kind = match.group(1), match.group(2)
         if name in self.operands:
             return self.source(name, kind)
@@ -133,6 +174,7 @@ class _Reader:
         return name
 
     def dimension(self, name: str, index: int) -> str:
+        """A number of a modifier's value like 64x8x16."""
         mod = self.modifiers[name]
         if mod.kind != "enum":
             raise self.error(f"'{name}' has no values like 64x8x16")
@@ -145,9 +187,7 @@ class _Reader:
             self.used_mods.add(key)
             self.measured.add(name)
             values = f"static const uint16_t t_{key}[] = {{{', '.join(table)}}};"
-            self.out.mods.append(
-                f"{values}\n    const unsigned m_{key} = t_{key}[in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}];"
-            )
+            self.out.mods.append(f"{values}\n    const unsigned m_{key} = t_{key}[{_packed_field(self.access.packed, mod)}];")
         return f"m_{key}"
 
     def number(self, name: str) -> str:
@@ -163,49 +203,69 @@ class _Reader:
             self.measured.add(name)
             self.out.mods.append(
                 f"static const uint16_t t_{name}_number[] = {{{', '.join(table)}}};\n"
-                f"    const unsigned m_{name}_number = t_{name}_number[in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}];"
+                f"    const unsigned m_{name}_number = t_{name}_number[{_packed_field(self.access.packed, mod)}];"
             )
         return f"m_{name}_number"
 
     def source(self, name: str, kind: str | None) -> str:
+        """The C of what a source is or has."""
         operand = self.operand(name)
-        if kind in _MARKS:
-            return _MARKS[kind].format(n=name)
+        access = self.access
+        index = self.operands[name][0]
+        if kind is not None and kind in access.marks:
+            return access.marks[kind].format(n=name, i=index)
         if operand.kind in _PREDICATES:
             if operand.writes or kind is not None:
                 raise self.error(f"'{name}' is no source predicate")
-            if (name, "") not in self.fetched:
-                self.fetched.add((name, ""))
-                self.out.fetch.append(f"const uint32_t v_{name} = sim_getp(w, o_{name}, {_missing(operand)});")
-            return f"(v_{name} >> l & 1)"
-        if operand.writes or kind not in _SOURCES:
-            raise self.error(f"'{name}.{kind}' cannot be read (types: {', '.join([*_SOURCES, *_MARKS])})")
-        ctype, fetch, lane = _SOURCES[kind]
-        value, room = f"v_{name}_{kind}", f"room_{name}_{kind}"
+            ctype, fetch, value = access.predicate
+            fetch = fetch.format(n=name, i=index, missing=access.missing[_missing(operand)])
+            return self.fetch(name, "", f"const {ctype} v_{name} = {fetch};", value.format(v=f"v_{name}"))
+        if operand.writes or kind is None or kind not in access.sources:
+            raise self.error(f"'{name}.{kind}' cannot be read (types: {', '.join([*access.sources, *access.marks])})")
+        ctype, fetch, value = access.sources[kind]
+        return self.source_value(name, kind, ctype, fetch.format(n=name, i=index, r=f"room_{name}_{kind}"), value)
+
+    def fetch(self, name: str, kind: str, declaration: str, value: str) -> str:
+        """Declare what is fetched, the first time; returns the expression of the value."""
         if (name, kind) not in self.fetched:
             self.fetched.add((name, kind))
-            self.out.fetch.append(f"{ctype} {room}[SIM_LANES];")
-            self.out.fetch.append(f"const {ctype} *const {value} = {fetch.format(n=name, r=room)};")
-        return lane.format(v=value)
+            self.out.fetch.append(declaration)
+        return value
+
+    def source_value(self, name: str, kind: str, ctype: str, fetch: str, value: str) -> str:
+        """The expression of a source in one type."""
+        place, room = f"v_{name}_{kind}", f"room_{name}_{kind}"
+        text = f"{ctype} {room}[SIM_LANES];\n    const {ctype} *const {place} = {fetch};"
+        return self.fetch(name, kind, text, value.format(v=place))
 
     def result(self, name: str, kind: str | None, expression: str) -> str:
+        """The statement that sets a destination."""
         operand = self.operand(name)
         if not operand.writes:
             raise self.error(f"'{name}' is no destination")
         if operand.kind in _PREDICATES:
             if kind is not None:
                 raise self.error(f"predicate '{name}' has no type")
-            self.out.fetch.append(f"uint32_t r_{name} = 0;")
-            self.out.store.append(f"sim_putp(w, mask, o_{name}, r_{name});")
-            return f"r_{name} |= (uint32_t)(({expression}) != 0) << l;"
-        if kind not in _RESULTS:
-            raise self.error(f"'{name}.{kind}' cannot be set (types: {', '.join(_RESULTS)})")
-        ctype, bits, store = _RESULTS[kind]
+            return self.set_predicate(name, expression)
+        if kind is None or kind not in self.access.results:
+            raise self.error(f"'{name}.{kind}' cannot be set (types: {', '.join(self.access.results)})")
+        ctype, bits, store = self.access.results[kind]
+        return self.set_result(name, ctype, bits.format(e=expression), store)
+
+    def set_predicate(self, name: str, expression: str) -> str:
+        """The statement that sets a destination predicate."""
+        self.out.fetch.append(f"uint32_t r_{name} = 0;")
+        self.out.store.append(f"sim_putp(w, mask, o_{name}, r_{name});")
+        return f"r_{name} |= (uint32_t)(({expression}) != 0) << l;"
+
+    def set_result(self, name: str, ctype: str, bits: str, store: str) -> str:
+        """The statement that sets a destination."""
         self.out.fetch.append(f"{ctype} r_{name}[SIM_LANES];")
         self.out.store.append(f"{store}(w, mask, o_{name}, r_{name});")
-        return f"r_{name}[l] = {bits.format(e=expression)};"
+        return f"r_{name}[l] = {bits};"
 
     def lanes(self, text: str) -> None:
+        """Statements."""
         for statement in (s.strip() for s in text.split(";")):
             if not statement:
                 continue
@@ -219,6 +279,7 @@ class _Reader:
             raise self.error("sets no destination")
 
     def call(self, text: str) -> None:
+        """The call of a warp-wide meaning."""
         match = _CALL.match(text.strip())
         if match is None:
             raise self.error(f"'{text}' is no call")
@@ -227,12 +288,33 @@ class _Reader:
             name, mark = word.group(1), word.group(2)
             if name in self.operands:
                 self.operand(name)
-                return _MARKS[mark].format(n=name) if mark in _MARKS else f"o_{name}"
+                return self.access.marks[mark].format(n=name) if mark in self.access.marks else f"o_{name}"
             return self.word(word)
 
         self.out.warp = f"sim_do_{match.group(1)}(w, mask, {_WORD.sub(argument, match.group(2))});"
 
+    def read(self, text: object) -> Meaning:
+        """The pieces of C of the row's text or mapping."""
+        ignored: set[str] = set()
+        if isinstance(text, Mapping):
+            if set(text) - {"warp", "lanes", "ignores", "unknown", "where"} or ("warp" in text) == ("lanes" in text):
+                raise self.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown', 'where'")
+            ignored = set(str(text.get("ignores", "")).split())
+            if "unknown" in text:
+                self.out.checks.append(f"({_WORD.sub(self.word, str(text['unknown']))})")
+            if "where" in text:
+                self.out.where_mask = _WORD.sub(self.word, str(text["where"]))
+            if "warp" in text:
+                self.call(str(text["warp"]))
+            else:
+                self.lanes(str(text["lanes"]))
+        else:
+            self.lanes(str(text))
+        self.check_rest(ignored)
+        return self.out
+
     def check_rest(self, ignored: set[str]) -> None:
+        """What the text does not name must be absent or at its default."""
         known = {*self.operands, *self.modifiers}
         if ignored - known:
             raise self.error(f"ignores unknown '{min(ignored - known)}'")
@@ -243,20 +325,24 @@ class _Reader:
                 continue
             if operand.kind not in _PREDICATES and operand.default is None and not operand.writes:
                 raise self.error(f"does not use operand '{name}'")
-            self.out.checks.append(f"sim_has_operand(&in->ops[{index}])")
+            self.out.checks.append(self.access.present.format(n=name, i=index))
         for mod in self.op.mods:
             if mod.name not in self.used_mods | self.measured | ignored:
-                self.out.checks.append(f"in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x}")
+                self.out.checks.append(_packed_field(self.access.packed, mod))
 
 
-def _missing(operand: Operand) -> str:
-    """The lane mask of a source predicate that is left out."""
+def _missing(operand: Operand) -> int:
+    """The value of a source predicate that is left out."""
     default = operand.default
-    return "0" if default is not None and default.negated else "SIM_FULL"
+    return 0 if default is not None and default.negated else 1
 
 
-def _modifier_value(op: Operation, mod: Modifier) -> str:
-    field_text = f"(in->mods >> {mod.shift} & {(1 << mod.width) - 1:#x})"
+def _packed_field(packed: str, mod: Modifier) -> str:
+    return f"{packed} >> {mod.shift} & {(1 << mod.width) - 1:#x}"
+
+
+def _modifier_value(packed: str, mod: Modifier) -> str:
+    field_text = f"({_packed_field(packed, mod)})"
     if mod.kind != "enum":
         return f"const unsigned m_{mod.name} = (unsigned)({field_text} ^ {mod.default:#x});"
     if is_switch(mod):
@@ -278,11 +364,10 @@ def in_order(op: Operation, row: Map) -> Meaning | None:
     """
     if row.get("in_order", False) is False:
         return None
-    reader = _Reader(op, row)
+    reader = Reader(op, LANES, op.path, row.line_of("in_order") or op.line)
     reader.out.checks.append("1" if row["in_order"] is True else _WORD.sub(reader.word, str(row["in_order"])))
     if reader.used_operands:
-        line = row.line_of("in_order") or op.line
-        raise SpecError(op.path, line, f"{op.name}: column 'in_order': '{min(reader.used_operands)}' is no modifier")
+        raise SpecError(op.path, reader.line, f"{op.name}: column 'in_order': '{min(reader.used_operands)}' is no modifier")
     return reader.out
 
 
@@ -294,22 +379,5 @@ def read(op: Operation, row: Map) -> Meaning | None:
     """
     if "meaning" not in row:
         return None
-    reader = _Reader(op, row)
-    text = row["meaning"]
-    ignored: set[str] = set()
-    if isinstance(text, Map):
-        if set(text) - {"warp", "lanes", "ignores", "unknown", "where"} or ("warp" in text) == ("lanes" in text):
-            raise reader.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown', 'where'")
-        ignored = set(str(text.get("ignores", "")).split())
-        if "unknown" in text:
-            reader.out.checks.append(f"({_WORD.sub(reader.word, str(text['unknown']))})")
-        if "where" in text:
-            reader.out.where_mask = _WORD.sub(reader.word, str(text["where"]))
-        if "warp" in text:
-            reader.call(str(text["warp"]))
-        else:
-            reader.lanes(str(text["lanes"]))
-    else:
-        reader.lanes(str(text))
-    reader.check_rest(ignored)
-    return reader.out
+    reader = Reader(op, LANES, op.path, row.line_of("meaning") or op.line)
+    return reader.read(row["meaning"])

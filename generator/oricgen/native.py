@@ -1,9 +1,9 @@
 """Compiles the cffi module ``oric_tables._native`` from hand-written and generated C.
 
-Sources are ``runtime/oric/native/*.c`` and ``build/c/*.c``; the declarations that Python sees are the headers
-``runtime/oric/native/*.h`` and ``build/c/*.h`` whose first line is ``/* cdef */``: such a header holds plain
-declarations only (structs, enums, prototypes, integer ``#define``), so that cffi and the C compiler read the
-same text. Objects are cached by the hash of everything that goes into them.
+Sources are ``runtime/oric/native/FLOOR/*.c`` and ``build/c/FLOOR/*.c``; an include names floor and file, and goes down only
+(``native-floors`` in pyproject.toml). The declarations that Python sees are the headers whose first line is ``/* cdef */``:
+such a header holds plain declarations only (structs, enums, prototypes, integer ``#define``), so that cffi and the C compiler
+read the same text. Objects are cached by the hash of everything that goes into them.
 """
 
 from __future__ import annotations
@@ -12,35 +12,60 @@ import hashlib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sysconfig
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from cffi import FFI
 
+from .errors import UsageError
+
+FOLDERS = ("runtime/oric/native", "build/c")
 MODULE = "oric_tables._native"
+_GLUE = "_native.c"
 CFLAGS = ["-std=c11", "-O2", "-g1", "-fPIC", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined"]
 
 
-def headers(root: Path) -> list[Path]:
+def files(root: Path) -> dict[str, Path]:
+    """The C files by the name that an include has for them, ``floor/file``.
+
+    Raises:
+        ValueError: a hand-written and a generated file have the same name.
+    """
+    found: dict[str, Path] = {}
+    for base in (root / folder for folder in FOLDERS):
+        for path in sorted(base.rglob("*.[ch]")):
+            name = path.relative_to(base).as_posix()
+            if name in found:
+                raise ValueError(f"{name} is both hand-written and generated")
+            found[name] = path
+    return found
+
+
+def includes(path: Path) -> list[str]:
+    """The names that a file includes between quotes."""
+    return re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def headers(found: Mapping[str, Path]) -> list[str]:
     """The headers that cffi reads too: in order of name, but each after those that it includes."""
-    found = sorted((root / "runtime/oric/native").glob("*.h")) + sorted((root / "build/c").glob("*.h"))
-    texts = {h: text for h in found if (text := h.read_text(encoding="utf-8")).startswith("/* cdef */")}
-    by_name = {h.name: h for h in texts}
-    ordered: dict[Path, None] = {}
+    ours = [name for name, path in found.items() if name.endswith(".h") and path.read_text("utf-8").startswith("/* cdef */")]
+    ordered: dict[str, None] = {}
 
-    def visit(header: Path, chain: tuple[Path, ...]) -> None:
-        if header in chain:
-            raise ValueError(f"{header.name} includes itself through {', '.join(h.name for h in chain)}")
-        for name in re.findall(r'^#include "(.+)"$', texts[header], re.MULTILINE):
-            if name in by_name:
-                visit(by_name[name], (*chain, header))
-        ordered[header] = None
+    def visit(name: str, chain: tuple[str, ...]) -> None:
+        if name in chain:
+            raise ValueError(f"{name} includes itself through {', '.join(chain)}")
+        for other in includes(found[name]):
+            if other in ours:
+                visit(other, (*chain, name))
+        ordered[name] = None
 
-    for header in texts:
-        visit(header, ())
+    for name in ours:
+        visit(name, ())
     return list(ordered)
 
 
@@ -61,20 +86,22 @@ def build_native(root: Path, sanitize: bool = False) -> Path:
     Raises:
         subprocess.CalledProcessError: the C compiler refused a file (its messages are on standard error).
     """
-    cdefs = headers(root)
+    found = files(root)
+    cdefs = headers(found)
     ffi = FFI()
-    ffi.cdef("\n".join(_cdef_text(h) for h in cdefs))
-    preamble = "\n".join(f'#include "{h.name}"' for h in cdefs)
-    ffi.set_source(MODULE, preamble)
+    ffi.cdef("\n".join(_cdef_text(found[name]) for name in cdefs))
+    ffi.set_source(MODULE, "\n".join(f'#include "{name}"' for name in cdefs))
     work = root / "build" / ("obj-sanitize" if sanitize else "obj")
     work.mkdir(parents=True, exist_ok=True)
-    glue = work / "_native.c"
-    ffi.emit_c_code(str(glue))
-    sources = sorted((root / "runtime/oric/native").glob("*.c")) + sorted((root / "build/c").glob("*.c")) + [glue]
+    found[_GLUE] = work / _GLUE
+    ffi.emit_c_code(str(found[_GLUE]))
     flags = [*CFLAGS, *(SANITIZE if sanitize else [])]
-    included = inclusions([*(root / "runtime/oric/native").glob("*.[hi]*"), *(root / "build/c").glob("*.[hi]*"), *sources])
+    included = inclusions(found)
+    sources = [name for name, path in found.items() if path.suffix == ".c"]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        objects = list(pool.map(lambda s: _compile(root, s, work, flags, included[s]), sources))
+        objects = list(pool.map(lambda name: _compile(root, found, name, work, flags, included[name]), sources))
+    for old in {*work.glob("*.o")} - {*objects}:
+        old.unlink(missing_ok=True)
     target_dir = root / "build" / ("sanitize/oric_tables" if sanitize else "oric_tables")
     target_dir.mkdir(parents=True, exist_ok=True)
     target = target_dir / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
@@ -83,15 +110,23 @@ def build_native(root: Path, sanitize: bool = False) -> Path:
     if target.exists() and stamp.exists() and stamp.read_text() == state:
         return target
     part = target.with_suffix(f".part{os.getpid()}")
-    link = [*_cc(), "-shared", *(SANITIZE if sanitize else []), "-o", str(part), *map(str, objects), "-lm", "-lpthread"]
+    link = [*c_compiler(), "-shared", *(SANITIZE if sanitize else []), "-o", str(part), *map(str, objects), "-lm", "-lpthread"]
     subprocess.run(link, check=True)
     part.replace(target)
     stamp.write_text(state)
     return target
 
 
-def _cc() -> list[str]:
-    return shlex.split(os.environ.get("CC", "cc"))
+def c_compiler() -> list[str]:
+    """The command of the C compiler: ``$CC``, or ``cc``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    command = shlex.split(os.environ.get("CC", "cc"))
+    if shutil.which(command[0]) is None:
+        raise UsageError(f"there is no C compiler: '{command[0]}' is not on the path (install one, or name it in CC)")
+    return command
 
 
 def _digest(paths: list[Path], extra: list[str]) -> str:
@@ -102,30 +137,28 @@ def _digest(paths: list[Path], extra: list[str]) -> str:
     return hasher.hexdigest()
 
 
-def inclusions(files: list[Path]) -> dict[Path, list[Path]]:
-    """Each file with all that it includes, directly or not, of the files given."""
-    by_name = {path.name: path for path in files}
-    direct = {path: re.findall(r'^#include "(.+)"', path.read_text(encoding="utf-8"), re.MULTILINE) for path in files}
-    out: dict[Path, list[Path]] = {}
-    for path in files:
-        found = {path}
-        todo = [path]
+def inclusions(found: Mapping[str, Path]) -> dict[str, list[str]]:
+    """Each file with all that it includes, directly or not, of the files given (by name)."""
+    direct = {name: [other for other in includes(path) if other in found] for name, path in found.items()}
+    out: dict[str, list[str]] = {}
+    for name in found:
+        reached = {name}
+        todo = [name]
         while todo:
-            new = {by_name[name] for name in direct[todo.pop()] if name in by_name} - found
-            found |= new
+            new = set(direct[todo.pop()]) - reached
+            reached |= new
             todo += new
-        out[path] = sorted(found)
+        out[name] = sorted(reached)
     return out
 
 
-def _compile(root: Path, source: Path, work: Path, flags: list[str], included: list[Path]) -> Path:
+def _compile(root: Path, found: Mapping[str, Path], name: str, work: Path, flags: list[str], included: list[str]) -> Path:
     """Compile a source, unless there is an object of the same text, headers and flags."""
-    obj = work / f"{source.stem}-{_digest(included, flags)[:16]}.o"
+    stem = name.removesuffix(".c").replace("/", ".")
+    obj = work / f"{stem}-{_digest([found[other] for other in included], flags)[:16]}.o"
     if obj.exists():
         return obj
-    for old in work.glob(f"{source.stem}-????????????????.o"):
-        old.unlink(missing_ok=True)
-    include = [f"-I{root}/runtime/oric/native", f"-I{root}/build/c", f"-I{sysconfig.get_paths()['include']}"]
-    extra = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"] if source.stem == "_native" else []
-    subprocess.run([*_cc(), *flags, *extra, *include, "-c", str(source), "-o", str(obj)], check=True)
+    include = [*(f"-I{root}/{folder}" for folder in FOLDERS), f"-I{sysconfig.get_paths()['include']}"]
+    extra = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"] if name == _GLUE else []
+    subprocess.run([*c_compiler(), *flags, *extra, *include, "-c", str(found[name]), "-o", str(obj)], check=True)
     return obj

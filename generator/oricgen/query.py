@@ -221,4 +221,5 @@ def _yaml(rows: list[Row], names: list[str]) -> str:
         if KEY not in row.values:
             del values[KEY]
         data[row.key] = json.loads(json.dumps(values, default=str))  # tuples become lists
-    return yaml.safe_dump(data, sort_keys=False, width=130, allow_unicode=True, default_flow_style=None) if data else ""
+    options: dict[str, Any] = {"sort_keys": False, "width": 130, "allow_unicode": True, "default_flow_style": None}
+    return str(yaml.dump(data, Dumper=yaml.CSafeDumper, **options)) if data else ""

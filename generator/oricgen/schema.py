@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
-import jsonschema
-
+from . import accept
 from .errors import SpecError
 from .strictyaml import Map, Seq
 
@@ -44,8 +43,13 @@ Found = tuple[list[str | int], str]  # where, what
 
 
 @cache
-def _validator(schema_path: Path) -> Any:
-    return jsonschema.Draft202012Validator(json.loads(schema_path.read_text(encoding="utf-8")))
+def _document(schema_path: Path) -> Any:
+    return json.loads(schema_path.read_text(encoding="utf-8"))
+
+
+@cache
+def _accepts(schema_path: Path) -> accept.Check:
+    return accept.compiled(_document(schema_path))
 
 
 def validate(data: Map, path: PurePath, schema_path: Path) -> None:
@@ -54,9 +58,13 @@ def validate(data: Map, path: PurePath, schema_path: Path) -> None:
     Raises:
         SpecError: the first violation in file order; the others (the first ten in all) are its ``others``.
     """
+    if _accepts(schema_path)(data):
+        return
+    import jsonschema  # takes longer than reading all files; sound ones do not need it
+
     found = {
         (_line_of(data, where), f"{_place(data, where)}{what}")
-        for error in _validator(schema_path).iter_errors(data)
+        for error in jsonschema.Draft202012Validator(_document(schema_path)).iter_errors(data)
         for where, what in _describe(error, list(error.absolute_path))
     }
     if found:

@@ -30,6 +30,7 @@ class Spec:
     overlay: Mapping[str, str] = field(default_factory=dict)
     schemas: dict[str, str] = field(default_factory=dict)  # of the files that were read
     _cache: dict[str, Map] = field(default_factory=dict)
+    _before: dict[str, Map] = field(default_factory=dict)  # of files that were edited: as they were
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
     _parts: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
@@ -49,7 +50,7 @@ class Spec:
             data = strictyaml.loads(self._text(name), path)
             stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
             schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
-            self._cache[name] = data
+            self._cache[name] = strictyaml.kept(data, self._before.get(name))
             self.schemas[name] = stem
         return self._cache[name]
 
@@ -105,14 +106,18 @@ class Spec:
             reader |= names
 
     def edited(self, texts: Mapping[str, str]) -> Spec:
-        """The same specification with other texts for some files; what does not depend on them is not read again."""
+        """The same specification with other texts for some files; what does not depend on them is not read again.
+
+        In the files themselves, rows that are as they were stay the same objects, so that :meth:`part` knows them.
+        """
         folders = {f"{PurePosixPath(n).parent}/" for n in texts if n not in self.overlay and not (self.root / n).exists()}
         touched = {*texts, *folders}
-        return Spec(
+        return type(self)(
             self.root,
             {**self.overlay, **texts},
             dict(self.schemas),
             {name: data for name, data in self._cache.items() if name not in touched},
+            {**self._before, **{name: data for name, data in self._cache.items() if name in touched}},
             {name: model for name, model in self._models.items() if not model[1] & touched},
-            self._parts,
+            dict(self._parts),  # its own: what is made for an edit goes with it
         )

@@ -8,6 +8,8 @@ remember the line of every entry, so that later checks can name it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -21,6 +23,8 @@ _BIN = re.compile(r"0b[01_]+\Z")
 _FLOAT = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]+)?\Z")
 _OCTAL = re.compile(r"[-+]?0[0-9]+\Z")
 _SEXAGESIMAL = re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+\Z")
+_NO_TAG = (None, "!")
+_COLLECTIONS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _YES_NO = frozenset({"yes", "no", "on", "off", "y", "n"})
 
 
@@ -68,76 +72,119 @@ def loads(text: str, path: PurePath | str = "<string>") -> Map:
         SpecError: the text is no YAML, or breaks one of the rules above.
     """
     try:
-        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-            _refuse_indirection(event, path)
-        node = yaml.compose(text, Loader=yaml.CSafeLoader)
+        return _Reader(text, path).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise SpecError(path, 0, f"not valid YAML: {error}") from error
-    if node is None:
-        raise SpecError(path, 1, "the file is empty")
-    value = _construct(node, path)
-    if not isinstance(value, Map):
-        raise SpecError(path, 1, "the top level must be a mapping")
-    return value
 
 
-def _refuse_indirection(event: Any, path: PurePath | str) -> None:
-    line = event.start_mark.line + 1
-    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-        raise SpecError(path, line, "anchors and aliases are not allowed in the specification")
-    tag = getattr(event, "tag", None)
-    if tag not in (None, "!"):
-        raise SpecError(path, line, f"the tag '{tag}' is not allowed in the specification")
+class _Reader:
+    """Makes values from the parser's events as they come: no tree of nodes in between."""
+
+    def __init__(self, text: str, path: PurePath | str) -> None:
+        self._path = path
+        self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
+
+    def document(self) -> Map:
+        """The one document of the text."""
+        self._next()  # the stream's start
+        if type(self._next()) is yaml.StreamEndEvent:
+            raise SpecError(self._path, 1, "the file is empty")
+        value = self._value(self._next())
+        self._next()  # the document's end
+        behind = self._next()
+        if type(behind) is not yaml.StreamEndEvent:
+            raise SpecError(self._path, _line(behind), "a second document begins: a file has one")
+        if not isinstance(value, Map):
+            raise SpecError(self._path, 1, "the top level must be a mapping")
+        return value
+
+    def _value(self, event: Any) -> Any:
+        """What the event begins, up to its end."""
+        kind = type(event)
+        if kind is yaml.AliasEvent or event.anchor:
+            raise SpecError(self._path, _line(event), "anchors and aliases are not allowed in the specification")
+        if event.tag not in _NO_TAG:
+            raise SpecError(self._path, _line(event), f"the tag '{event.tag}' is not allowed in the specification")
+        if kind is yaml.ScalarEvent:
+            return event.value if event.style else self._plain(event)  # quoted and block scalars have a style
+        return self._map(_line(event)) if kind is yaml.MappingStartEvent else self._seq(_line(event))
+
+    def _seq(self, line: int) -> Seq:
+        out = Seq()
+        out.line, out.lines = line, []
+        while type(event := self._next()) is not yaml.SequenceEndEvent:
+            out.lines.append(_line(event))
+            out.append(self._value(event))
+        return out
+
+    def _map(self, line: int) -> Map:
+        out = Map()
+        out.line, out.lines = line, {}
+        while type(event := self._next()) is not yaml.MappingEndEvent:
+            line = _line(event)
+            if type(event) in _COLLECTIONS:
+                raise SpecError(self._path, line, "a key must be a plain word")
+            self._value(event)  # refuses what is ambiguous
+            key: str = event.value
+            if key in out:
+                raise SpecError(self._path, line, f"duplicate key '{key}' (first on line {out.lines[key]})")
+            out.lines[key] = line
+            out[key] = self._value(self._next())
+        return out
+
+    def _plain(self, event: Any) -> Any:
+        try:
+            return plain(event.value)
+        except ValueError as error:
+            raise SpecError(self._path, _line(event), str(error)) from error
 
 
-def _construct(node: Any, path: PurePath | str) -> Any:
-    if isinstance(node, yaml.MappingNode):
-        return _construct_map(node, path)
-    if isinstance(node, yaml.SequenceNode):
-        seq = Seq(_construct(item, path) for item in node.value)
-        seq.line = node.start_mark.line + 1
-        seq.lines = [item.start_mark.line + 1 for item in node.value]
-        return seq
-    return _scalar(node, path)
+def kept(new: Any, old: Any) -> Any:
+    """``new`` with the parts that ``old`` has just so, lines included, in place of its own: what an edit leaves stays itself."""
+    if type(new) is not type(old):
+        return new
+    if isinstance(new, Map):
+        same = new.line == old.line and new.lines == old.lines and list(new) == list(old)
+        for key in new.keys() & old.keys():
+            new[key] = kept(new[key], old[key])
+            same = same and new[key] is old[key]
+        return old if same else new
+    if isinstance(new, Seq):
+        same = new.line == old.line and new.lines == old.lines
+        for at, (one, two) in enumerate(zip(new, old, strict=False)):
+            new[at] = kept(one, two)
+            same = same and new[at] is two
+        return old if same else new
+    return old if new == old else new
 
 
-def _construct_map(node: Any, path: PurePath | str) -> Map:
-    out = Map()
-    out.line = node.start_mark.line + 1
-    out.lines = {}
-    for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        if not isinstance(key_node, yaml.ScalarNode):
-            raise SpecError(path, line, "a key must be a plain word")
-        key = _scalar(key_node, path)
-        key = key_node.value if not isinstance(key, str) else key
-        if key in out:
-            raise SpecError(path, line, f"duplicate key '{key}' (first on line {out.lines[key]})")
-        out.lines[key] = line
-        out[key] = _construct(value_node, path)
-    return out
+def _line(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1
 
 
-def _scalar(node: Any, path: PurePath | str) -> Any:
-    text: str = node.value
-    if node.style:  # quoted or block scalar; plain ones have '' (libyaml) or None
-        return text
-    line = node.start_mark.line + 1
+@cache
+def plain(text: str) -> Any:
+    """What an unquoted scalar stands for.
+
+    Raises:
+        ValueError: it is ambiguous.
+    """
     if text.lower() in _YES_NO:
-        raise SpecError(path, line, f"'{text}' is ambiguous: write true or false, or quote it")
+        raise ValueError(f"'{text}' is ambiguous: write true or false, or quote it")
     if _OCTAL.match(text):
-        raise SpecError(path, line, f"'{text}' looks octal: write decimal or 0x, or quote it")
+        raise ValueError(f"'{text}' looks octal: write decimal or 0x, or quote it")
     if _SEXAGESIMAL.match(text):
-        raise SpecError(path, line, f"'{text}' looks like base 60: quote it")
+        raise ValueError(f"'{text}' looks like base 60: quote it")
     if text in ("", "null", "~"):
         return None
     if text in ("true", "false"):
         return text == "true"
     if text.lower() in ("true", "false", "null"):
-        raise SpecError(path, line, f"write '{text.lower()}' in lower case, or quote it")
+        raise ValueError(f"write '{text.lower()}' in lower case, or quote it")
     if _INT.match(text) or _HEX.match(text) or _BIN.match(text):
         return int(text.replace("_", ""), 0)
     if _FLOAT.match(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ class Document:
         Raises:
             SpecError: there is no such entry.
         """
-        node: Any = yaml.compose(self.text(), Loader=yaml.CSafeLoader)
+        node = _tree(self.text())
         first = last = 0
         for key in keys:
             pairs = node.value if isinstance(node, yaml.MappingNode) else []
@@ -59,3 +60,9 @@ class Document:
     def replace(self, first: int, last: int, new: list[str]) -> None:
         """Put lines in place of others."""
         self.lines[first : last + 1] = new
+
+
+@lru_cache(maxsize=4)
+def _tree(text: str) -> Any:
+    """The nodes of a file: several entries of it are looked up one after the other."""
+    return yaml.compose(text, Loader=yaml.CSafeLoader)

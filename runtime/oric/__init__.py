@@ -9,11 +9,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .loading import install
 from .support.version import VERSION
 
 if TYPE_CHECKING:
     from . import sass, sim
     from .api import CompileError, Cubin, KernelInfo, compile
+
+install()
 
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "sass", "sim"]
 __version__ = VERSION
@@ -24,7 +27,8 @@ _MODULES = frozenset({"sim", "sass", "ptx"})
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return getattr(import_module(_LAZY[name], __name__), name)
+        found = globals()[name] = getattr(import_module(_LAZY[name], __name__), name)
+        return found
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'oric' has no attribute '{name}'")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from pathlib import Path
 
 import oric
@@ -117,10 +118,18 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(ATOMICS)
     good = str(path)
     said = [
-        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors\n"),
+        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors, --image\n"),
         (refused(capsys, "--descriptors"), "oric: error: exactly one input file is expected, 0 given\n"),
         (refused(capsys, "--descriptors", good, good), "oric: error: exactly one input file is expected, 2 given\n"),
-        (refused(capsys, "--descriptors", good, "-o", "x"), "oric: error: option '--output-file' means nothing to 'oric dump'\n"),
+        (
+            refused(capsys, "--descriptors", good, "-o", "x"),
+            "oric: error: option '--output-file' means nothing to 'oric dump --descriptors'\n",
+        ),
+        (refused(capsys, "--image", good, "--function"), "oric: error: '--function' needs the name of a function\n"),
+        (
+            refused(capsys, "--image", good, "--function", "x", "-arch", "sm_90"),
+            "oric: error: there is no function 'x' (there is k)\n",
+        ),
         (refused(capsys, "--descriptors", good, "--bogus"), "oric: error: Unknown option '-bogus'\n"),
     ]
     for printed, expected in said:
@@ -130,6 +139,35 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "could not be opened" in missing
     path.write_text(ATOMICS.replace("setp.eq", "setpp.eq"))
     assert f"{good}:20:5: error: unknown instruction 'setpp'" in refused(capsys, "--descriptors", good, "-arch", "sm_90")
+
+
+TWO = ATOMICS + ATOMICS[ATOMICS.index(".visible") :].replace("entry k", "entry two")
+
+
+def test_an_image_is_shown_struct_by_struct(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(ATOMICS)
+    lines = dump(capsys, "--image", str(path), "-arch", "sm_90")
+    found = [line for line in lines if line.startswith("instruction ")]
+    assert re.search(r"^instruction 0 at 0x60: \+8 next=1 \+16 id=", found[0])
+    assert any(re.search(r"\+84 operands=0x1[0-9a-f]+,.* // (@\S+ )?STG", line) for line in found)
+    assert sum(line.startswith("block ") for line in lines) >= 1
+    assert any(re.match(r"register \d+ at 0x[0-9a-f]+: \+8 id=\d+ .*\+68 physical_reg=\d+", line) for line in lines)
+    size = int(re.fullmatch(r"// k for sm_90: (\d+) bytes", lines[0]).group(1))
+    assert f"+4 size={size:#x} " in lines[1]
+
+
+def test_an_image_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "k.ptx", tmp_path / "k.image"
+    path.write_text(TWO)
+    said = refused(capsys, "--image", str(path), "-arch", "sm_90", "-o", str(out))
+    assert said == "oric: error: '-o' takes the image of one function: --function with one of k, two\n"
+    assert dump(capsys, "--image", "--function", "two", str(path), "-arch", "sm_90", "-o", str(out)) == []
+    data = out.read_bytes()
+    magic, size, count = struct.unpack_from("<III", data)
+    assert (magic, size) == (0x4F524949, len(data)) and count > 10 and data.rstrip(b"\0").endswith(b"two")
+    assert dump(capsys, "--image", "--function", "two", str(path), "-arch", "sm_90")[0] == f"// two for sm_90: {size} bytes"
+    assert "could not be" in refused(capsys, "--image", "--function", "k", str(path), "-arch", "sm_90", "-o", "/nowhere/x")
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

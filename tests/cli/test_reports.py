@@ -24,6 +24,7 @@ def sections(path: Path) -> set[str]:
     return {name.decode() for name in re.findall(rb"\0(\.text\.\w+)(?=\0)", path.read_bytes())}
 
 
+@pytest.mark.row("R2-69")
 def test_two_timers_sum_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["a.ptx", "-arch", "sm_90", "--stats"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -36,18 +37,20 @@ def test_two_timers_sum_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None
         assert float(percent) == pytest.approx(100 * float(took) / whole, abs=0.1)
 
 
+@pytest.mark.row("R2-69")
 def test_construction_ends_before_the_first_phase(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the parser and the operands of the last instruction spend is DAGgen; phases, encoding and the file are OCG."""
+    """The parser, the instructions and the calls that are replaced last are DAGgen; phases, encoding and the file are OCG."""
     import time
 
     from oric.cubin import write
     from oric.driver import front, pipeline
-    from oric.lower import OriBuilder
     from oric.phases.manager import PhaseManager
+    from oric.support.diagnostics import Source
 
     slow = {  # what is made slow, by where it counts: 0 is DAGgen, 1 is OCG
         "parse": (0, front, "parse_module", front.parse_module),
-        "operands": (0, OriBuilder, "address", OriBuilder.address),
+        "instructions": (0, Source, "line_of", Source.line_of),
+        "calls": (0, front, "Inliner", front.Inliner),
         "phases": (1, PhaseManager, "run", PhaseManager.run),
         "encoding": (1, pipeline, "encode_function", pipeline.encode_function),
         "file": (1, pipeline.cubin_writer, "write", write),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from oric.ir.attributes import Param
-from oric.ir.code import CodeObject
 from oric.ir.encoded import FULL_MASK, EncodedFunction
+from oric.ir.function import Function
 from oric.ir.module import Module, Relocation, Symbol
-from oric.support.elf import Cubin, Function, Record, target_of
+from oric.support import elf
+from oric.support.elf import Cubin, Record, target_of
 
 _BINDINGS = {0: "local", 1: "global", 2: "weak"}
 
@@ -64,21 +65,21 @@ def _symbols(cubin: Cubin, module: Module, aligns: dict[str, int]) -> dict[int, 
     return ids
 
 
-def _words(function: Function, name: str) -> tuple[int, ...]:
+def _words(function: elf.Function, name: str) -> tuple[int, ...]:
     return next((r.words() for r in function.records if r.name == name), ())
 
 
-def _triple(function: Function, name: str) -> tuple[int, int, int] | None:
+def _triple(function: elf.Function, name: str) -> tuple[int, int, int] | None:
     words = _words(function, name)
     return (words[0], words[1], words[2]) if words else None
 
 
-def _record(function: Function, name: str) -> Record | None:
+def _record(function: elf.Function, name: str) -> Record | None:
     return next((r for r in function.records if r.name == name), None)
 
 
-def _code(cubin: Cubin, function: Function, shared_base: int, limits: dict[str, str]) -> CodeObject:
-    code = CodeObject(function.name, cubin.target)
+def _code(cubin: Cubin, function: elf.Function, shared_base: int, limits: dict[str, str]) -> Function:
+    code = Function(function.name, cubin.target)
     a = code.attributes
     for p in function.params:
         a.params.append(Param(p.ordinal, f"p{p.ordinal}", p.offset, p.size, min(p.size & -p.size, 16), p.space, p.pointee_align))
@@ -99,7 +100,7 @@ def _code(cubin: Cubin, function: Function, shared_base: int, limits: dict[str, 
     return code
 
 
-def _encoded(function: Function) -> EncodedFunction:
+def _encoded(function: elf.Function) -> EncodedFunction:
     out = EncodedFunction(function.name, function.text, function.registers, list(function.exits))
     offsets = _words(function, "COOP_GROUP_INSTR_OFFSETS")
     masks = _words(function, "COOP_GROUP_MASK_REGIDS")

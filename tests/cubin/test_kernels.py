@@ -43,6 +43,7 @@ def facts(cubin: Cubin) -> list[str]:
     return out + sorted(slots)
 
 
+@pytest.mark.row("R3-09", "R3-51")
 @pytest.mark.parametrize("target", cases.TARGETS)
 @pytest.mark.parametrize("file", cases.files())
 def test_facts_are_those_of_ptxas(file: str, target: str) -> None:
@@ -54,6 +55,7 @@ def test_facts_are_those_of_ptxas(file: str, target: str) -> None:
 STRUCTURE = Path(__file__).parents[1] / "data" / "cubin" / "structure"
 
 
+@pytest.mark.row("R3-09")
 @pytest.mark.parametrize("path", sorted(STRUCTURE.glob("*.cubin")), ids=lambda p: p.name)
 def test_facts_of_small_modules(path: Path) -> None:
     name, target = path.name.split(".")[:2]

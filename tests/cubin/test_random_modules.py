@@ -6,8 +6,8 @@ import random
 
 import pytest
 from oric.cubin import write
-from oric.ir.code import CodeObject
 from oric.ir.encoded import FULL_MASK, EncodedFunction
+from oric.ir.function import Function
 from oric.ir.module import Module, Param, Relocation, Symbol
 from oric.support.elf import Cubin, read
 from oric_tables.targets import TARGETS
@@ -31,7 +31,7 @@ def random_module(rng: random.Random, target: str) -> tuple[Module, list[Encoded
             module.address_slot(symbol)
     encoded = []
     for number in range(rng.randrange(5)):
-        code = CodeObject(f"k{number}", target)
+        code = Function(f"k{number}", target)
         facts = code.attributes
         for ordinal in range(rng.randrange(6)):
             size = rng.choice([1, 2, 4, 8, 24])

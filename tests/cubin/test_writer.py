@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from oric.cubin import write
 from oric.cubin.records import FACTS
-from oric.ir.code import CodeObject
 from oric.ir.encoded import EncodedFunction
+from oric.ir.function import Function
 from oric.ir.module import Module, Param, Relocation, Symbol
 from oric.support.elf import read, target_of
 from oric_tables.cubin_layout import LAYOUTS
@@ -26,6 +26,7 @@ def source_of(path: Path) -> str:
     return (STRUCTURE / f"{path.name.split('.')[0]}.ptx").read_text()
 
 
+@pytest.mark.row("R3-51", "R3-09")
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 def test_structure_is_that_of_ptxas(path: Path) -> None:
     original = read(path.read_bytes())
@@ -48,7 +49,7 @@ def test_every_fact_of_the_tables_is_known() -> None:
 def small_module(target: str = "sm_90") -> tuple[Module, list[EncodedFunction]]:
     module = Module(target)
     for name in ("first", "second"):
-        code = CodeObject(name, target)
+        code = Function(name, target)
         code.attributes.params.append(Param(0, "p", 0, 8, 8))
         code.attributes.params.append(Param(1, "n", 8, 4, 4))
         code.attributes.param_size = 12

@@ -64,6 +64,7 @@ def test_shared_variables_of_a_body_count_without_a_use() -> None:
     assert "Entry function 'k' uses too much shared data" in refused(text.format(49152))
 
 
+@pytest.mark.row("R4-40")
 @pytest.mark.parametrize(
     ("directives", "warnings"),
     [

@@ -36,6 +36,7 @@ def live_values(count: int) -> str:
     return kernel("\n".join(lines))
 
 
+@pytest.mark.row("R1-27")
 @pytest.mark.parametrize("target", TARGETS)
 def test_250_values_live_at_once(target: str) -> None:
     values = np.arange(7, 257, dtype=np.uint32)
@@ -55,6 +56,7 @@ def test_running_out_of_registers_is_an_error_that_says_so() -> None:
     assert "k" in str(caught.value)
 
 
+@pytest.mark.row("R4-03")
 @pytest.mark.parametrize("count", [7, 8, 12, 31])
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", TARGETS)
@@ -89,6 +91,7 @@ def nested(depth: int) -> str:
     return kernel("\n".join(lines))
 
 
+@pytest.mark.row("R4-04")
 @pytest.mark.parametrize("depth", [1, 8, 16, 17, 24])
 @pytest.mark.parametrize("level", [0, 3])
 def test_nested_divergent_regions(depth: int, level: int) -> None:
@@ -100,6 +103,7 @@ def test_nested_divergent_regions(depth: int, level: int) -> None:
         assert out[thread] == taken + 1000 * passed, thread
 
 
+@pytest.mark.row("R2-13")
 @pytest.mark.parametrize("offset", [0, 4, 0x7FFFFC, 0x800000, 0x12345678, -4, -0x800000, -0x800004])
 def test_address_offsets_of_any_size(offset: int) -> None:
     body = f""".reg .b64 %rd<4>; .reg .b32 %r<3>;
@@ -109,6 +113,7 @@ def test_address_offsets_of_any_size(offset: int) -> None:
         assert run(kernel(body), "sm_90", 1, 1, level)[0] == 5
 
 
+@pytest.mark.row("R2-70")
 def test_a_guard_survives_all_phases() -> None:
     body = f""".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<4>; {OWN_WORD}
     setp.lt.u32 %p, %r1, 5; @!%p st.global.u32 [%rd2], %r1; @!%p exit; st.global.u32 [%rd2], 77; ret;"""
@@ -117,6 +122,7 @@ def test_a_guard_survives_all_phases() -> None:
         assert out.tolist() == [77] * 5 + list(range(5, 32))
 
 
+@pytest.mark.row("R3-03")
 def test_300_kernels_in_a_module() -> None:
     one = """.visible .entry k{i}(.param .u64 out) {{ .reg .b64 %rd<3>; .reg .b32 %r; ld.param.u64 %rd1, [out];
     cvta.to.global.u64 %rd2, %rd1; mov.u32 %r, {i}; st.global.u32 [%rd2], %r; ret; }}\n"""
@@ -129,6 +135,7 @@ def test_300_kernels_in_a_module() -> None:
         assert out[0] == i
 
 
+@pytest.mark.row("R3-20")
 def test_a_name_of_5000_characters() -> None:
     name = "k" + "x" * 4999
     body = ".reg .b64 %rd<3>; ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1; st.global.u32 [%rd2], 3; ret;"

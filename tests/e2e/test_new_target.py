@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests import copies
 from tests.e2e.commands import ROOT, environment
 from tests.e2e.new_targets import KERNELS
 
+pytestmark = pytest.mark.long
 MOST_LINES = 30
 # An invented Hopper: less static shared memory, and a backend that does not number values.
 SM_99 = """\
@@ -59,7 +61,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def oricgen(root: Path, *words: str, status: int = 0) -> str:
     """Run the generator on a project; what it prints."""
     command = [sys.executable, "-m", "oricgen", "--root", str(root), *words]
-    done = subprocess.run(command, env=environment(), check=False, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment(**copies.quick(root)), check=False, capture_output=True, text=True)
     assert done.returncode == status, done.stderr
     return done.stdout
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 from oric.support.elf import read
-from oricgen.spec import Spec
 from oricgen.tables import targets
 from oricgen.tables.targets import Target
 
-TABLE = targets.load(Spec(Path(__file__).resolve().parents[2] / "spec"))
+from tests import specification
+
+TABLE = targets.load(specification.spec())
 NAMES = [t.name for t in TABLE.by_name.values() if t.ptxas]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oric.encode import descriptor as made
 from oric.encode.descriptor import DescriptorError, DescriptorWords, UnknownPlaceError, Value, build_encoding_descriptor
 from oric.ir import operand as opd
-from oric.ir.code import R2, R4, UP, UR, B, Instruction, P, R
+from oric.ir.function import R2, R4, UP, UR, B, P, R, signed64
 from oric_tables import descriptor as tables
 from oric_tables import ops
 
@@ -27,10 +27,8 @@ class Registers(Code):
     def at(self, number: int, kind: int = R, size: int = 1) -> int:
         """An operand: a register with a number."""
         index = self.reg(kind, size)
-        found = self.code.regs[index]
-        assert found is not None
-        found.physical_reg = number
-        return opd.reg(index, 0, {1: 0, 2: 1, 4: 2}[size])
+        self.f.physical[index] = number
+        return int(opd.reg(index, 0, size))
 
 
 def none() -> int:
@@ -40,6 +38,7 @@ def none() -> int:
 # -- words and packers -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("R4-56")
 @given(st.dictionaries(st.sampled_from(PLACED), st.integers(0, 15)))
 def test_class_fields_round_trip(values: dict[int, int]) -> None:
     """Each field reads back what was written, whatever the others hold; nothing else is set."""
@@ -59,6 +58,7 @@ def test_class_fields_round_trip(values: dict[int, int]) -> None:
     assert [out.words[w] & masks[w] for w in range(tables.WORDS)] == [masks[w] for w in range(tables.WORDS)]
 
 
+@pytest.mark.row("R4-56")
 def test_documented_masks() -> None:
     """Field 113: bits 7 to 10, mask 0xFFFFF87F; field 91: bit 16, mask 0xFFFEFFFF (Registers, examples of the packer)."""
     for number, value, mask, bits in ((113, 68, 0xFFFFF87F, 8 << 7), (113, 60, 0xFFFFF87F, 0), (91, 1, 0xFFFEFFFF, 1 << 16)):
@@ -95,6 +95,7 @@ def test_fields_without_bits_are_refused_and_kept_beside_the_words(number: int, 
     assert (out.words, out.placed, out.unplaced) == ([0] * 5, [], [kept])
 
 
+@pytest.mark.row("R4-57")
 def test_operand_fields_are_a_namespace_of_their_own() -> None:
     out = DescriptorWords()
     with pytest.raises(UnknownPlaceError, match=r"operand field 65 \(permute selector\): the place of value 3 is undocumented"):
@@ -107,6 +108,7 @@ def test_operand_fields_are_a_namespace_of_their_own() -> None:
             out.pack_class_field(number, 0)
 
 
+@pytest.mark.row("R4-55")
 def test_parts_of_the_words() -> None:
     out = DescriptorWords()
     for name, value in (("category", 542), ("memory space", 11), ("address type", 3), ("texture scope", 1), ("special", 1)):
@@ -121,6 +123,7 @@ def test_parts_of_the_words() -> None:
 # -- operand words -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("R4-26")
 @given(st.sampled_from(sorted(tables.REGISTER_TAGS)), st.integers(0, 1023))
 def test_register_words_round_trip(tag: int, number: int) -> None:
     word = tables.register_word(tag, number)
@@ -146,6 +149,7 @@ def test_register_words_refuse() -> None:
         tables.register_word(1, 1024)
 
 
+@pytest.mark.row("R4-28")
 @given(st.sampled_from(("pred", "upred")), st.one_of(st.none(), st.integers(0, 255).filter(lambda n: n != 14)), st.booleans())
 def test_predicate_words_round_trip(kind: str, number: int | None, negated: bool) -> None:
     word = tables.predicate_word(kind, number, negated)
@@ -165,6 +169,7 @@ def test_predicate_words_refuse() -> None:
 # -- hardware register numbers -------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("R4-29")
 def test_documented_register_numbers() -> None:
     """Registers, "Register-Class-to-Hardware Encoding"."""
     assert [tables.hardware_register(*pair) for pair in ((0, 1), (1, 1), (2, 1), (0, 0))] == [1, 33, 65, 0]
@@ -176,6 +181,7 @@ def test_documented_register_numbers() -> None:
         tables.write_register_field(0, 256)
 
 
+@pytest.mark.row("R4-30")
 @given(st.integers(0, 255), st.integers(0, 0xFFFFFFFF))
 def test_register_fields_round_trip(number: int, before: int) -> None:
     group, sub = tables.class_of(number)
@@ -193,7 +199,7 @@ def test_register_fields_round_trip(number: int, before: int) -> None:
 def test_a_comparison() -> None:
     c = Registers()
     node = c.op("ISETP", c.at(3, P), c.at(7), c.at(9), opd.PT_OPERAND, opd.NOT_PT_OPERAND, cmp="GE")
-    found = build_encoding_descriptor(c.code, node)
+    found = build_encoding_descriptor(c.f, node)
     assert (found.category, found.words) == (59, (59, 0, 0, 0, 0))
     assert [(o.name, o.register, o.word) for o in found.operands] == [
         ("Pd", "P3", 3 << 5),
@@ -204,45 +210,46 @@ def test_a_comparison() -> None:
     ]
 
 
+@pytest.mark.row("R4-27")
 def test_tags_follow_file_and_width() -> None:
     c = Registers()
-    wide = c.op("LDG", c.at(8, R4, 4), c.at(2, R2, 2), opd.small_imm(0), c.at(4, UR, 2), size="128")
-    words = {o.name: o.word for o in build_encoding_descriptor(c.code, wide).operands}
+    wide = c.op("LDG", c.at(8, R4, 4), c.at(2, R2, 2), opd.imm(0), c.at(4, UR, 2), size="128")
+    words = {o.name: o.word for o in build_encoding_descriptor(c.f, wide).operands}
     assert words == {"Rd": 8 << 5 | 11 << 1 | 1, "Ra": 2 << 5 | 1 << 1 | 1, "desc": 4 << 5 | 3 << 1 | 1}
     sync = c.op("BSYNC", c.at(5, B), opd.PT_OPERAND)
-    assert build_encoding_descriptor(c.code, sync).operands[0].word == 5 << 5 | 7 << 1 | 1
+    assert build_encoding_descriptor(c.f, sync).operands[0].word == 5 << 5 | 7 << 1 | 1
     zero = c.op("IADD3", opd.RZ_OPERAND, opd.RZ_OPERAND, c.at(1), opd.RZ_OPERAND)
-    assert build_encoding_descriptor(c.code, zero).operands[0] == ("Rd", "RZ", 1023 << 5 | 1, None)
+    assert build_encoding_descriptor(c.f, zero).operands[0] == ("Rd", "RZ", 1023 << 5 | 1, None)
 
 
 def test_a_uniform_register_in_a_general_slot_has_its_own_tag() -> None:
     c = Registers()
     node = c.op("IADD3", c.at(1), c.at(2), c.at(6, UR), opd.RZ_OPERAND)
-    assert build_encoding_descriptor(c.code, node).operands[2] == ("Rb", "UR6", 6 << 5 | 2 << 1 | 1, 6)
+    assert build_encoding_descriptor(c.f, node).operands[2] == ("Rb", "UR6", 6 << 5 | 2 << 1 | 1, 6)
 
 
 def test_components_count() -> None:
     c = Registers()
     pair = c.at(8, R2, 2)
     node = c.op("MOV", c.at(1), opd.reg(opd.index_of(pair), 1))
-    assert build_encoding_descriptor(c.code, node).operands[1].register == "R9"
+    assert build_encoding_descriptor(c.f, node).operands[1].register == "R9"
 
 
 def test_fields_of_a_case_without_bits_stay_beside_the_words() -> None:
     c = Registers()
     node = c.op("FSETP", c.at(0, P), c.at(1), c.at(2), opd.PT_OPERAND, opd.PT_OPERAND, cmp="GT", bop="OR")
-    found = build_encoding_descriptor(c.code, node)
+    found = build_encoding_descriptor(c.f, node)
     assert found.category == 517
     ids = tuple(range(288, 300))
     assert [(v.ids, v.name, v.text) for v in found.unplaced] == [(ids, "comparison", "GT"), (ids, "combine", "OR")]
-    mov = build_encoding_descriptor(c.code, c.op("MOV", c.at(1), c.at(2)))
+    mov = build_encoding_descriptor(c.f, c.op("MOV", c.at(1), c.at(2)))
     assert (mov.category, mov.unplaced) == (517, ()), "the same case, but MOV compares nothing"
 
 
 def test_operand_fields_of_a_case() -> None:
     c = Registers()
     node = c.op("PRMT", c.at(1), c.at(2), c.at(3), c.at(4), mode="F4E")
-    found = build_encoding_descriptor(c.code, node)
+    found = build_encoding_descriptor(c.f, node)
     assert (found.category, [(v.namespace, v.ids, v.text) for v in found.unplaced]) == (24, [("operand", (65, 66), "F4E")])
 
 
@@ -250,15 +257,15 @@ def test_operand_fields_of_a_case() -> None:
 def test_the_guard_is_a_field_of_cs2r(guarded: bool, flag: int) -> None:
     c = Registers()
     node = c.op("CS2R_32", c.at(1), opd.special(80), guard=c.at(2, P) if guarded else 0)
-    found = build_encoding_descriptor(c.code, node)
+    found = build_encoding_descriptor(c.f, node)
     assert [(v.ids, v.number) for v in found.unplaced] == [((270,), flag)]
     assert (found.guard.word if found.guard else None) == (2 << 5 if guarded else None)
 
 
 def test_a_category_that_is_one_of_several_is_unknown() -> None:
     c = Registers()
-    node = c.op("LDG", c.at(1), c.at(2, R2, 2), opd.small_imm(0), c.at(4, UR, 2), cache="EF")
-    found = build_encoding_descriptor(c.code, node)
+    node = c.op("LDG", c.at(1), c.at(2, R2, 2), opd.imm(0), c.at(4, UR, 2), cache="EF")
+    found = build_encoding_descriptor(c.f, node)
     assert found.category is None
     assert found.words == (0xFFFF, 3 << 4 | 11, 0, 0, 0)
     assert found.handler == "memory"
@@ -270,26 +277,27 @@ def test_a_category_that_is_one_of_several_is_unknown() -> None:
 
 def test_an_opcode_without_a_case() -> None:
     c = Registers()
-    found = build_encoding_descriptor(c.code, c.op("FADD", c.at(1), c.at(2), c.at(3)))
+    found = build_encoding_descriptor(c.f, c.op("FADD", c.at(1), c.at(2), c.at(3)))
     assert (found.case, found.category, found.words) == (None, None, (0xFFFF, 0, 0, 0, 0))
 
 
 def test_the_uniform_flag_of_a_generic_load() -> None:
     c = Registers()
-    operands = [c.at(1), c.at(2, R2, 2), opd.small_imm(0)]
-    plain = build_encoding_descriptor(c.code, c.op("LD", *operands, none(), opd.PT_OPERAND))
-    uniform = build_encoding_descriptor(c.code, c.op("LD", *operands, none(), opd.PT_OPERAND, c.at(6, UR)))
+    operands = [c.at(1), c.at(2, R2, 2), opd.imm(0)]
+    plain = build_encoding_descriptor(c.f, c.op("LD", *operands, none(), opd.PT_OPERAND))
+    uniform = build_encoding_descriptor(c.f, c.op("LD", *operands, none(), opd.PT_OPERAND, c.at(6, UR)))
     assert (plain.words[1:3], uniform.words[1:3]) == ((1 << 4, 0), (2 << 4, 1 << 16))
 
 
 SIZES = [("U8", 1, 0xF9, 61), ("S16", 1, 0xF9, 61), ("32", 1, 0xF6, 60), ("64", 2, 0xFA, 62), ("128", 4, 0xF8, 63)]
 
 
+@pytest.mark.row("R4-54")
 @pytest.mark.parametrize(("size", "registers", "sub", "width"), SIZES)
 def test_extended_path_by_width(size: str, registers: int, sub: int, width: int) -> None:
     c = Registers()
-    node = c.op("LDS", c.at(4, {1: R, 2: R2, 4: R4}[registers], registers), c.at(0), opd.small_imm(0), size=size)
-    found = build_encoding_descriptor(c.code, node)
+    node = c.op("LDS", c.at(4, {1: R, 2: R2, 4: R4}[registers], registers), c.at(0), opd.imm(0), size=size)
+    found = build_encoding_descriptor(c.f, node)
     assert found.extended is not None
     assert (found.extended.sub_opcode, found.category) == (sub, 441)
     assert found.words == (441, 1 << 4 | 1, (width - 60) << 7, 0, 12)
@@ -303,26 +311,27 @@ def test_gates_of_the_extended_path() -> None:
     data, address = c.at(4), c.at(0)
 
     def category(guard: int, *uniform: int) -> int | None:
-        return build_encoding_descriptor(c.code, c.op("STS", address, opd.small_imm(0), data, *uniform, guard=guard)).category
+        return build_encoding_descriptor(c.f, c.op("STS", address, opd.imm(0), data, *uniform, guard=guard)).category
 
     assert [category(0), category(guard), category(0, c.at(6, UR)), category(guard, c.at(6, UR))] == [441, 442, 443, 442]
 
 
 def test_atomics_take_their_own_sub_opcodes() -> None:
     c = Registers()
-    address, off = c.at(2, R2, 2), opd.small_imm(0)
-    red = build_encoding_descriptor(c.code, c.op("RED", address, off, c.at(4, R2, 2), type="64"))
-    popc = build_encoding_descriptor(c.code, c.op("ATOMS_POPC", c.at(4), c.at(0), off))
+    address, off = c.at(2, R2, 2), opd.imm(0)
+    red = build_encoding_descriptor(c.f, c.op("RED", address, off, c.at(4, R2, 2), type="64"))
+    popc = build_encoding_descriptor(c.f, c.op("ATOMS_POPC", c.at(4), c.at(0), off))
     assert red.extended is not None
     assert popc.extended is not None
     assert (red.extended.sub_opcode, popc.extended.sub_opcode) == (0x10B, 0x106)
     assert red.handler == "memory"
 
 
+@pytest.mark.row("R4-55")
 def test_kill_overrides_the_operand_count() -> None:
     c = Registers()
-    assert build_encoding_descriptor(c.code, c.op("KILL", opd.PT_OPERAND)).words == (0xFFFF, 0, 0, 0, 12)
-    assert build_encoding_descriptor(c.code, c.op("EXIT", opd.PT_OPERAND)).words[4] == 0
+    assert build_encoding_descriptor(c.f, c.op("KILL", opd.PT_OPERAND)).words == (0xFFFF, 0, 0, 0, 12)
+    assert build_encoding_descriptor(c.f, c.op("EXIT", opd.PT_OPERAND)).words[4] == 0
 
 
 @pytest.mark.parametrize(("name", "bit"), [("Texture/surface", 1), ("special", 29)])
@@ -331,14 +340,15 @@ def test_flags_of_cases(monkeypatch: pytest.MonkeyPatch, name: str, bit: int) ->
     case = next(case for case in tables.CASES if case.text == name)
     c = Registers()
     node = c.op("NOP")
-    number = node.op & 0xFFF
+    number = ops.op(c.f.op[node]).word & 0xFFF
     monkeypatch.setitem(tables.OPCODES, number, tables.Opcode("NOP", case, case.handler, -1, 0, None))
-    assert build_encoding_descriptor(c.code, node).words[1:] == (0, 0, 1 << bit, 0)
+    assert build_encoding_descriptor(c.f, node).words[1:] == (0, 0, 1 << bit, 0)
 
 
 FILES = {"gpr": {1: R, 2: R2, 4: R4}, "ugpr": {1: UR, 2: UR}, "pred": {1: P}, "upred": {1: UP}, "breg": {1: B}}
 
 
+@pytest.mark.row("R4-53")
 @pytest.mark.parametrize("op", [op for op in ops.OPS if op is not None], ids=lambda op: op.name)
 @given(st.data())
 @settings(max_examples=20)
@@ -354,15 +364,17 @@ def test_every_operation_has_a_descriptor(op: ops.Op, data: st.DataObject) -> No
         if size not in FILES.get(slot.kind, (size,)):
             return  # a matrix fragment or a pair of descriptors: the documents have no register class that wide
         if slot.kind not in FILES:
-            operands.append(opd.small_imm(1))
+            operands.append(opd.imm(1))
         elif slot.default is not None and data.draw(st.booleans()):
             operands.append(opd.NO_OPERAND)
         else:
             number = data.draw(st.integers(0, 6)) if "pred" in slot.kind else size * data.draw(st.integers(0, 15))
             operands.append(c.at(number, FILES[slot.kind][size], size))
     guard = c.at(1, P if op.guard == "P" else UP) if data.draw(st.booleans()) else 0
-    node = c.code.append(c.block, Instruction(op.word, operands, mods, guard, 1))
-    found = build_encoding_descriptor(c.code, node)
+    node = c.cursor.make(op.number, signed64(mods), guard)
+    for operand in operands:
+        c.cursor.put(operand)
+    found = build_encoding_descriptor(c.f, node)
 
     words = DescriptorWords()
     words.words = list(found.words)
@@ -383,9 +395,9 @@ def test_every_operation_has_a_descriptor(op: ops.Op, data: st.DataObject) -> No
 
 def test_registers_without_a_number_are_refused() -> None:
     c = Code()
-    node = c.op("MOV", opd.reg(c.reg()), opd.small_imm(1))
+    node = c.op("MOV", opd.reg(c.reg()), opd.imm(1))
     with pytest.raises(DescriptorError, match="operand Rd: register 0 has no number"):
-        build_encoding_descriptor(c.code, node)
+        build_encoding_descriptor(c.f, node)
 
 
 def test_no_opcode_is_named_in_the_code() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 
@@ -15,11 +16,15 @@ def all_sites() -> dict[Site, str]:
     """Every ``raise`` of the generator that is about the specification -> its source text."""
     out: dict[Site, str] = {}
     for path in sorted(SOURCES.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Raise) and node.exc is not None:
+        for node in _raises(path):
+            if node.exc is not None:
                 out[path.relative_to(SOURCES).as_posix(), node.lineno] = ast.unparse(node.exc)
     return out
+
+
+@cache
+def _raises(path: Path) -> list[ast.Raise]:
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Raise)]
 
 
 def sites_of(error: BaseException) -> set[Site]:
@@ -43,7 +48,7 @@ def _last(traceback: TracebackType | None) -> Site | None:
     path = Path(traceback.tb_frame.f_code.co_filename).resolve()
     if not path.is_relative_to(SOURCES):
         return None
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Raise) and node.lineno <= traceback.tb_lineno <= (node.end_lineno or node.lineno):
+    for node in _raises(path):
+        if node.lineno <= traceback.tb_lineno <= (node.end_lineno or node.lineno):
             return path.relative_to(SOURCES).as_posix(), node.lineno
     return None

@@ -22,6 +22,7 @@ from oricgen.review.revisions import Version
 ROOT = Path(__file__).resolve().parents[2]
 CHANGES = Path(__file__).with_name("changes")
 LABELS = ("before", "after")
+WORKSHOP = "build/review-cases"  # apart from that of `oricgen diff`: what is compiled here is not optimised
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def result(change: Change) -> tuple[int, str]:
             return 2, str(error) + "\n"
         try:
             kernels = samples(ROOT, change.kernels) if change.kernels else []
-            page = review.page_of(before(), after, ROOT, kernels, 40)
+            page = review.page_of(before(), after, ROOT, kernels, 40, WORKSHOP)
         finally:
             after.stop()
     return (1 if page else 0), blanked(page)

@@ -10,6 +10,8 @@ from oricgen.errors import SpecError
 from oricgen.outputs import cubin
 from oricgen.spec import Spec
 
+from tests import specification
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,13 +22,13 @@ def edited() -> Callable[[str, str], tuple[Spec, int]]:
     def edit(old: str, new: str) -> tuple[Spec, int]:
         text = (ROOT / "spec" / "cubin.yaml").read_text()
         assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times"
-        return Spec(ROOT / "spec", {"cubin.yaml": text.replace(old, new)}), text[: text.index(old)].count("\n") + 1
+        return specification.spec().edited({"cubin.yaml": text.replace(old, new)}), text[: text.index(old)].count("\n") + 1
 
     return edit
 
 
 def test_the_spec_itself_renders() -> None:
-    files = cubin.render(Spec(ROOT / "spec"))
+    files = cubin.render(specification.spec())
     assert set(files) == {"oric_tables/cubin.py", "oric_tables/cubin_layout.py"}
 
 

@@ -1,11 +1,11 @@
 """The tables of the encoding descriptor, against the document's rows."""
 
-from pathlib import Path
-
-from oricgen.spec import Spec
+import pytest
 from oricgen.tables import descriptor
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 MODEL = descriptor.load(SPEC)
 FIELDS = {field.id: field for field in MODEL.class_fields}
 # Registers, "Lookup Tables": size and the class fields that go through the table
@@ -74,6 +74,7 @@ def test_extended_path_is_complete() -> None:
     assert [row.values["category"] for row in MODEL.sections["gates"]] == [442, 443, 441]
 
 
+@pytest.mark.row("R4-27")
 def test_register_tags() -> None:
     assert {row.values["tag"]: row.values["code"] for row in MODEL.sections["register_tags"]} == TAGS
 

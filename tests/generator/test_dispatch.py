@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from oric_tables import dispatch as generated
 from oric_tables import opcodes as names
-from oricgen.spec import Spec
 from oricgen.tables import dispatch
 
+from tests import specification
+
 HERE = Path(__file__).resolve().parent
-SPEC = Spec(HERE.parents[1] / "spec")
+SPEC = specification.spec()
 TABLE = dispatch.load(SPEC)
 
 

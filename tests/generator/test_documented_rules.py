@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from oricgen.spec import Spec
 from oricgen.tables import documented_rules
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 ROWS = {row.values["number"]: row.values for row in documented_rules.rows(SPEC)}
 # PTX-to-Ori lowering, "Lowering Rules Reference": the rules that are not written by the parser
 PHASES = {

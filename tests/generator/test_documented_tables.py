@@ -1,14 +1,14 @@
 """Tables of the documents that nothing compiles yet: complete, and with the numbers that the documents give."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from oricgen.rows import Row
-from oricgen.spec import Spec
 from oricgen.tables import containers, dumps, knobs, layouts, progress, ptx_nodes, section_tags, statistics, symbols
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 TABLES = (containers, dumps, knobs, layouts, progress, ptx_nodes, section_tags, statistics, symbols)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from oricgen.isa import bits, rows
-from oricgen.spec import Spec
 
-MACHINE = rows.load(Spec(Path(__file__).resolve().parents[2] / "spec"))
+from tests import specification
+
+MACHINE = rows.load(specification.spec())
 
 
 def test_a_shape_table_becomes_a_form_a_shape() -> None:

@@ -15,12 +15,15 @@ from oricgen.isa import rows as machine_rows
 from oricgen.isa.model import Form
 from oricgen.spec import Spec
 
+from tests import specification
+
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("known_specification")
 
 
 @pytest.fixture(scope="module")
 def spec() -> Spec:
-    return Spec(ROOT / "spec")
+    return specification.spec()
 
 
 def page(spec: Spec, name: str, sm: str | None = None) -> str:
@@ -119,8 +122,20 @@ def test_rules_that_make_an_operation_are_listed(spec: Spec) -> None:
     text = page(spec, "FADD")
     assert any("add[.rnd][.ftz][.sat].f32" in line for line in section(text, "Lowering rules that make FADD"))
     assert "sqrt, sub" in section(text, "Lowering rules that make FADD")[0]
-    assert section(text, "Rewrites with FADD")[0].split(maxsplit=2)[2].startswith("sources may change places: Ra, Rb")
-    assert any("becomes MOV" in line for line in section(page(spec, "IADD3"), "Rewrites with IADD3"))
+    assert any("sources may change places: Ra, Rb" in line for line in section(text, "Rewrites with FADD"))
+    folds = section(page(spec, "POPC"), "Rewrites with POPC")
+    assert any("is evaluated when all sources are constants" in line for line in folds)
+
+
+def test_rewrite_rules_are_found_by_the_operations_that_they_name(spec: Spec) -> None:
+    lines = section(page(spec, "IADD3"), "Rewrites with IADD3")
+    rules = [" ".join(line.split()) for line in lines if "becomes" in line]
+    assert any(line.startswith("IADD3(x, RZ, RZ) becomes x, always spec/rewrites/algebra.yaml:") for line in rules)
+    assert any(line.startswith("IMAD{sign}(x, 1, y*) becomes IADD3(x, y*, RZ), always") for line in rules)
+    assert any("reachable(k, offset), in addresses, scale default, no URa" in line for line in rules)
+    assert not any(line.startswith("IADD3.X") for line in rules)
+    (floats,) = [line for line in section(page(spec, "FSETP"), "Rewrites with FSETP") if "becomes" in line]
+    assert "flushes <= root_ftz, in FADD, FMUL, FFMA, FSETP, FMNMX" in floats
 
 
 def test_rules_are_found_by_what_they_emit(spec: Spec) -> None:

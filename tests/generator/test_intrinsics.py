@@ -1,14 +1,13 @@
 """The table of intrinsics, against the documents' numbers and what was observed."""
 
-from pathlib import Path
-
 import pytest
 from oric.lower.intrinsics import UnknownIntrinsic, is_intrinsic, resolve, support
 from oric_tables import intrinsics as tables
-from oricgen.spec import Spec
 from oricgen.tables import helpers, intrinsics, targets
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 MODEL = intrinsics.load(SPEC)
 TEXT = {row.values["message"]: row.values["text"] for row in MODEL.router["messages"]}
 RESOLVER = ("name", "subop")  # messages of the name resolver; all others come from the checks behind it

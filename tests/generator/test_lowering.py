@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from oricgen import strictyaml
 from oricgen.lowering import operations
 from oricgen.lowering.compiler import Compiler
-from oricgen.spec import Spec
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 OPERATIONS = operations.load(SPEC)
 SPECIAL = operations.special_registers(SPEC)
 SETS = {"rnd": {"rn": "", "rz": ".RZ"}, "ftz": {"ftz": ".FTZ"}}
@@ -25,9 +24,9 @@ def test_sets_become_bits_to_flip() -> None:
     ((family, (slots, count, (case,))),) = _compile('ptx: add[.rnd][.ftz].f32\nemit: ["FADD{ftz}{rnd} d, a, b"]\n')
     assert (family, count) == ("add", -1)
     assert [s[0] for s in slots] == ["rnd", "ftz", ""]
-    ((word, mods, sets, guard, operands, isas),) = case[10]
+    ((number, mods, sets, guard, operands, isas),) = case[10]
     fadd = OPERATIONS["FADD"]
-    assert (word, mods, guard, isas) == (fadd.word, 0, 0, None)
+    assert (number, mods, guard, isas) == (fadd.number, 0, 0, None)
     assert dict(sets) == {"ftz": {"ftz": fadd.modifier("FTZ")[1]}, "rnd": {"rn": 0, "rz": fadd.modifier("rnd=RZ")[1]}}
     assert [o[0] for o in operands] == [0, 1, 2]
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from oric import compile as compile_ptx
 from oric.sass import decode
 from oric.support.elf import read
 from oric_tables.targets import TARGETS
-from oricgen.spec import Spec
 from oricgen.tables import mapping
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 SECTIONS = mapping.load(SPEC)
 ROWS = {section: [row.values for row in rows] for section, rows in SECTIONS.items()}
 ROUNDING = 0b11 << 78  # where FADD and DADD have it
@@ -85,6 +84,7 @@ def test_documented_numbers() -> None:
     assert rounding["rz"]["documented"] == 1515
 
 
+@pytest.mark.row("R2-60")
 @pytest.mark.parametrize("row", ROWS["types"], ids=[row["class"] for row in ROWS["types"]])
 def test_examples_begin_with_the_letter(row: dict[str, dict[str, str]]) -> None:
     """On sm_90 every example becomes the documented opcode."""
@@ -94,6 +94,7 @@ def test_examples_begin_with_the_letter(row: dict[str, dict[str, str]]) -> None:
     assert example["sass"] in mnemonics
 
 
+@pytest.mark.row("R2-64")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("row", ROWS["aliases"], ids=[row["alias"] for row in ROWS["aliases"]])
 @pytest.mark.parametrize("type_", ["u16", "u32", "u64"])
@@ -107,6 +108,7 @@ def test_aliases_have_the_same_words(row: dict[str, str], type_: str, arch: str)
     assert alias != opposite
 
 
+@pytest.mark.row("R2-62")
 @pytest.mark.parametrize("arch", [name for name in TARGETS if TARGETS[name].variant == ""])
 @pytest.mark.parametrize("type_", ["f32", "f64"])
 def test_rounding_modes_differ_in_two_bits(type_: str, arch: str) -> None:

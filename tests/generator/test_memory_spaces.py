@@ -1,13 +1,12 @@
 """The classification of memory operands, against the document's rows."""
 
-from pathlib import Path
-
 import pytest
 from oric_tables.memory_spaces import INPUT_OF, NAMES, NO_SPACE, memory_space
-from oricgen.spec import Spec
 from oricgen.tables import memory_spaces
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 # Ori IR, "Memory Space Classification"
 DOCUMENTED = {
     1: 16, 2: 12, 4: 1, 5: 3, 6: 11, 7: 2, 9: 2, 12: 4, 13: 0, 14: 8, 15: 17, 16: 7, 19: 15, 20: 6, 21: 5, 22: 5, 23: 18,
@@ -15,6 +14,7 @@ DOCUMENTED = {
 UNMAPPED = (0, 3, 8, 10, 11, 17)
 
 
+@pytest.mark.row("R1-39")
 def test_all_inputs() -> None:
     assert {n: memory_space(n) for n in range(24) if n not in UNMAPPED and n != 18} == DOCUMENTED
     assert [memory_space(n) for n in UNMAPPED] == [NO_SPACE] * 6

@@ -1,23 +1,23 @@
 """Operands of Ori instructions: the packed word, the ten kinds, the predicates of selection in Python and in C."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from oric.ir import operand as opd
 from oric_tables import ori_operands, registers
 from oric_tables._native import lib
 from oricgen.isa import rows as machine
-from oricgen.spec import Spec
 from oricgen.tables import operand_kinds
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 PREDICATES = ("is_reg", "is_pred", "is_imm", "is_const", "is_ureg")
 # One operand of each type: word, type of its register -> predicates that hold, register class.
 TRUTH = {
     "R5": (opd.reg(5), registers.R, "is_reg", 1),
-    "R4:R5": (opd.reg(4, 0, 1), registers.R2, "is_reg", 1),
-    "R4:R7": (opd.reg(4, 0, 2), registers.R4, "is_reg", 1),
+    "R4:R5": (opd.reg(4, 0, 2), registers.R2, "is_reg", 1),
+    "R4:R7": (opd.reg(4, 0, 4), registers.R4, "is_reg", 1),
     "-|R5|": (opd.reg(5) | opd.NEGATE | opd.ABSOLUTE, registers.R, "is_reg", 1),
     "UR5": (opd.reg(5), registers.UR, "is_reg is_ureg", 3),
     "P3": (opd.reg(3), registers.P, "is_reg is_pred", 5),
@@ -27,8 +27,8 @@ TRUTH = {
     "RZ": (opd.RZ_OPERAND, 0, "is_reg is_ureg", 1023),
     "PT": (opd.PT_OPERAND, 0, "is_reg is_pred", 5),
     "!PT": (opd.NOT_PT_OPERAND, 0, "is_reg is_pred", 5),
-    "7": (opd.small_imm(7), 0, "is_imm", 0),
-    "wide immediate": (opd.POOL << opd.TYPE_SHIFT | 3, 0, "is_imm", 0),
+    "7": (opd.imm(7), 0, "is_imm", 0),
+    "wide immediate": (opd.pool(3), 0, "is_imm", 0),
     "label": (opd.label(3), 0, "", 0),
     "c[3][0x10]": (opd.const_bank(3, 16), 0, "is_const", 0),
     "symbol": (opd.symbol(31), 0, "", 0),
@@ -51,9 +51,9 @@ def test_python_and_c_agree_on_every_type_and_register() -> None:
     functions = (*PREDICATES, "get_reg_class")
     for code in range(8):
         for index in (0, 31, 32, 41, 255, 1023, 0xFFFFF):
-            for flags in (0, opd.CONST_BANK, opd.NEGATE, opd.EXTENDED_MASK):
+            for flags in (0, opd.CONST_BANK, opd.NEGATE, opd.EXTENDED):
                 for reg_type in range(12):
-                    word = code << opd.TYPE_SHIFT | index | flags
+                    word = code << 28 | index | flags
                     for name in functions:
                         assert getattr(ori_operands, name)(word, reg_type) == getattr(lib, f"oric_{name}")(word, reg_type)
 
@@ -66,7 +66,9 @@ def test_packed_word() -> None:
     assert opd.type_of(0x10000003) == opd.REG
     assert opd.const_bank(0, 16) == 5 << 28 | 16 | 0x1000000 << 32
     assert opd.ABSOLUTE == 0x4000000 << 32
-    assert opd.EXTENDED_MASK == 0xFE000000 << 32
+    (extended,) = (row for row in operand_kinds.load(SPEC)["fields"] if row.values["field"] == "EXTENDED")
+    assert sum(1 << bit for bit in operand_kinds.bits_of(extended)) == 0xFE000000 << 32
+    assert opd.EXTENDED == 0x7E000000 << 32, "all but the sign of the signed numbers that arrays hold"
 
 
 def test_ten_kinds() -> None:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from oricgen.ptx import BIT, families, split_operands, without_groups
-from oricgen.spec import Spec
+
+from tests import specification
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +45,7 @@ instructions:
 
 
 def test_vectors_choices_and_tables_of_forms():
-    spec = Spec(ROOT / "spec", {"ptx/zz.yaml": FRESH})
+    spec = specification.spec().edited({"ptx/zz.yaml": FRESH})
     family = next(f for f in families(spec) if f.stem == "zz")
     (fresh,) = family.instructions
     texture, small, large, ranged, other = fresh.forms
@@ -68,6 +69,6 @@ def test_vectors_choices_and_tables_of_forms():
 
 
 def test_every_form_of_the_real_specification_is_read():
-    found = families(Spec(ROOT / "spec"))
+    found = families(specification.spec())
     assert sum(len(i.forms) for f in found for i in f.instructions) > 350
     assert all(i.section for f in found for i in f.instructions)

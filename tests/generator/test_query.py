@@ -11,10 +11,12 @@ from oricgen import query
 from oricgen.cli import main
 from oricgen.errors import UsageError
 from oricgen.rows import Row
-from oricgen.spec import Spec
 from oricgen.tables import all_tables
 
+from tests import specification
+
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("known_specification")
 ROWS = [
     Row(
         "FADD",
@@ -110,7 +112,7 @@ def test_refusals(word: str, message: str) -> None:
 
 
 def test_every_table_has_unique_keys_and_places_that_exist() -> None:
-    spec = Spec(ROOT / "spec")
+    spec = specification.spec()
     lengths: dict[str, int] = {}
     for table in all_tables():
         rows = table.rows(spec)

@@ -1,11 +1,11 @@
 """The opcode register class table, against the document's rows."""
 
-from pathlib import Path
-
-from oricgen.spec import Spec
+import pytest
 from oricgen.tables import regclass
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 TABLE = regclass.load(SPEC)
 BY_ID = {number: case for case in TABLE.cases for number in case.ids}
 # Registers, "Encoding Category Assignment": ids -> the categories that the row names
@@ -31,6 +31,7 @@ HANDLED_IDS = {
 }  # fmt: skip
 
 
+@pytest.mark.row("R4-53")
 def test_every_documented_case_has_its_category() -> None:
     assert len(DOCUMENTED) == 37
     for ids, categories in DOCUMENTED.items():
@@ -75,6 +76,7 @@ def test_opcodes_find_their_case_by_mnemonic() -> None:
     assert "WGMMA" not in TABLE.of, "no opcode of that name"
 
 
+@pytest.mark.row("R4-58")
 def test_sub_handlers() -> None:
     assert dict(TABLE.addresses) == HANDLERS
     for handler, ids in HANDLED_IDS.items():

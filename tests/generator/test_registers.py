@@ -1,15 +1,15 @@
 """The register model: documented numbers, and the same in Python and in C."""
 
-from pathlib import Path
-
-from oric.ir import code, operand
+import pytest
+from oric.ir import function, operand
 from oric.ir.machine import FILES
 from oric_tables import registers as generated
 from oric_tables._native import lib
-from oricgen.spec import Spec
 from oricgen.tables import registers
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 FOUND = registers.load(SPEC)
 
 
@@ -24,19 +24,23 @@ def test_abi_types() -> None:
     assert generated.ABI_TYPES == {"R": 2, "UR": 3, "P": 5}
 
 
+@pytest.mark.row("R1-27", "R4-41")
 def test_limits() -> None:
     assert column("files", "file", "limit") == {"R": 255, "UR": 63, "P": 7, "UP": 7, "B": 16, "UB": 16, "Acc": "varies"}
     assert list(column("classes", "class", "limit").values()) == ["none", 255, 255, 63, 63, 7, "varies"]
 
 
+@pytest.mark.row("R4-13")
 def test_types() -> None:
     names = {"R": 1, "R_ALT": 2, "UR": 3, "UR_EXT": 4, "P": 5, "ACC": 6, "UP": 7, "EXTENDED": 8, "B": 9, "R2": 10, "R4": 11}
     assert {name: getattr(generated, name) for name in names} == names
     assert {name: getattr(lib, f"ORIC_T_{name}") for name in names} == names
-    assert (code.R, code.UR, code.P, code.UP, code.B, code.R2, code.R4) == (1, 3, 5, 7, 9, 10, 11)
+    assert (function.R, function.UR, function.P, function.UP, function.B, function.R2, function.R4) == (1, 3, 5, 7, 9, 10, 11)
     letters = [generated.DISPLAY[names[n]] for n in ("R", "UR", "P", "UP", "B", "R2", "R4")]
     assert letters == ["R", "UR", "P", "UP", "B", "R", "R"]
-    assert [code.VReg(0, t).flags for t in (1, 3, 5, 7, 9)] == [0x1018, 0x1018, 0x1000, 0x1000, 0x1018]
+    f = function.Function("f", "sm_90")
+    made = [f.new_reg(t) for t in (1, 3, 5, 7, 9)]
+    assert [f.reg_flags[r] for r in made] == [0x1018, 0x1018, 0x1000, 0x1000, 0x1018]
 
 
 def test_sentinels() -> None:
@@ -47,6 +51,7 @@ def test_sentinels() -> None:
     assert (operand.RZ, operand.PT) == (lib.ORIC_SENTINEL_RZ, lib.ORIC_SENTINEL_PT) == (1023, 31)
 
 
+@pytest.mark.row("R4-11")
 def test_flags_and_pressure() -> None:
     masks = column("flags", "name", "mask")
     assert list(masks.values()) == [0x200, 0x400, 0x800, 0x1000, 0x4000, 0x40000, 0x300000, 0x400000, 0x800000, 0x8000000]

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from oricgen.review import compare, effects, page, places, remainder, words
 from oricgen.rows import Row
-from oricgen.spec import Spec
 
+from tests import copies, specification
 from tests.generator import review_cases
 
+pytestmark = pytest.mark.long
 ROOT = review_cases.ROOT
 CASES = review_cases.changes()
 
@@ -24,8 +25,11 @@ CASES = review_cases.changes()
 @pytest.fixture(scope="module", autouse=True)
 def _processes() -> Iterator[None]:
     """The process of the unchanged specification serves all changes."""
-    yield
-    review_cases.before().stop()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in copies.quick(ROOT / "build").items():
+            patch.setenv(name, value)
+        yield
+        review_cases.before().stop()
 
 
 @pytest.mark.parametrize("change", CASES, ids=[c.name for c in CASES])
@@ -130,7 +134,7 @@ def rule(key: str, instruction: str = "add") -> Row:
     ],
 )
 def test_rules_that_change_places_differ_when_both_fit(one: str, two: str, meet: bool) -> None:
-    spec = Spec(ROOT / "spec")
+    spec = specification.spec()
     old, new = [rule(one), rule("add.b64"), rule(two)], [rule(two), rule(one), rule("add.b64")]
     found = remainder.reordered(old, new, spec)
     assert [r.row.key for r in found] == ([two] if meet else [])

@@ -14,12 +14,15 @@ from oricgen.spec import Spec
 from oricgen.tables import opcodes, targets
 from oricgen.textedit import Document
 
+from tests import specification
+
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("known_specification")
 
 
 @pytest.fixture(scope="module")
 def spec() -> Spec:
-    return Spec(ROOT / "spec")
+    return specification.spec()
 
 
 @pytest.fixture
@@ -160,7 +163,7 @@ def test_a_new_opcode_is_refused_until_its_number_is_known(copy: Path, capsys: p
     lines = path.read_text().splitlines()
     asked = next(i for i, line in enumerate(lines) if "which machine opcode? 0x021 is FADD's" in line)
     assert lines[asked + 1] == "    forms: add2 0x021"
-    lines[asked : asked + 2] = [f"    forms: add2 {free_machine_opcode(Spec(ROOT / 'spec')):#05x}"]
+    lines[asked : asked + 2] = [f"    forms: add2 {free_machine_opcode(specification.spec()):#05x}"]
     path.write_text("\n".join(lines) + "\n")
     assert run(capsys, copy, "check") == (0, "", "")
 

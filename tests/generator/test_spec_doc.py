@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from pathlib import Path
 
 import pytest
 from oricgen.textedit import Document
+
+from tests import copies
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/spec.md"
@@ -83,8 +84,7 @@ def test_the_index_has_a_line_for_every_file() -> None:
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the project with its tables built, the two commands on the path, and a commit to compare with."""
-    for part in ("spec", "generator", "runtime", "examples", "build"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    copies.copy(tmp_path, "spec", "generator", "runtime", "examples", "build")
     (tmp_path / "bin").mkdir()
     for name, words in {"oric": "-m oric", "oricgen": "-m oricgen", "python": ""}.items():
         command = tmp_path / "bin" / name
@@ -99,9 +99,11 @@ def environment(root: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     paths = os.pathsep.join(str(root / part) for part in ("runtime", "generator", "build"))
     path = f"{root / 'bin'}{os.pathsep}{kept.get('PATH', '')}"
-    return {**kept, "PATH": path, "PYTHONPATH": paths, "GIT_CONFIG_GLOBAL": os.devnull, "COLUMNS": "200"}
+    own = {"PATH": path, "PYTHONPATH": paths, "GIT_CONFIG_GLOBAL": os.devnull, "COLUMNS": "200"}
+    return {**kept, **copies.quick(root), **own}
 
 
+@pytest.mark.long
 def test_the_examples_work_as_they_stand(copy: Path) -> None:
     for block in blocks():
         if block.language == "console":

@@ -11,6 +11,7 @@ from oricgen.tables import all_tables
 from tests.generator import planted
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("known_specification")
 
 # Table, what is counted -> number, with the document that gives it.
 DOCUMENTED = {

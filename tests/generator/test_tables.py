@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from oricgen.isa import bits
 from oricgen.rows import Row
-from oricgen.spec import Spec
 from oricgen.tables import all_tables, check_all
 
+from tests import specification
+
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = Spec(ROOT / "spec")
+SPEC = specification.spec()
 TABLES = {table.NAME: table for table in all_tables()}
 
 

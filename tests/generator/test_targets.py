@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from oricgen.spec import Spec
 from oricgen.tables import backends, targets
 
-SPEC = Spec(Path(__file__).resolve().parents[2] / "spec")
+from tests import specification
+
+SPEC = specification.spec()
 BY_NAME = targets.load(SPEC).by_name
 TABLE = backends.load(SPEC)
 
@@ -45,6 +44,7 @@ def test_documented_numbers_are_the_rows() -> None:
     assert "sm_75" in have and have - {"sm_70", "sm_72"} == {n for n, t in BY_NAME.items() if t.limits.get("uniform_regs")}
 
 
+@pytest.mark.row("R3-27")
 def test_seven_backends() -> None:
     """Data structures, SM Backend Object."""
     assert [(b.case, b.size) for b in TABLE.by_case.values()] == [
@@ -64,6 +64,7 @@ def test_operations_of_backends() -> None:
     assert TABLE.operations["simplify_control_flow"].phases == (15, 64)
 
 
+@pytest.mark.row("R3-28")
 def test_capability_bits() -> None:
     """Bit 0 at +1037: seeds for FP64."""
     assert targets.load(SPEC).features["fp64_mufu_seeds"].bit == 0
@@ -119,6 +120,7 @@ def test_rows_with_code_know_everything() -> None:
         assert all(isinstance(v, int) for group in (target.limits, target.bank0) for v in group.values())
 
 
+@pytest.mark.row("R3-29")
 def test_overrides_fall_back() -> None:
     """Target before backend before base; where none names an operation, the phase table decides."""
     text = (SPEC.root / "backends.yaml").read_text(encoding="utf-8")

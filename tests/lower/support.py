@@ -7,6 +7,12 @@ from typing import Any
 
 import numpy as np
 import oric
+from oric.driver.front import PtxInput, build_inputs
+from oric.driver.options import CompileOptions
+from oric.ir.function import Function
+from oric.ir.module import Module
+from oric.ir.text import all_instructions
+from oric_tables import ops
 
 HEAD = """.version 8.5
 .target {sm}
@@ -29,6 +35,25 @@ def source(body: str, sm: str = "sm_90", module: str = "", params: str = "") -> 
     return HEAD.format(sm=sm, module=module, params=params, body=body)
 
 
+def lowered(text: str, arch: str = "sm_90") -> Module:
+    """The module before any phase, of PTX that is accepted without a message."""
+    front = build_inputs([PtxInput(text, "m.ptx")], CompileOptions(arch))
+    assert not any(part.items for part in front.parts), [part.render() for part in front.parts]
+    return front.module
+
+
+def name(f: Function, i: int) -> str:
+    """The operation of an instruction."""
+    op = ops.OPS[f.op[i]]
+    assert op is not None
+    return op.name
+
+
+def names(f: Function, line: int | None = None) -> list[str]:
+    """The operations of a function in order; those of one line of the PTX."""
+    return [name(f, i) for i in all_instructions(f) if line is None or f.line[i] == line]
+
+
 def launch(
     text: str,
     data: Any,
@@ -38,9 +63,10 @@ def launch(
     threads: int = 32,
     extra: Sequence[Any] = (),
     shared: int = 0,
+    grid: int = 1,
 ) -> Any:
-    """Compile, run one block; the output array."""
+    """Compile, run one block or several; the output array."""
     image = oric.compile(text, arch=arch, opt_level=level).image
     result = np.array(out)
-    oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(threads, 1, 1), args=[data, result, *extra], shared_bytes=shared)
+    oric.sim.load(image).launch("k", grid=(grid, 1, 1), block=(threads, 1, 1), args=[data, result, *extra], shared_bytes=shared)
     return result

@@ -34,6 +34,7 @@ def _fold(op: str, start: Any, values: list[Any], dtype: Any) -> Any:
     return x
 
 
+@pytest.mark.row("R2-55")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize("form", ["atom", "red"])
 @pytest.mark.parametrize("space", ["global", "shared", "generic"])

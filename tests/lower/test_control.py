@@ -86,6 +86,7 @@ big:
 """
 
 
+@pytest.mark.row("R2-70")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_calls(arch: str, level: int) -> None:
     body = """
@@ -104,6 +105,38 @@ def test_calls(arch: str, level: int) -> None:
         low = (8 * t & 0xFF) | 200 << 8 | 0xFFFD << 16
         want = [twice(twice(t)), t + t * t, 200 + (40000 if t < 4 else 77), (low - 3) & 0xFFFFFFFF]
         assert list(out[t]) == want
+
+
+BEYOND = """
+.func (.param .align 8 .b8 o[8]) beyond (.param .align 8 .b8 s[8])
+{
+  .reg .b32 %r<8>; .reg .b64 %d1;
+  ld.param.v2.u32 {%r1, %r2}, [s]; ld.param.u32 %r3, [s+8]; ld.param.u8 %r4, [s+400];
+  add.u32 %r1, %r1, %r2; mov.b64 %d1, {%r1, %r2};
+  st.param.b32 [o], %r2; st.param.b64 [o+4], %d1; st.param.b32 [o+8], %r1; st.param.b8 [o+9], %r1; st.param.v2.b32 [o+16], {%r1, %r1};
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_beyond_a_parameter(arch: str, level: int) -> None:
+    """As with ptxas: what is stored beyond a parameter is lost, what is read there is any value."""
+    body = """
+  { .param .align 8 .b8 p[8]; st.param.v4.b32 [p], {%i, 5, 6, 7}; st.param.b32 [p+1000000], 8; .param .align 8 .b8 q[8];
+    call.uni (q), beyond, (p); ld.param.v2.b32 {%r1, %r2}, [q]; ld.param.b32 %r3, [q+8]; }
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r1, %r2, %i, %i};
+"""
+    out = launch(source(body, arch, BEYOND), np.zeros(1, np.uint32), np.zeros((32, 4), np.uint32), arch, level)
+    for t in range(32):
+        assert list(out[t]) == [5, t + 5, t, t]
+
+
+@pytest.mark.parametrize("access", ["st.param.b32 [p+2], %i", "st.param.b16 [p+7], 1", "st.param.b64 [p+2], %d1"])
+def test_unaligned_parameters_are_refused(access: str) -> None:
+    body = f"mov.u64 %d1, 0; {{ .param .align 8 .b8 p[16]; {access}; }}"
+    with pytest.raises(oric.CompileError, match="unaligned access to parameter p"):
+        oric.compile(source(body, "sm_90"), arch="sm_90")
 
 
 LATER = """

@@ -39,6 +39,7 @@ def _registers(type_: str, vector: int) -> str:
 WIDTHS = [(t, v) for t, n in TYPES.items() for v in (1, 2, 4) if n * v <= 16]
 
 
+@pytest.mark.row("R2-10", "R2-55")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize(("type_", "vector"), WIDTHS)
 @pytest.mark.parametrize("space", ["global", "generic", "shared", "local"])
@@ -66,6 +67,7 @@ def test_copy(space: str, type_: str, vector: int, arch: str, level: int) -> Non
     assert (out == data[size:]).all()
 
 
+@pytest.mark.row("R2-55")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize("type_", ["u8", "s8", "u16", "s16", "u32", "s32"])
 @pytest.mark.parametrize("register", ["h", "r", "d"])
@@ -178,6 +180,7 @@ def test_variables(arch: str, level: int) -> None:
     assert list(out) == [30 + (10, 20, 30, 40)[t & 3] + (t & 3) + 1 + 2 + (t & 3) + 1 + 10 for t in range(32)]
 
 
+@pytest.mark.row("R2-55")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_generic_addresses(arch: str, level: int) -> None:
     """Shared and local memory through generic pointers, and back."""
@@ -215,6 +218,7 @@ def test_dynamic_shared(arch: str, level: int) -> None:
     assert list(out) == [(31 - t) + 2 + 7 for t in range(32)]
 
 
+@pytest.mark.row("R2-13")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_far_offsets(arch: str, level: int) -> None:
     """Offsets that do not fit the instruction are added first."""

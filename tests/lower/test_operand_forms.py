@@ -4,50 +4,41 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from oric.cli import main
+from oric.driver import front
 from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_functions
-from oric.ir import code as ir
 from oric.ir import operand as opd
-from oric.ir.code import CodeObject, Instruction
-from oric.ir.dump import format_instruction
-from oric.lower import OriBuilder
-from oric.ptx import parse_module
+from oric.ir.function import Function, P
+from oric.ir.text import all_instructions, format_instruction, operands_of
 from oric.support import nodes
-from oric.support.diagnostics import InternalError, diagnostics_for
-from oric_tables import ops
-from oric_tables.targets import TARGETS
+from oric.support.diagnostics import InternalError
 
-from .support import launch, source
+from .support import launch, lowered, name, source
 
 MARK = "//!"  # lines that a test looks at
 
 
-def name(node: Instruction) -> str:
-    return ops.OPS[ops.NUMBER[node.op]].name
-
-
-def lowered(body: str) -> tuple[CodeObject, list[Instruction]]:
-    """A kernel before any phase, and the instructions of its lines that carry the mark."""
-    text = source(body)
-    diag = diagnostics_for(text, "m.ptx")
-    builder = OriBuilder(TARGETS["sm_90"], diag.source)
-    parse_module(text, "m.ptx", builder, TARGETS["sm_90"], diag)
-    assert not diag.items, diag.render()
+def marked(f: Function, text: str) -> list[int]:
+    """The instructions of the lines that carry the mark."""
     wanted = {number for number, line in enumerate(text.splitlines(), 1) if MARK in line}
-    (code,) = builder.ir.functions
-    return code, [node for node in code.instructions() if node.line in wanted]
+    return [i for i in all_instructions(f) if f.line[i] in wanted]
 
 
-def compiled(body: str, level: int = 3) -> list[Instruction]:
-    """The instructions of the marked lines after all phases."""
-    text = source(body)
-    ((code, _),) = compile_functions(text, CompileOptions("sm_90", opt_level=level))
-    wanted = {number for number, line in enumerate(text.splitlines(), 1) if MARK in line}
-    return [node for node in code.instructions() if node.line in wanted]
+def built(body: str) -> tuple[Function, list[int]]:
+    """A kernel before any phase, and the instructions of its marked lines."""
+    (f,) = lowered(source(body)).functions
+    return f, marked(f, source(body))
+
+
+def compiled(body: str, level: int = 3) -> tuple[Function, list[int]]:
+    """A kernel after all phases, and the instructions of its marked lines but for stores."""
+    ((f, _),) = compile_functions(source(body), CompileOptions("sm_90", opt_level=level))
+    return f, [i for i in marked(f, source(body)) if not name(f, i).startswith("STG")]
 
 
 # -- negation and complement --------------------------------------------------------------------------------
@@ -68,24 +59,25 @@ SIGNS = [
 ]
 
 
-def signs_of(node: Instruction) -> list[int]:
+def signs_of(f: Function, i: int) -> list[int]:
     every = opd.NEGATE | opd.ABSOLUTE | opd.COMPLEMENT
-    return [o & every for o in node.operands if opd.is_reg(o) and o & every and o & opd.INDEX_MASK not in (opd.RZ, opd.PT)]
+    return [o & every for o in operands_of(f, i) if opd.is_register(o) and o & every]
 
 
+@pytest.mark.row("R2-11")
 @pytest.mark.parametrize(("text", "operation", "signs"), SIGNS, ids=[text.split(" st.")[0] for text, _, _ in SIGNS])
 def test_a_sign_is_a_modifier_of_the_operand_and_no_instruction(text: str, operation: str, signs: int) -> None:
-    found = compiled(f"{LOADS}\n{text} {MARK}")
-    assert [name(node) for node in found if not name(node).startswith("STG")] == [operation]
-    assert signs_of(found[0]) == [signs]
-    assert opd.NEGATE == 1 << 31
+    f, found = compiled(f"{LOADS}\n{text} {MARK}")
+    assert [name(f, i) for i in found] == [operation]
+    assert signs_of(f, found[0]) == [signs]
 
 
 def test_a_complement_goes_into_the_table_of_the_operation() -> None:
-    (node, _) = compiled(f"{LOADS}\nnot.b32 %r3, %r1; and.b32 %r4, %r3, %r2; st.global.u32 [%out], %r4; {MARK}")
-    assert name(node) == "LOP3"
+    f, found = compiled(f"{LOADS}\nnot.b32 %r3, %r1; and.b32 %r4, %r3, %r2; st.global.u32 [%out], %r4; {MARK}")
+    assert [name(f, i) for i in found] == ["LOP3"]
 
 
+@pytest.mark.row("R2-11")
 @pytest.mark.parametrize(
     ("text", "operations"),
     [
@@ -96,8 +88,8 @@ def test_a_complement_goes_into_the_table_of_the_operation() -> None:
     ],
 )
 def test_where_no_modifier_says_it_an_instruction_does(text: str, operations: list[str]) -> None:
-    found = compiled(f"{LOADS}\n{text} st.global.u32 [%out], %r4; {MARK}")
-    assert [name(node).split(".")[0] for node in found if not name(node).startswith("STG")] == operations
+    f, found = compiled(f"{LOADS}\n{text} st.global.u32 [%out], %r4; {MARK}")
+    assert [name(f, i).split(".")[0] for i in found] == operations
 
 
 SPECIAL = [0.0, -0.0, 1.5, -2.25, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 3e38, 1e-38]
@@ -164,10 +156,11 @@ CONVERSIONS = [
 ]
 
 
+@pytest.mark.row("R2-12")
 @pytest.mark.parametrize(("text", "operations"), CONVERSIONS, ids=[text for text, _ in CONVERSIONS])
 def test_rounding_and_saturation_are_applied_where_a_conversion_has_them(text: str, operations: list[str]) -> None:
-    code, found = lowered(f"{text} {MARK}")
-    made = [format_instruction(code, node).split(" R")[0] for node in found]
+    f, found = built(f"{text} {MARK}")
+    made = [format_instruction(f, i).split(" R")[0] for i in found]
     assert [text for text in made if not text.startswith("MOV") or len(made) == 1] == operations
 
 
@@ -207,6 +200,7 @@ FUNCTIONS = """
 """
 
 
+@pytest.mark.row("R2-14")
 @pytest.mark.parametrize("level", [0, 3])
 def test_lists_of_a_call_keep_their_order(level: int) -> None:
     body = """
@@ -221,6 +215,7 @@ def test_lists_of_a_call_keep_their_order(level: int) -> None:
     assert list(out) == [34, 56, 53, 73, 125498]
 
 
+@pytest.mark.row("R2-08")
 @pytest.mark.parametrize("first", [0, 1])
 def test_constants_in_the_list_of_a_call(first: int) -> None:
     """The function may stand in front of its caller or behind it."""
@@ -238,6 +233,7 @@ def test_constants_in_the_list_of_a_call(first: int) -> None:
     assert launch(text, np.zeros(1), np.zeros(1), threads=1)[0] == 120 + 0x500000000 + 40000
 
 
+@pytest.mark.row("R2-08")
 def test_elements_of_vectors_keep_their_order() -> None:
     body = "mov.b64 %d1, {1, %i}; mov.b64 {%r1, %r2}, %d1; st.global.v4.u32 [%out], {%r2, 7, %r1, (9)};"
     assert list(launch(source(body), np.zeros(1), np.full(4, 5, np.uint32), threads=1)) == [0, 7, 1, 9]
@@ -246,16 +242,19 @@ def test_elements_of_vectors_keep_their_order() -> None:
 # -- predicates ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.row("R2-15")
 def test_predicates_are_operands_of_one_bit() -> None:
-    code, found = lowered(f"setp.eq.u32 %p1, %i, 3; @!%p1 add.u32 %r1, %i, %i; @%p1 and.pred %p2, !%p1, %p1; {MARK}")
+    f, found = built(f"setp.eq.u32 %p1, %i, 3; @!%p1 add.u32 %r1, %i, %i; @%p1 and.pred %p2, !%p1, %p1; {MARK}")
     compare, add, logic = found
-    predicate = compare.operands[0]
-    descriptor = code.regs[predicate & opd.INDEX_MASK]
-    assert descriptor is not None and descriptor.reg_type == ir.P and not predicate & (opd.WIDE | 3 << opd.WIDTH_SHIFT)
-    assert (compare.guard, add.guard, logic.guard) == (0, predicate | opd.NEGATE, predicate)
-    assert [o for o in logic.operands if o & opd.INDEX_MASK == predicate & opd.INDEX_MASK] == [predicate | opd.NEGATE, predicate]
+    predicate = f.get(compare, 0)
+    register = opd.index_of(predicate)
+    assert (f.reg_type[register], f.reg_size[register]) == (P, 1) and predicate == opd.reg(register)
+    assert [f.guard[i] for i in (compare, add, logic)] == [0, predicate | opd.NEGATE, predicate]
+    read = [o for o in operands_of(f, logic) if opd.is_register(o) and opd.index_of(o) == register]
+    assert read == [predicate | opd.NEGATE, predicate]
 
 
+@pytest.mark.row("R2-70")
 def test_a_negated_guard_stays_what_it_is() -> None:
     body = """
   rem.u32 %r1, %i, 3; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, 5; @!%p1 mul.lo.u32 %r2, %r2, %i; @%p1 sub.u32 %r2, %r2, 1;
@@ -284,31 +283,49 @@ PLANTED = [
 ]
 
 
+class Planting:
+    """A builder that is told of an operand of an unknown kind, in an instruction or (-1) in each."""
+
+    def __init__(self, builder: Any, place: int, at: int) -> None:
+        self._builder, self._place, self._at = builder, place, at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._builder, name)
+
+    def instruction(self, variant: Any, guard: Any, operands: list[Any], loc: int) -> None:
+        if self._at in (loc, -1):
+            operands = [*operands[: self._place], UNKNOWN, *operands[self._place + 1 :]]
+        self._builder.instruction(variant, guard, operands, loc)
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, place: int, at: int) -> None:
+    """From now on compilations have a :class:`Planting` between the parser and the builder."""
+    plain = front.parse_input
+
+    def parse_input(text: str, filename: str, builder: Any, target: Any, diag: Any) -> None:
+        plain(text, filename, Planting(builder, place, at), target, diag)
+
+    monkeypatch.setattr(front, "parse_input", parse_input)
+
+
+@pytest.mark.row("R2-15")
 @pytest.mark.parametrize(("text", "place"), PLANTED, ids=[f"{text} {place}" for text, place in PLANTED])
-def test_an_operand_of_an_unknown_kind_is_an_internal_error_with_its_line(text: str, place: int) -> None:
+def test_an_operand_of_an_unknown_kind_is_an_internal_error_with_its_line(
+    text: str, place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = source(text)
-
-    class Planting(OriBuilder):
-        def instruction(self, variant, guard, operands, loc):  # type: ignore[no-untyped-def]
-            if loc == module.index(text):
-                operands = [*operands[:place], UNKNOWN, *operands[place + 1 :]]
-            super().instruction(variant, guard, operands, loc)
-
-    diag = diagnostics_for(module, "m.ptx")
+    plant(monkeypatch, place, module.index(text))
     line = module[: module.index(text)].count("\n") + 1
     with pytest.raises(InternalError, match=rf"operand of unknown kind {UNKNOWN[0]} .*from line {line} of the PTX, in 'k'"):
-        parse_module(module, "m.ptx", Planting(TARGETS["sm_90"], diag.source), TARGETS["sm_90"], diag)
+        lowered(module)
 
 
-def test_the_command_reports_it_and_writes_nothing(tmp_path, monkeypatch, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_the_command_reports_it_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.ptx").write_text(source("add.s32 %r1, %r2, %r3;"), encoding="utf-8")
-    plain = OriBuilder.instruction
-    monkeypatch.setattr(
-        OriBuilder,
-        "instruction",
-        lambda self, variant, guard, operands, loc: plain(self, variant, guard, [UNKNOWN, *operands[1:]], loc),
-    )
+    plant(monkeypatch, 0, -1)
     assert main(["a.ptx", "-arch", "sm_90", "-o", "a.cubin"]) == 255
     said = capsys.readouterr().err
     assert "Internal compiler error" in said and "of unknown kind" in said and "line 9" in said

@@ -8,8 +8,9 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from oric.ir.text import all_instructions, operands_of
 from oric.lower import OriBuilder
-from oric.lower.program import Program, Selector
+from oric.lower.program import Program, Tables
 from oric.ptx import parse_module
 from oric.ptx.builder import Variant
 from oric.ptx.lexer import PtxError
@@ -22,6 +23,7 @@ from oric_tables import ptx_index as ix
 from oric_tables.targets import TARGETS
 
 from tests.ptx.agreement import module
+from tests.ptx.records import attributes
 from tests.ptx.signature_examples import examples
 
 TARGET = TARGETS["sm_90a"]
@@ -70,28 +72,47 @@ def variant(text: str) -> Variant | None:
         return None
 
 
-def programs(selector: Selector, found: Variant) -> list[tuple[Any, ...]]:
+def programs(tables: Tables, found: Variant) -> list[tuple[Any, ...]]:
     """What is done with a variant: nothing, or what each program in question does."""
     try:
-        chosen = selector.select(found)
+        every = tables.select(found)
     except NotSupported:
         return []
-    every: list[Program] = chosen if isinstance(chosen, list) else [chosen]
-    same = [name for name in Program.__slots__ if name != "text"]
-    return [tuple(getattr(program, name) for name in same) for program in every]
+    same = sorted({*attributes(every[0])} - {"text", "first", "last"})
+    return [(*(getattr(program, name) for name in same), lines(tables, program)) for program in every]
+
+
+def lines(tables: Tables, program: Program) -> list[tuple[Any, ...]]:
+    """The lines of a program, wherever they lie in the tables: operations, modifiers, guards and operands."""
+    return [
+        (
+            tables.op[line], tables.mods[line], tables.free[line],
+            operand(tables, tables.own[line] - 1) if tables.own[line] else None,
+            [operand(tables, o) for o in range(tables.start[line], tables.operands_end(line))],
+            [
+                (tables.set_index[s], tables.set_shift[s], tables.set_mask[s])
+                for s in range(tables.set_start[line], tables.set_start[line + 1])
+            ],
+        )
+        for line in range(program.first, program.last)
+    ]  # fmt: skip
+
+
+def operand(tables: Tables, o: int) -> tuple[int, ...]:
+    return tables.index[o], tables.keep[o], tables.flip[o], tables.slot[o], tables.view[o]
 
 
 def test_every_order_of_a_rule_s_qualifiers_selects_the_same_programs() -> None:
     rng = random.Random(6)
-    selector = Selector(TARGET)
+    tables = Tables(TARGET)
     orders = 0
     for text in mnemonics():
         if (plain := variant(text)) is None:
             continue
-        want = programs(selector, plain)
+        want = programs(tables, plain)
         for other in {shuffled(rng, text) for _ in range(ORDERS)} - {text}:
             if (found := variant(other)) is not None:
-                assert programs(selector, found) == want, f"{text} and {other}"
+                assert programs(tables, found) == want, f"{text} and {other}"
                 orders += bool(want)
     assert orders > 500
 
@@ -108,8 +129,8 @@ def code(lines: list[str]) -> tuple[list[tuple[Any, ...]], set[int]]:
     """The Ori instructions of a kernel that consists of these PTX instructions, and the lines that have none."""
     builder = OriBuilder(TARGET)
     gone = refused(lines, builder)
-    (function,) = builder.ir.functions
-    return [(i.op, i.mods, i.guard, i.operands) for i in function.instructions()], gone
+    (f,) = builder.ir.functions
+    return [(f.op[i], f.mods[i], f.guard[i], operands_of(f, i)) for i in all_instructions(f)], gone
 
 
 def test_every_instruction_becomes_the_same_code_in_every_order() -> None:

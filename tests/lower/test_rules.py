@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from oric.lower import OriBuilder
-from oric.ptx import parse_module
-from oric.support.diagnostics import diagnostics_for
-from oric_tables import ops
-from oric_tables.targets import TARGETS
-from oricgen.spec import Spec
 from oricgen.tables import documented_rules
+
+from tests import specification
+
+from .support import lowered, names
 
 _HEAD = """.version 8.5
 .target sm_90
@@ -27,22 +24,17 @@ _HEAD = """.version 8.5
 _TAIL = "\nL: exit;\n}\n"
 
 
-RULES = documented_rules.load(Spec(Path(__file__).resolve().parents[2] / "spec"))
-TARGET = TARGETS[RULES.target]
+RULES = documented_rules.load(specification.spec())
 
 
 def _operations(ptx: str) -> list[str]:
     """Mnemonics of what one instruction becomes; constants and entry code left out."""
     text = _HEAD + ptx + _TAIL
-    diag = diagnostics_for(text, "rule.ptx")
-    builder = OriBuilder(TARGET, diag.source)
-    parse_module(text, "rule.ptx", builder, TARGET, diag)
-    assert not diag.error_count, diag.render()
-    line = _HEAD.count("\n") + 1
-    (code,) = builder.ir.functions
-    return [ops.OPS[ops.NUMBER[i.op]].name for i in code.instructions() if i.line == line]
+    (f,) = lowered(text, RULES.target).functions
+    return names(f, line=_HEAD.count("\n") + 1)
 
 
+@pytest.mark.row("R2-48", "R2-50", "R2-57")
 @pytest.mark.parametrize("example", RULES.examples, ids=[f"{e.number}-{e.ptx}" for e in RULES.examples])
 def test_rule(example: documented_rules.Example) -> None:
     want, got = example.emits, " ".join(_operations(example.ptx))
@@ -54,5 +46,6 @@ def test_rule(example: documented_rules.Example) -> None:
         assert got == want
 
 
+@pytest.mark.row("R2-57")
 def test_all_rules_are_here() -> None:
     assert {example.number for example in RULES.examples} == set(range(1, 103))

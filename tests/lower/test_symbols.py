@@ -14,14 +14,12 @@ from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_inputs
 from oric.ir import operand as opd
 from oric.ir.module import BANK_ADDRESS, Module
-from oric.lower import OriBuilder
-from oric.ptx import parse, parse_module
+from oric.ir.text import all_instructions, operands_of
+from oric.ptx import parse
 from oric.support import elf
-from oric.support.diagnostics import CompileError, diagnostics_for
-from oric_tables import ops
-from oric_tables.targets import TARGETS
+from oric.support.diagnostics import CompileError
 
-from .support import launch, source
+from .support import launch, lowered, names, source
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 VARIABLES = """.visible .global .align 8 .u32 seen[4];
@@ -32,14 +30,6 @@ VARIABLES = """.visible .global .align 8 .u32 seen[4];
 """
 
 
-def lowered(text: str) -> OriBuilder:
-    diag = diagnostics_for(text, "m.ptx")
-    builder = OriBuilder(TARGETS["sm_90"], diag.source)
-    parse_module(text, "m.ptx", builder, TARGETS["sm_90"], diag)
-    assert not diag.items, diag.render()
-    return builder
-
-
 def entry(module: Module, name: str) -> tuple[int, str, int, int, str, int]:
     number = module.symbol_ids[name]
     found = module.symbols[number]
@@ -48,7 +38,7 @@ def entry(module: Module, name: str) -> tuple[int, str, int, int, str, int]:
 
 
 def test_a_name_gives_space_size_binding_and_address() -> None:
-    module = lowered(source("ret;", module=VARIABLES)).ir
+    module = lowered(source("ret;", module=VARIABLES))
     assert [entry(module, name) for name in module.symbol_ids] == [
         (0, "global", 16, 8, "global", -1),  # global variables get their addresses from the linker
         (1, "global", 4, 4, "local", -1),
@@ -58,6 +48,7 @@ def test_a_name_gives_space_size_binding_and_address() -> None:
     ]
 
 
+@pytest.mark.row("R3-51")
 def test_the_cubin_has_the_same_symbols() -> None:
     cubin = elf.read(oric.compile(source("ret;", module=VARIABLES), arch="sm_90").image)
     found = {s.name: s for s in cubin.symbols if s.name in ("seen", "own", "feeble", "first", "second")}
@@ -73,10 +64,9 @@ def test_the_cubin_has_the_same_symbols() -> None:
 
 def test_symbol_operands_have_the_number_of_their_symbol() -> None:
     body = "mov.u64 %d1, own; mov.u64 %d2, seen; mov.u64 %d3, own; ld.const.u64 %d4, [second];"
-    builder = lowered(source(body, module=VARIABLES))
-    module = builder.ir
-    (code,) = module.functions
-    operands = [o for node in code.instructions() for o in node.operands if opd.type_of(o) == opd.SYMBOL]
+    module = lowered(source(body, module=VARIABLES))
+    (f,) = module.functions
+    operands = [o for i in all_instructions(f) for o in operands_of(f, i) if opd.type_of(o) == opd.SYMBOL]
     slots = {slot: module.symbols[number].name for number, slot in module.address_slots.items()}
     addresses = [o for o in operands if opd.aux_of(o) == BANK_ADDRESS]
     assert all(o & opd.CONST_BANK for o in operands)
@@ -108,6 +98,7 @@ TWICE = [
 ]
 
 
+@pytest.mark.row("R3-45")
 @pytest.mark.parametrize(("text", "line"), TWICE, ids=[text for text, _ in TWICE])
 def test_a_name_that_stands_twice_is_an_error_with_both_lines(text: str, line: int) -> None:
     with pytest.raises(CompileError) as caught:
@@ -149,12 +140,13 @@ ARRAYS = """.visible .global .align 4 .u32 arr[8] = {10, 11, 12, 13, 14, 15, 16,
 """
 
 
-def relocations(builder: OriBuilder, name: str) -> list[tuple[int, str, int, bool]]:
-    symbols = builder.ir.symbols
-    found = symbols[builder.ir.symbol_ids[name]].relocations
+def relocations(module: Module, name: str) -> list[tuple[int, str, int, bool]]:
+    symbols = module.symbols
+    found = symbols[module.symbol_ids[name]].relocations
     return [(r.offset, symbols[r.symbol].name, r.addend, r.generic) for r in found]
 
 
+@pytest.mark.row("R3-47")
 def test_addresses_with_an_offset_in_an_initialiser_relocate() -> None:
     assert relocations(lowered(source("ret;", module=ARRAYS)), "places") == [
         (0, "arr", 12, False),
@@ -190,6 +182,7 @@ def test_subscripts_of_arrays(level: int) -> None:
     assert list(out) == [13, 15, 22, 31, 0, 0, 77]
 
 
+@pytest.mark.row("R3-47")
 def test_a_subscript_in_an_initialiser_is_no_ptx() -> None:
     """As for ptxas, which has addresses with an offset there and nothing else."""
     with pytest.raises(CompileError, match=r"m.ptx:5:\d+: error: expected ';', found '\['"):
@@ -207,16 +200,17 @@ SUMS: Sequence[tuple[str, int]] = [
 ]
 
 
+@pytest.mark.row("R2-07")
 @pytest.mark.parametrize(("text", "value"), SUMS, ids=[text for text, _ in SUMS])
 def test_sums_of_constants_have_64_bits_and_the_wider_type(text: str, value: int) -> None:
-    module = f".visible .global .u64 a = {text};\n.visible .global .u32 b = {text};"
-    builder = lowered(source("ret;", module=module))
-    first, second = (builder.ir.symbols[builder.ir.symbol_ids[name]].init for name in ("a", "b"))
+    module = lowered(source("ret;", module=f".visible .global .u64 a = {text};\n.visible .global .u32 b = {text};"))
+    first, second = (module.symbols[module.symbol_ids[name]].init for name in ("a", "b"))
     assert int.from_bytes(first, "little") == value and second == first[:4]
     out = launch(source(f"mov.u64 %d1, {text}; st.global.u64 [%out], %d1;"), np.zeros(1), np.zeros(1, np.uint64), threads=1)
     assert out[0] == value
 
 
+@pytest.mark.row("R2-07")
 @pytest.mark.parametrize("level", [0, 3])
 def test_sums_in_addresses(level: int) -> None:
     """What is added to a 64-bit address is widened with its sign, whether it fits the instruction or not."""
@@ -241,6 +235,7 @@ CHOSEN = """.visible .global .align 4 .u32 arr[8] = {10, 11, 12, 13, 14, 15, 16,
 """
 
 
+@pytest.mark.row("R2-13")
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_elements_that_a_register_chooses(arch: str, level: int) -> None:
@@ -308,6 +303,7 @@ def test_a_register_plus_a_constant(level: int) -> None:
         assert list(out[t, :14]) == [*low, *words[:4], (t + 0xFFFF) % 65536, t + 7, *words[4:]], t
 
 
+@pytest.mark.row("R2-07")
 @pytest.mark.parametrize(
     ("text", "last"),
     [
@@ -320,6 +316,6 @@ def test_a_register_plus_a_constant(level: int) -> None:
     ],
 )
 def test_the_narrower_of_two_operands_is_widened(text: str, last: list[str]) -> None:
-    (code,) = lowered(source(text, module=CHOSEN)).ir.functions
-    made = [ops.OPS[ops.NUMBER[node.op]].name for node in code.instructions()]
+    (f,) = lowered(source(text, module=CHOSEN)).functions
+    made = names(f)
     assert made[-1] == "EXIT" and [name.removesuffix(".U32") for name in made[-1 - len(last) : -1]] == last

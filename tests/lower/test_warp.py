@@ -45,6 +45,24 @@ def test_shuffle(mode: str, b: int, c: int, arch: str, level: int) -> None:
 
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+@pytest.mark.parametrize(("b", "c"), [(32, 0x1F), (33, 0), (100, 0x181F), (0xFFFFFFFF, 0x1F), (3, 0x2000), (40, 0xFFFFFFFF)])
+def test_shuffle_beyond_the_fields(mode: str, b: int, c: int, arch: str, level: int) -> None:
+    """Constants that the instruction has no room for: in registers, as with ptxas; only their low bits count."""
+    body = f"""
+  add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; mov.u32 %r2, {b}; mov.u32 %r3, {c};
+  shfl.sync.{mode}.b32 %r4|%p1, %r1, {b}, {c}, -1; shfl.sync.{mode}.b32 %r5, %r1, %r2, %r3, -1;
+  shfl.sync.{mode}.b32 %r6, %r1, {b}, %r3, 0xffffffff; selp.u32 %r10, 1, 0, %p1;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {{%r4, %r5, %r6, %r10}};
+"""
+    data = np.arange(1000, 1032, dtype=np.uint32)
+    out = launch(source(body, arch), data, np.zeros((32, 4), np.uint32), arch, level)
+    for lane in range(32):
+        j, p = _shuffle(mode, lane, b, c)
+        assert list(out[lane]) == [1000 + j, 1000 + j, 1000 + j, p]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_votes(arch: str, level: int) -> None:
     body = """
   add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; setp.ne.u32 %p1, %r1, 0; setp.lt.u32 %p2, %i, 40;
@@ -179,6 +197,7 @@ def test_without_effect(fence: str, arch: str) -> None:
     assert list(launch(source(body, arch), np.zeros(4, np.uint32), np.zeros(32, np.uint32), arch)) == list(range(1, 33))
 
 
+@pytest.mark.row("R2-06")
 @pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
 def test_special_registers(arch: str) -> None:
     names = ["tid.x", "tid.y", "ctaid.x", "ntid.x", "ntid.y", "nctaid.x", "laneid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",

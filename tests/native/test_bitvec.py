@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oric_tables._native import ffi, lib
@@ -34,6 +35,7 @@ def tail(words, size: int) -> int:
     return words[size // 64] >> size % 64
 
 
+@pytest.mark.row("R4-36")
 @given(sets(2), st.booleans(), st.booleans())
 def test_combinations_equal_those_of_sets(drawn, dirty_a, dirty_b):
     size, (a, b) = drawn
@@ -50,6 +52,7 @@ def test_combinations_equal_those_of_sets(drawn, dirty_a, dirty_b):
         assert tail(x, size) == before
 
 
+@pytest.mark.row("R4-36")
 @given(sets(4), st.booleans())
 def test_transfer(drawn, dirty):
     size, (old, gen, out, kill) = drawn
@@ -74,6 +77,7 @@ def test_copy_equal_clear(drawn, dirty_a, dirty_b):
     assert tail(x, size) == before
 
 
+@pytest.mark.row("R4-36")
 @given(sets(1), st.booleans(), st.integers(0, 200))
 def test_count_and_iteration(drawn, dirty, start):
     size, (a,) = drawn

@@ -13,6 +13,7 @@ from oric_tables.targets import KNOWN, TARGETS
 SM_80 = TARGETS["sm_80"]
 
 
+@pytest.mark.row("R3-28")
 def test_values_are_columns_of_the_target() -> None:
     assert backend_operation(SM_80, "EncodedArchitecture").values == {"encoded_arch": 28673}
     assert backend_operation(SM_80, "CapabilityFlags").values == {"capabilities": 1}
@@ -35,6 +36,7 @@ def test_every_phase_that_runs_or_has_a_name_is_an_operation() -> None:
     assert covered == {p.index for p in PHASES if p.function or p.name != "undocumented"}
 
 
+@pytest.mark.row("R2-23", "R3-29")
 def test_an_override_is_what_runs() -> None:
     target = SM_80._replace(overrides={"GvnCse": None, "MidExpansion": "value_numbering", "simplify_control_flow": None})
     functions = phase_functions(target)
@@ -53,6 +55,7 @@ def test_refusals() -> None:
         PhaseManager(passes(), 3, functions={45: "expand"})
 
 
+@pytest.mark.row("R3-27")
 def test_every_target_has_a_backend() -> None:
     assert {t.backend for t in TARGETS.values()} <= set(BACKENDS)
     assert set(TARGETS) <= set(KNOWN)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
-from oric.ir.code import CodeObject
-from oric.ir.dump import dump
+from oric.ir.function import Function
 from oric.ir.passes import PassContext
+from oric.ir.read import read
+from oric.ir.text import write
 from oric.ir.verify import verify
 from oric.phases.manager import PhaseManager, list_phases, select
 from oric.phases.registry import PASSES
 from oric_tables.phases import PHASES
 
-from tests.ir.oritext import context, parse
+from tests.ir.functions import context
 
 TEXT = """
     bix0:
@@ -24,7 +27,7 @@ TEXT = """
 """
 
 
-def nothing(code: CodeObject, ctx: PassContext) -> bool:
+def nothing(f: Function, ctx: PassContext) -> bool:
     return False
 
 
@@ -55,21 +58,21 @@ def test_levels_choose_phases() -> None:
     low, high = PhaseManager(REGISTRY, 0), PhaseManager(REGISTRY, 3)
     assert set(low.phases) < set(high.phases)
     assert {p.index for p in PHASES if p.required} <= set(low.phases)
-    code = parse(TEXT)
-    low.run(code, context(level=0))
-    assert "IADD3 R3" in dump(code)
-    high.run(code, context())
-    assert "IADD3 R3" not in dump(code)
+    f = read(TEXT)
+    low.run(f, context(level=0))
+    assert "IADD3 R3" in write(f)
+    high.run(f, context())
+    assert "IADD3 R3" not in write(f)
 
 
 def test_dump_verify_and_times() -> None:
     shown: list[str] = []
     checked: list[str] = []
     manager = PhaseManager(
-        REGISTRY, verify=lambda code, where: (checked.append(where), verify(code, where))[0], dump=("GeneralOptimizeEarly", "3"),
-        dump_text=dump, sink=shown.append, timed=True,
+        REGISTRY, verify=lambda f, where: (checked.append(where), verify(f, where))[0], dump=("GeneralOptimizeEarly", "3"),
+        dump_text=write, sink=shown.append, clock=time.perf_counter,
     )  # fmt: skip
-    manager.run(parse(TEXT), context())
+    manager.run(read(TEXT), context())
     assert [text.split("\n")[0] for text in shown] == [
         "// test after phase 3 AnalyzeControlFlow", "// test after phase 13 GeneralOptimizeEarly",
     ]  # fmt: skip

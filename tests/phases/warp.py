@@ -1,7 +1,7 @@
 """A warp on Ori code: per-thread decisions, convergence barriers, warp-wide synchronization.
 
-Knows MOV of an immediate (leaves a trace), guards, BRA, EXIT, BSSY, BSYNC, WARPSYNC.ALL, BAR.SYNC (must be met by the
-whole warp at once), YIELD. Predicate p of thread t after k steps of its trace is ``decide(t, p, k)``.
+Knows MOV of an immediate (leaves a trace), guards, BRA, EXIT, BSSY, BSYNC, BREAK, BMOV, WARPSYNC.ALL, BAR.SYNC (must be met
+by the whole warp at once), YIELD. Predicate p of thread t after k steps of its trace is ``decide(t, p, k)``.
 """
 
 from __future__ import annotations
@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from oric.ir import operand as opd
-from oric.ir.code import CodeObject, Instruction
-from oric_tables import ops
+from oric.ir.function import Function
+from oric.ir.text import instructions_of
+from oric_tables import op
 
 
 class Warp:
-    def __init__(self, code: CodeObject, threads: int, decide: Callable[[int, int, int], bool], limit: int = 60) -> None:
-        self.code = code
+    def __init__(self, f: Function, threads: int, decide: Callable[[int, int, int], bool], limit: int = 60) -> None:
+        self.f = f
         self.decide = decide
         self.limit = limit
         self.traces: list[list[int]] = [[] for _ in range(threads)]
         self.masks: list[dict[int, frozenset[int]]] = [{} for _ in range(threads)]
+        self.saved: list[dict[int, frozenset[int]]] = [{} for _ in range(threads)]
         self.place: list[tuple[int, int] | None] = [(0, 0)] * threads  # (block, position), None = exited
         self.waiting: list[tuple[str, int] | None] = [None] * threads
         self.together: dict[tuple[int, int], list[frozenset[int]]] = {}
-        self.nodes = [list(block) for block in code.blocks]
+        self.nodes = [instructions_of(f, block) for block in range(f.blocks())]
 
     def run(self) -> None:
         """Run to the end; AssertionError on deadlock or on a barrier that was not set."""
@@ -56,26 +58,36 @@ class Warp:
             if self._holds(node, thread):
                 self._execute(node, thread, group)
 
-    def _holds(self, node: Instruction, thread: int) -> bool:
-        if not node.guard:
+    def _holds(self, node: int, thread: int) -> bool:
+        guard = self.f.guard[node]
+        if not guard:
             return True
-        value = self.decide(thread, node.guard & opd.INDEX_MASK, len(self.traces[thread]))
-        return value != bool(node.guard & opd.NEGATE)
+        return self.decide(thread, opd.index_of(guard), len(self.traces[thread])) != bool(guard & opd.NEGATE)
 
-    def _execute(self, node: Instruction, thread: int, group: list[int]) -> None:
-        first = node.operands[0] & opd.INDEX_MASK if node.operands else 0
-        if node.op == ops.MOV:
-            self.traces[thread].append(self.code.imm_value(node.operands[1]))
-        elif node.op == ops.EXIT:
+    def _execute(self, node: int, thread: int, group: list[int]) -> None:
+        f, number = self.f, self.f.op[node]
+        first = opd.index_of(f.get(node, 0))
+        if number == op.MOV:
+            self.traces[thread].append(f.imm_value(f.get(node, 1)))
+        elif number == op.EXIT:
             self.place[thread] = None
-        elif node.op == ops.BRA:
+        elif number == op.BRA:
             self.place[thread] = (first, 0)
-        elif node.op == ops.BSSY:
+        elif number == op.BSSY:
             self.masks[thread][first] = frozenset(group)
-        elif node.op == ops.BSYNC:
+        elif number == op.BSYNC:
             assert first in self.masks[thread], "BSYNC on a barrier that was not set"
             self.waiting[thread] = ("BSYNC", first)
-        elif node.op in (ops.WARPSYNC_ALL, ops.BAR_SYNC):
+        elif number == op.BREAK:
+            assert thread in self.masks[thread].get(first, ()), "BREAK of a barrier that was not set"
+            for other in self.masks[thread][first]:
+                self.masks[other][first] -= {thread}
+            del self.masks[thread][first]
+        elif number == op.BMOV_R:
+            self.saved[thread][first] = self.masks[thread].pop(opd.index_of(f.get(node, 1)))
+        elif number == op.BMOV_B:
+            self.masks[thread][first] = self.saved[thread][opd.index_of(f.get(node, 1))]
+        elif number in (op.WARPSYNC_ALL, op.BAR_SYNC):
             self.waiting[thread] = ("all", 0)
 
     def _release(self) -> None:

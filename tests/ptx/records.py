@@ -30,8 +30,14 @@ def described(module: Module) -> list[Any]:
     return out
 
 
+def attributes(of: object) -> tuple[str, ...]:
+    """The names of an object's attributes, whether its class is compiled by mypyc or not."""
+    names: tuple[str, ...] = getattr(of, "__mypyc_attrs__", None) or getattr(type(of), "__slots__", None) or tuple(vars(of))
+    return names
+
+
 def _symbol(symbol: Variable | Function) -> Any:
-    own = {name: getattr(symbol, name) for name in symbol.__slots__ if name not in ("loc", "params", "returns", "relocs")}
+    own = {name: getattr(symbol, name) for name in attributes(symbol) if name not in ("loc", "params", "returns", "relocs")}
     if isinstance(symbol, Variable):
-        return own, [[getattr(r, name) for name in r.__slots__] for r in symbol.relocs]
+        return own, [[getattr(r, name) for name in attributes(r)] for r in symbol.relocs]
     return own, [_symbol(v) for v in symbol.params], [_symbol(v) for v in symbol.returns]

@@ -35,6 +35,7 @@ def instruction_count(text: str) -> int:
     return len(re.findall(r"^[\t ]*(?:@!?%\w+[\t ]+)?[a-z][\w.:]*(?:[\t ]+[^;]*)?;", code, re.M))
 
 
+@pytest.mark.row("R2-02")
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
 def test_clean(path):
     module = parse(path.read_text(encoding="utf-8"), path.name)

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oric.ptx.constants import Constant, expression, narrow, widen
 from oric.ptx.lexer import END, Lexer, PtxError
+from oric.ptx.text import Text
 
 MASK = (1 << 64) - 1
 
 
 def value(text: str) -> Constant:
-    lexer = Lexer(text)
+    lexer = Lexer(Text(text))
     found = expression(lexer)
     assert lexer.kind == END, f"'{lexer.value}' is left over"
     return found

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from oric_tables import ptx_index as ix
-from oricgen.spec import Spec
 from oricgen.tables import ptx_words
+
+from tests import specification
 
 ROOT = Path(__file__).resolve().parents[2]
 GRAMMAR = json.loads((ROOT / "build/flat/ptx.tmLanguage.json").read_text())
@@ -80,7 +81,7 @@ def test_every_directive_space_and_word():
         "function": "storage.type.function.ptx",
         "modifier": "storage.modifier.ptx",
     }
-    for name, row in ptx_words.load(Spec(ROOT / "spec")).items():
+    for name, row in ptx_words.load(specification.spec()).items():
         assert scopes(f".{name} 4")[0] == (f".{name}", kinds[row["kind"]])
 
 

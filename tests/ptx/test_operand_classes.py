@@ -37,6 +37,7 @@ def test_twelve_classes_share_no_bit() -> None:
     assert all(not a & b for n, a in enumerate(masks) for b in masks[:n])
 
 
+@pytest.mark.row("R2-05")
 def test_every_signature_uses_these_classes_only() -> None:
     used, number = 0, 0
     for name, spec in specs():
@@ -54,12 +55,14 @@ def test_classes_hold_every_kind_of_node() -> None:
     assert {name for names in ix.CLASS_NODES.values() for name in names} == kinds - {"PAIR", "ARGS"}
 
 
+@pytest.mark.row("R2-17")
 def test_every_type_has_the_size_class_of_its_bits() -> None:
     for name, (_, bits, *_) in ix.TYPES.items():
         assert ix.SIZES[name] == (min(bits.bit_length() - 4, 4) if bits >= 8 else ix.OUT_OF_RANGE), name
     assert set(ix.SIZES) == set(ix.TYPES) and set(ix.SIZES.values()) == {0, 1, 2, 3, 4, ix.OUT_OF_RANGE}
 
 
+@pytest.mark.row("R2-17")
 @pytest.mark.parametrize("type_", [name for name, (_, _, register, *_) in ix.TYPES.items() if register])
 def test_registers_take_what_their_size_class_says(type_: str) -> None:
     diag = diagnostics_for(f".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{{\n.reg .{type_} %a<3>;\nret;\n}}\n", "")

@@ -3,6 +3,7 @@
 import pytest
 from oric.ptx import builder as b
 from oric.ptx import parse
+from oric.support.diagnostics import CompileError
 
 HEAD = """.version 9.0
 .target sm_90
@@ -96,3 +97,24 @@ def test_qualifiers_in_any_order_types_in_theirs():
         {"type": "f32", "rnd": "rn"},
         {"type": "u32", "space": "global"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("head", "good", "bad"),
+    [
+        ("bar.sync ", ("0", "15", "%r1"), ("16", "-1")),
+        ("barrier.sync ", ("1, 64", "2, %r1", "%r2, 96"), ("1, 65", "16, 64")),
+        ("cp.async.ca.shared.global [%rd1], [%rd2], ", ("4", "8", "16"), ("5", "32", "0")),
+    ],
+)
+def test_limits_hold_for_operands_of_classes_that_were_met(head: str, good: tuple[str, ...], bad: tuple[str, ...]) -> None:
+    registers = ".reg .b32 %r<9>; .reg .b64 %rd<9>;\n"
+    begin = f".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{{\n{registers}"
+    met = "".join(f"{head}{one};\n" for one in good * 2)
+    assert parse(f"{begin}{met}}}").bodies[0].instructions()[-1].variant.text == head.split(maxsplit=1)[0]
+    for one in bad:
+        with pytest.raises(CompileError) as caught:
+            parse(f"{begin}{met}{head}{one};\n{met}}}")
+        (item,) = caught.value.diagnostics.items
+        assert item.offset >= len(begin + met + head)
+        assert item.offset < len(begin + met + head + one)

@@ -22,6 +22,7 @@ def _bless():
         reject_cases.bless()
 
 
+@pytest.mark.row("R2-02")
 @pytest.mark.parametrize(("file", "name", "text", "expected", "theirs"), CASES)
 def test_reject(file, name, text, expected, theirs):
     errors = reject_cases.errors_of(reject_cases.expand(text))

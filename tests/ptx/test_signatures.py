@@ -66,10 +66,12 @@ def combinations():
     return found
 
 
+@pytest.mark.row("R2-04")
 def test_there_are_as_many_combinations_of_types_as_documented():
     assert len(combinations()) >= 1141
 
 
+@pytest.mark.row("R2-04")
 def test_a_wrong_type_is_answered_with_the_legal_ones():
     with pytest.raises(CompileError) as caught:
         parse(module("9.0", "sm_90", ["add.f33 %f32_1, %f32_2, %f32_3"]))

@@ -65,7 +65,6 @@ class Program:
             lib.oric_fn_free,
         )
         fn.isa = self.isa
-        fn.main_units = sum(f in MAIN for f in files)
         unit = 0
         for number, (file, size) in enumerate(self.registers):
             for _ in range(size):

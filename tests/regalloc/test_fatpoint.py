@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oric_tables._native import ffi, lib
@@ -84,6 +85,7 @@ def check_assignment(program: Program, fn, assigned: list[int]) -> None:
         unit += size
 
 
+@pytest.mark.row("R4-48")
 @given(programs(max_blocks=6, max_insns=8), st.integers(1, 3), st.integers(0, 1), st.integers(0, 1))
 def test_assignment_is_legal(program: Program, rounds: int, coalesce: int, spread: int):
     fn = program.build()
@@ -144,6 +146,7 @@ def reference_choice(primary, secondary, limit: int, stride: int, threshold: int
     return min(slots, key=lambda s: (primary[s], secondary[s], s), default=-1)
 
 
+@pytest.mark.row("R4-37")
 @given(st.data(), st.integers(0, POINTS), st.sampled_from([1, 2, 4]), st.integers(0, 60))
 def test_choice_equals_the_reference(data, limit, stride, threshold):
     costs = st.lists(st.integers(0, 100), min_size=8, max_size=8)
@@ -174,6 +177,7 @@ def test_255_values_fit_and_256_are_reported():
         assert result.used[R] == result.peak[R] == count
 
 
+@pytest.mark.row("R4-03")
 def test_seven_predicates_fit_and_the_eighth_is_reported():
     for count, failed in ((7, -1), (8, P)):
         program = Program([(P, 1)] * count, [[define(u) for u in range(count)] + [Insn([Access(u) for u in range(count)])]], [[]])
@@ -183,6 +187,7 @@ def test_seven_predicates_fit_and_the_eighth_is_reported():
         assert result.failed_file == failed
 
 
+@pytest.mark.row("R4-04")
 def test_sixteen_nested_convergence_regions():
     for count, failed in ((16, -1), (17, B)):
         code = [define(u) for u in range(count)] + [Insn([Access(u)]) for u in reversed(range(count))]
@@ -203,6 +208,7 @@ def test_two_halves_are_gathered_without_copies():
     assert assigned == [0, 1, 0, 1]
 
 
+@pytest.mark.row("R2-10", "R4-16")
 def test_four_loads_are_gathered_into_a_quad():
     code = [define(u) for u in range(4)] + [copy(4 + u, u) for u in range(4)] + [Insn([Access(4, 4)])]
     program = Program([(R, 1)] * 4 + [(R, 4)], [code], [[]])
@@ -213,6 +219,7 @@ def test_four_loads_are_gathered_into_a_quad():
     assert assigned[:4] == assigned[4:] == [0, 1, 2, 3]
 
 
+@pytest.mark.row("R4-15")
 def test_pairs_cannot_straddle():
     """A pair that is copied from the middle of a quad stays apart: its base would be odd."""
     code = [define(0, 4), copy(4, 1), copy(5, 2), Insn([Access(4, 2)]), Insn([Access(0, 4)])]
@@ -224,6 +231,7 @@ def test_pairs_cannot_straddle():
     check_assignment(program, fn, assigned)
 
 
+@pytest.mark.row("R4-48")
 def test_loop_variable_and_its_copy_share_a_register():
     """i = phi(0, i + 1) in the form that copies give."""
     program = Program(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from oric_tables._native import ffi, lib
 
@@ -13,6 +14,7 @@ def units(function, fn, block: int) -> list[int]:
     return list(out[0 : function(fn, block, out)])
 
 
+@pytest.mark.row("R4-35")
 @given(programs())
 def test_equals_the_naive_solver(program: Program):
     fn = program.build()

@@ -87,7 +87,7 @@ def plain(word: int) -> int:
 def ours(isa: int, word: int, at: int) -> tuple[str, int]:
     """(text at address ``at``, word that the decoded instruction encodes to); "" for no instruction, 0 for no word."""
     insn = ffi.new("oric_insn *")
-    if lib.oric_decode(isa, [word & (1 << 64) - 1, word >> 64], insn) != lib.ORIC_OK:
+    if lib.oric_decode(isa, [word & (1 << 64) - 1, word >> 64], insn) != lib.ORIC_E_OK:
         return "", 0
     buffer = ffi.new("char[]", TEXT_BYTES)
     if lib.oric_print(isa, insn, at, ffi.NULL, ffi.NULL, buffer, TEXT_BYTES) < 0:

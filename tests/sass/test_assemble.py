@@ -93,6 +93,7 @@ def test_changed_texts_are_words_or_errors(data: st.DataObject) -> None:
         assert not Code(SM_90, word.to_bytes(16, "little")).bad
 
 
+@pytest.mark.row("R4-17")
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [

@@ -193,6 +193,7 @@ def test_halves_of_a_pair_have_their_own_distances():
     assert (the_finding(program.format(3, "R5")).needed, the_finding(program.format(2, "R4")).needed) == (5, 3)
 
 
+@pytest.mark.row("R4-16")
 def test_wide_registers_are_aligned():
     # The assembler refuses such registers, so they are put in afterwards.
     found = the_finding(f"[B------:R-:W0:-:S02] LDG.E.64 R4, desc[UR4][R2.64] | 16=5\n{EXIT}")

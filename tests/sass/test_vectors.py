@@ -23,7 +23,7 @@ TEXT_BYTES = 1024
 def decoded(isa: int, word: int):  # type: ignore[no-untyped-def]
     insn = ffi.new("oric_insn *")
     error = lib.oric_decode(isa, [word & (1 << 64) - 1, word >> 64], insn)
-    assert error == lib.ORIC_OK, f"{word:032x}: error {error}"
+    assert error == lib.ORIC_E_OK, f"{word:032x}: error {error}"
     return insn
 
 
@@ -36,7 +36,7 @@ def printed(isa: int, insn, pc: int = 0) -> str:  # type: ignore[no-untyped-def]
 def encoded(isa: int, insn) -> int:  # type: ignore[no-untyped-def]
     out = ffi.new("uint64_t[2]")
     error = lib.oric_encode(isa, insn, out)
-    assert error == lib.ORIC_OK, f"{printed(isa, insn)}: error {error & 255}, operand or modifier {error >> 8}"
+    assert error == lib.ORIC_E_OK, f"{printed(isa, insn)}: error {error & 255}, operand or modifier {error >> 8}"
     return out[0] | out[1] << 64
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from oricgen.isa import rows
 from oricgen.isa.model import Form, FormOperand, Machine, Operand, Operation
-from oricgen.spec import Spec
+
+from tests import specification
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = ROOT / "tests/data/vectors"
@@ -19,7 +20,7 @@ _SPECIAL_WORDS = (
 
 def load() -> Machine:
     """The machine model of this checkout."""
-    return rows.load(Spec(ROOT / "spec"))
+    return rows.load(specification.spec())
 
 
 def word_of(operation: Operation, form: Form, rng: random.Random, turn: int) -> int:

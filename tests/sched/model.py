@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from oric_tables._native import lib
 from oricgen.isa.rows import load as load_machine
 from oricgen.latency import OTHER, REWRITE, Latency, load
-from oricgen.spec import Spec
 
+from tests import specification
 from tests.regalloc.programs import UP, UR, Access, B, Insn, P, Program, R
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ NO_BARRIER = 7
 
 @cache
 def tables() -> Latency:
-    spec = Spec(ROOT / "spec")
+    spec = specification.spec()
     return load(spec, load_machine(spec))
 
 
@@ -51,7 +51,6 @@ class PhysicalProgram(Program):
         fn = ffi.gc(lib.oric_fn_new(len(insns), len(self.blocks), lib.ORIC_PHYSICAL_UNITS, accesses, sum(map(len, self.succs))),
                     lib.oric_fn_free)  # fmt: skip
         fn.isa = self.isa
-        fn.main_units = lib.ORIC_U_UR
         for unit, file in enumerate(self.files):
             fn.unit_file[unit], fn.unit_register[unit] = file, -1
         self._fill_code(fn)
@@ -159,12 +158,11 @@ class HazardError(AssertionError):
 class Walker:
     """Checks one path. ``fn`` is the C function with its control bits."""
 
-    slow_read = 3  # cycles kept before what a slow reader reads without a barrier is written again
-
     def __init__(self, fn, isa: str) -> None:
         self.fn = fn
         self.isa = isa
         self.t = tables()
+        self.model = self.t.models[isa]
         self.names = list(self.t.classes)
         self.time = 0
         self.producers: dict[int, list[Producer]] = {}
@@ -192,6 +190,9 @@ class Walker:
     def _rewrite_distance(self, row: str, c) -> int:
         return self._distance(row, REWRITE if c.result == "variable" else c.own)
 
+    def _over_read(self, c) -> int:
+        return self.model.over_read_variable if c.result == "variable" else self.model.over_read
+
     def _drains(self, node, c) -> bool:
         return "drain" in c.flags
 
@@ -208,7 +209,7 @@ class Walker:
             self._fail(position, f"stall {stall} is below {self._smallest_stall(node, c)}")
         for s in range(6):
             if mask >> s & 1:
-                if self.time < self.board_time[s] + 2:
+                if self.time < self.board_time[s] + self.model.settle:
                     self._fail(position, f"waits for SB{s} too soon after its use")
                 self._await(s)
         if self._drains(node, c) and any(self.pending[s] for s in range(6)):
@@ -235,9 +236,9 @@ class Walker:
         if writes:
             if self._outstanding("r", unit):
                 self._fail(position, f"unit {unit} is still to be read")
-            if self.time < self.reads.get(unit, -100) + (2 if c.result == "variable" else 1):
+            if self.time < self.reads.get(unit, -100) + self._over_read(c):
                 self._fail(position, f"unit {unit} is overwritten too soon after a read")
-            if self.time < self.slow.get(unit, -100) + self.slow_read:
+            if self.time < self.slow.get(unit, -100) + self.model.over_read_late:
                 self._fail(position, f"unit {unit} is overwritten too soon after a slow read")
 
     def _record(self, position: int, node, c, accesses, write: int, read: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oric_tables._native import ffi, lib
@@ -89,6 +90,7 @@ def conflict(code: list[Insn], i: int, j: int) -> bool:
     return bool(a.flags & both and b.flags & both) and meet(code, i, j)
 
 
+@pytest.mark.row("R4-33")
 @settings(max_examples=150)
 @given(blocks())
 def test_order_equals_that_of_all_pairs(program: PhysicalProgram):
@@ -99,6 +101,7 @@ def test_order_equals_that_of_all_pairs(program: PhysicalProgram):
     assert closure(found, len(code)) == closure(wanted, len(code))
 
 
+@pytest.mark.row("R3-38")
 @settings(max_examples=50)
 @given(blocks(size=60))
 def test_nothing_is_lost_in_long_blocks(program: PhysicalProgram):
@@ -147,6 +150,7 @@ def test_order_before_allocation_keeps_dependences(program: Program, limit: int)
     check_order(program, fn)
 
 
+@pytest.mark.row("R3-38")
 def test_edges_grow_with_accesses():
     """Twice the block, about twice the edges: a chain of loads, additions and stores."""
     counts = []

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import oric
 import pytest
-from oric.ir import machine
+from oric.ir.function import control_flow
+from oric.ir.machine import MachineFunction
 from oric.sass.check import check_cubin
 from oric.sass.code import Code
 from oric.support import elf
@@ -38,9 +39,10 @@ def compiled(text: str, arch: str, level: int, monkeypatch):
     out = []
     encode = pipeline.encode_function
 
-    def capture(code, target):
-        view = code.analyses[machine.KEY]
-        encoded = encode(code, target)
+    def capture(f, target):
+        view = f.analyses.machine
+        assert isinstance(view, MachineFunction)
+        encoded = encode(f, target)
         out.append((view, encoded.words))
         return encoded
 
@@ -67,7 +69,8 @@ def test_random_program_is_protected_on_every_path(seed, level, monkeypatch):
 def check_compiled(text: str, arch: str, level: int, monkeypatch) -> None:
     for view, words in compiled(text, arch, level, monkeypatch):
         check_footprints(view.fn, Code(TARGETS[arch].isa, words))
-        succs = [block.succs for block in view.code.blocks]
+        graph = control_flow(view.f)
+        succs = [graph.successors(b) for b in range(graph.blocks)]
         for seed in range(20):
             choose = random.Random(seed)
             walk(view.fn, TARGETS[arch].isa_name, succs, [choose.randrange(6) for _ in range(50)], limit=200)

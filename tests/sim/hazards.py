@@ -30,7 +30,7 @@ KINDS = ("wait", "write", "read", "swap", "stall")
 NONE = 7
 BYTES = 16
 MAX_STEPS = 200_000
-# What ORIC_H_* of check.h is as ORIC_REPORT_* of sim.h: the kinds of hazards that a launch can meet.
+# What ORIC_H_* is as ORIC_REPORT_*: the kinds of hazards that a launch can meet.
 DYNAMIC = frozenset({1, 2, 3, 4, 6, 7, 8, 9})
 
 

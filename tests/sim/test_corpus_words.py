@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from oric_tables import ops
 from oric_tables._native import ffi, lib
-from oricgen.spec import Spec
 
+from tests import specification
 from tests.corpus import golden
 from tests.sim.program import CODE, word
 
@@ -30,7 +30,7 @@ _LAUNCH = {
 @pytest.fixture(scope="module")
 def scalar() -> set[str]:
     """The operations of the scalar families, less those that read system registers."""
-    rows = [Spec(ROOT / "spec").load(f"encoding/{family}.yaml")["operations"] for family in FAMILIES]
+    rows = [specification.spec().load(f"encoding/{family}.yaml")["operations"] for family in FAMILIES]
     return {name for family in rows for name, row in family.items() if "special" not in row.get("effects", [])}
 
 
@@ -81,7 +81,7 @@ def test_all_scalar_words_execute(model: str, scalar: set[str]) -> None:
 
 def without_meaning(model: str, step: int) -> set[str]:
     """There is no memory at the addresses, but each word of memory comes as far as that."""
-    rows = [Spec(ROOT / "spec").load(f"encoding/{family}.yaml")["operations"] for family in MEMORY]
+    rows = [specification.spec().load(f"encoding/{family}.yaml")["operations"] for family in MEMORY]
     names = {name for family in rows for name in family}
     return set(refused(model, step, names, {lib.ORIC_FAULT_NO_MEANING}, 10))
 

@@ -108,6 +108,7 @@ def test_jump_tables(target: str) -> None:
         assert out.tolist() == [step(u, i, step(i % 8, i, 0)) for i in range(32)], u
 
 
+@pytest.mark.row("R2-06")
 @targets
 def test_special_registers(target: str) -> None:
     module, out = load(target), np.zeros(13, np.uint32)

@@ -26,9 +26,9 @@ def kernels(target: str) -> list[hazards.Kernel]:
 
 @pytest.mark.parametrize("target", cases.TARGETS)
 def test_planted_hazards_are_reported(target: str) -> None:
-    result = hazards.measure(kernels(target), every=20)
+    result = hazards.measure(kernels(target), every=31)
     assert (result.missed, result.unexplained) == ([], [])
-    assert sum(result.caught.values()) >= 150
+    assert sum(result.caught.values()) >= 90
     assert set(result.caught) == set(hazards.KINDS)
 
 
@@ -45,9 +45,9 @@ def corpus_kernels(target: str, every: int) -> list[hazards.Kernel]:
 
 @pytest.mark.parametrize("target", CORPUS)
 def test_hazards_planted_in_the_corpus_are_reported(target: str) -> None:
-    result = hazards.measure(corpus_kernels(target, CORPUS[target]), every=43)
+    result = hazards.measure(corpus_kernels(target, CORPUS[target]), every=61)
     assert (result.missed, result.unexplained) == ([], [])
-    assert sum(result.caught.values()) >= 60
+    assert sum(result.caught.values()) >= 35
 
 
 @pytest.mark.parametrize("target", [*CORPUS, "sm_86", "sm_90a"])

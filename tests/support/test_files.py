@@ -37,11 +37,11 @@ def test_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "old"
     path.write_bytes(b"old")
 
-    def stop(self: Path, target: Path) -> Path:
-        assert self.read_bytes() == b"new"
+    def stop(name: str, target: str) -> None:
+        assert Path(name).read_bytes() == b"new"
         raise cause
 
-    monkeypatch.setattr(Path, "replace", stop)
+    monkeypatch.setattr(files.os, "replace", stop)
     with pytest.raises((KeyboardInterrupt, MemoryError, OutputError)):
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"

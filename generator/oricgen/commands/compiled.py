@@ -1,11 +1,11 @@
-"""``oricgen compiled``: compile the parser with mypyc."""
+"""``oricgen compiled``: compile the hot modules with mypyc."""
 
 from __future__ import annotations
 
 import argparse
 
 NAME = "compiled"
-HELP = "compile the parser's hot modules with mypyc into build/compiled/"
+HELP = "compile the hot modules with mypyc into build/compiled/"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -13,8 +13,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the folder to put on the path before runtime/."""
+    """Say what is compiled; nothing when all is as it was."""
     from ..compiled import build_compiled
 
-    print(build_compiled(args.root))
+    build_compiled(args.root, lambda text: print(f"oricgen: {text}", flush=True))
     return 0

@@ -63,17 +63,12 @@ class Index:
 
     def naming(self, name: str, besides: tuple[str, ...] = WOVEN) -> list[Found]:
         """Rows of other tables that have ``name`` as a value somewhere, or as the name of a column."""
-        return [
-            Found(table, row)
-            for table in self._modules
-            if table not in besides
-            for row in self.rows(table)
-            if row.key != name and _names(row.values, name)
-        ]
+        return [found for found, words in self._named if name in words and found.table not in besides and found.row.key != name]
 
-
-def _names(value: Any, name: str) -> bool:
-    return any(word == name for word in _words(value))
+    @cached_property
+    def _named(self) -> list[tuple[Found, frozenset[Any]]]:
+        """All rows with the values and names of columns that they have."""
+        return [(Found(table, row), frozenset(_words(row.values))) for table in self._modules for row in self.rows(table)]
 
 
 def _words(value: Any) -> Iterator[Any]:

@@ -150,6 +150,10 @@ def _rules(index: Index, page: Page, operation: Operation) -> None:
 
 
 def _rewrite(row: Row) -> str:
-    if "replace" in row.values:
-        return " ".join(["becomes", str(row.values["replace"]), *map(str, row.values["with"])])
-    return str(row.values.get("value") or "sources may change places: " + ", ".join(row.values["sources"]))
+    values = row.values
+    if "rule" in values:
+        place = f", in {values['within']}" if values["within"] else ""
+        return f"becomes {values['make']}, {values['if']}{place}"
+    if "sources" in values:
+        return "sources may change places: " + ", ".join(values["sources"])
+    return "is evaluated when all sources are constants"

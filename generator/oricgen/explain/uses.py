@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from ..lowering.compiler import Compiler
 from ..outputs.lowering import compiler_of
 from ..rows import Row
 from .index import Index
+
+_OPERATION = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Za-z0-9_]+)*")  # in the text of a rewrite rule
 
 
 def alternatives(row: Row) -> list[Mapping[str, Any]]:
@@ -44,8 +47,7 @@ def lowering_rules(index: Index) -> list[tuple[Row, list[str]]]:
 
 
 def rewrites(index: Index, operation: str) -> list[Row]:
-    """The algebraic rules, folds and commutations that look for an operation or put it in."""
+    """The rewrite rules, folds and commutations that look for an operation or put it in."""
     keys = (f"fold {operation}", f"commute {operation}")
-    return [
-        row for row in index.rows("rewrites") if row.key in keys or operation in (row.values.get("op"), row.values.get("replace"))
-    ]
+    rows = index.rows("rewrites")
+    return [row for row in rows if row.key in keys or operation in _OPERATION.findall(row.values.get("rule", ""))]

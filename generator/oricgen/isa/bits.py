@@ -33,7 +33,8 @@ class Bits:
         """The field's value in ``word``."""
         return sum((word >> p & 1) << i for i, p in enumerate(self.positions))
 
-    def segments(self) -> list[tuple[int, int]]:
+    @cached_property
+    def segments(self) -> tuple[tuple[int, int], ...]:
         """Runs of adjacent bits as (lowest position, length), least significant run first."""
         out: list[tuple[int, int]] = []
         for p in self.positions:
@@ -41,10 +42,10 @@ class Bits:
                 out[-1] = (out[-1][0], out[-1][1] + 1)
             else:
                 out.append((p, 1))
-        return out
+        return tuple(out)
 
     def __str__(self) -> str:
-        return ",".join(str(lo) if n == 1 else f"{lo}-{lo + n - 1}" for lo, n in self.segments())
+        return ",".join(str(lo) if n == 1 else f"{lo}-{lo + n - 1}" for lo, n in self.segments)
 
 
 @cache
@@ -87,7 +88,7 @@ def names(mask: int) -> str:
 
 def said(mask: int) -> str:
     """The bits of a mask as messages call them: ``bit 36``, ``bits 64–71, 80``."""
-    runs = [str(lo) if n == 1 else f"{lo}–{lo + n - 1}" for lo, n in Bits(tuple(_ones(mask))).segments()]
+    runs = [str(lo) if n == 1 else f"{lo}–{lo + n - 1}" for lo, n in Bits(tuple(_ones(mask))).segments]
     return f"bit{'s' if mask & (mask - 1) else ''} {', '.join(runs)}"
 
 

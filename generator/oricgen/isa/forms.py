@@ -206,7 +206,8 @@ class FormBuilder:
         own = view.columns.get("regions", {})
         letters = "C" if shape.get("third") else ""
         sources = [o.name for o in self.context.operands if o.name in ("Ra", "Rb", "Rc", "URa", "URb", "URc")]
-        sources = [s for s in sources if s in text.names_in(draft.template, {o.name for o in self.context.operands})[0]]
+        named = text.names_in(draft.template, frozenset(o.name for o in self.context.operands))[0]
+        sources = [s for s in sources if s in named]
         if len(sources) != len(name):
             raise ValueError(f"shape {name} has {len(name)} sources, but the text names {', '.join(sources) or 'none'}")
         for i, (source, kind, region) in enumerate(zip(sources, name, shape["at"], strict=True)):
@@ -223,10 +224,11 @@ class FormBuilder:
     def _place(self, draft: Draft) -> None:
         """Find the place of every operand and modifier that the text names."""
         index = {o.name: i for i, o in enumerate(self.context.operands)}
-        used, mods = text.names_in(draft.template, set(index))
+        used, mods = text.names_in(draft.template, frozenset(index))
         for name in used:
             operand = self.context.operands[index[name]]
-            operand = replace(operand, marks="".join(m for m in operand.marks if m not in draft.drop.get(name, "")))
+            if name in draft.drop:
+                operand = replace(operand, marks="".join(m for m in operand.marks if m not in draft.drop[name]))
             if name == "URd":
                 draft.spare |= bits.parse(draft.view.formats.regions["D"]["span"]).mask
             region = draft.view.formats.regions.get(draft.at.get(name, operand.where))
@@ -342,7 +344,9 @@ class FormBuilder:
                 for n, f in sorted(draft.mods.items(), key=lambda i: mod_index[i[0]][0])
             )
             code = text.compile_text(draft.template, index, mod_index, self.context.aliases)
-            operands = tuple(replace(o, default=draft.defaults[o.index]) for o in draft.operands)
+            operands = tuple(
+                replace(o, default=draft.defaults[o.index]) if draft.defaults[o.index] else o for o in draft.operands
+            )
             fields = sum_masks([places.mask_of(o) for o in operands] + [m.bits.mask for m in form_mods])
             out.append(
                 Form(

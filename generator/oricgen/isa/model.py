@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .bits import Bits
 
-# Kinds of operands as the hardware sees them; the values are those of runtime/oric/native/oric_insn.h.
+# Kinds of operands as the hardware sees them; spec/numbers.yaml has the same numbers for C and Python.
 KINDS = {
     "none": 0, "gpr": 1, "ugpr": 2, "pred": 3, "upred": 4, "imm": 5, "cbank": 6, "cbanku": 7, "label": 8,
     "breg": 9, "sb": 10, "sreg": 11,
@@ -17,6 +17,8 @@ EFFECTS = (
     "load", "store", "atomic", "shared", "local", "constant", "branch", "call", "return", "exit", "barrier", "convergence",
     "fence", "warp", "side_effect", "special",
 )  # fmt: skip
+
+SLOTS = 12  # most operands of an operation, as oric_insn has places for
 
 REGISTER_KINDS = frozenset({"gpr", "ugpr", "pred", "upred"})
 

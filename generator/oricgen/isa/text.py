@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 
 # The printer's instructions; the generated C header gets the same numbers.
 PRINT_OPS = {
@@ -81,7 +84,8 @@ def split(text: str) -> tuple[str, list[str]]:
     return head, rest.split(", ") if rest else []
 
 
-def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
+@cache
+def names_in(text: str, operands: frozenset[str]) -> tuple[tuple[str, ...], Mapping[str, str]]:
     """The operands of a template in order of appearance, and its modifiers with the operand each is attached to ("")."""
     head, items = split(text)
     found: list[str] = []
@@ -109,7 +113,7 @@ def names_in(text: str, operands: set[str]) -> tuple[list[str], dict[str, str]]:
     unknown = [n for n in found if n not in operands]
     if unknown:
         raise ValueError(f"the text names '{unknown[0]}', which is not in 'ops'")
-    return list(dict.fromkeys(found)), mods
+    return tuple(dict.fromkeys(found)), MappingProxyType(mods)
 
 
 def compile_text(text: str, operands: dict[str, int], mods: dict[str, tuple[int, str]], aliases: tuple[int, int]) -> bytes:

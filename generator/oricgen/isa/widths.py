@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import lcm, prod
 from typing import Any
 
 from .model import Modifier, Operand, Registers
@@ -44,10 +44,13 @@ def registers(operand: Operand, mods: tuple[Modifier, ...], widths: Mapping[str,
     for mod in chosen:
         by_code = {code: _part(operand.name, mod.name, name, widths, added) for name, code in mod.codes.items()}
         columns.append([by_code.get(code, Fraction(not added)) for code in range(1 << mod.width)])
+    unit = lcm(*(part.denominator for column in columns for part in column))  # counts in parts of a register are whole
+    whole = [[int(part * unit) for part in column] for column in columns]
+    one, start = (unit, fixed * unit) if added else (unit ** len(columns), 1)
     table = []
-    for parts in product(*reversed(columns)):  # the first modifier has the lowest bits
-        count = sum(parts, Fraction(fixed)) if added else prod(parts, start=Fraction(1))
-        table.append(min(-(-count.numerator // count.denominator), _MOST))  # more: values that do not go together
+    for parts in product(*reversed(whole)):  # the first modifier has the lowest bits
+        count = sum(parts, start) if added else prod(parts, start=start)
+        table.append(min(-(-count // one), _MOST))  # more: values that do not go together
     return Registers(tuple(index[name] for name in factors(operand)), tuple(table))
 
 

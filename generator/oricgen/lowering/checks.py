@@ -34,7 +34,7 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
                     raise SpecError(spec.path(name), row.line_of(column), f"{entry['ptx']}: column '{column}': {message}")
         _special_registers(spec, name, data)
     _unused(spec, compiled)
-    for rule, case, why in reach.dead(_rules(spec, compiled), _signatures(spec), _contexts(spec)):
+    for rule, case, why in _dead(spec, compiled):
         which = f"case {case + 1}" if len(rule.alternatives) > 1 else "the rule"
         raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
 
@@ -87,14 +87,27 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _rules(spec: Spec, compiled: Mapping[str, Compiled]) -> dict[str, list[reach.Rule]]:
-    """The rules by instruction, in the order in which the compiler tries them."""
-    out: dict[str, list[reach.Rule]] = {}
+def _dead(spec: Spec, compiled: Mapping[str, Compiled]) -> Iterator[tuple[reach.Rule, int, str]]:
+    """Rules and cases that are never chosen; an instruction is looked at again only when one of its rules was edited."""
+    signatures = spec.memo("slots of signatures", lambda: _signatures(spec))
+    contexts = spec.memo("targets that rules tell apart", lambda: _contexts(spec))
+    for family, found in _rules(spec, compiled).items():
+
+        def make(family: str = family, found: list[tuple[object, reach.Rule]] = found) -> list[tuple[reach.Rule, int, str]]:
+            return list(reach.dead([rule for _, rule in found], signatures.get(family, []), contexts))
+
+        yield from spec.part((*(row for row, _ in found), signatures, contexts), (), make)
+
+
+def _rules(spec: Spec, compiled: Mapping[str, Compiled]) -> dict[str, list[tuple[object, reach.Rule]]]:
+    """The rules by instruction, in the order in which the compiler tries them, each with what it was made from."""
+    out: dict[str, list[tuple[object, reach.Rule]]] = {}
     for name, found in compiled.items():
-        for entry, family, (slots, count, alternatives) in found.rules:
+        for made in found.rules:
+            entry, family, (slots, count, alternatives) = made
             lines = tuple(entry["cases"].lines) if "cases" in entry else (entry.line_of("ptx"),)
             rule = reach.Rule(entry["ptx"], str(spec.path(name)), entry.line_of("ptx"), lines, slots, count, alternatives)
-            out.setdefault(family, []).append(rule)
+            out.setdefault(family, []).append((made, rule))
     return out
 
 

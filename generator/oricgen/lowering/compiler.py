@@ -11,8 +11,8 @@ labels, flags, lines)``:
 * ``temps``: ``(register type letter, size)`` of each temporary, from environment index ``len(ARGS)`` on;
 * ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
 
-A line is ``(word, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model not in
-``isas``. ``sets`` are ``(slot name, {token: bits})``;
+A line is ``(number of the operation, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model
+not in ``isas``. ``sets`` are ``(slot name, {token: bits})``;
 a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table.
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
 1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
@@ -82,6 +82,7 @@ class Compiler:
         self.macros = macros
         self.special = special
         self.path = path
+        self.shared = (operations, sets, macros, special, columns)  # what a rule depends on beside its own entry
         self._copies = 0
 
     def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
@@ -185,7 +186,7 @@ class Compiler:
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
         state.lines.append(
-            (operation.word, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)
+            (operation.number, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)
         )
 
     def operation_of(self, line: template.Line, at: int) -> tuple[Operation, list[str]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..isa import model, rows
 from ..spec import Spec
-from ..tables import targets
+from ..tables import macros, targets
 
 # Bits of an operand slot.
 SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
 SLOT_ANY_IMM = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
+SLOT_WIDTH = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
 _IMMEDIATES = {
     "x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F64, "f16": SLOT_HALF, "bf16": SLOT_HALF, "f16x2": SLOT_HALF,
@@ -54,10 +55,10 @@ class Modifier:
 
 @dataclass
 class Operation:
-    """An operation: its opcode word, operands in order, modifiers, and the encoding models that have it."""
+    """An operation: its number, operands in order, modifiers, and the encoding models that have it."""
 
     name: str
-    word: int
+    number: int
     operands: list[Column]
     mods: dict[str, Modifier] = field(default_factory=dict)
     isas: tuple[str, ...] | None = None
@@ -93,10 +94,10 @@ class Operation:
 def load(spec: Spec) -> dict[str, Operation]:
     """All operations by name."""
     machine = rows.load(spec)
-    words = rows.opcode_words(spec, machine)
     compiled = {t.isa for t in targets.load(spec).with_code}
     isas = tuple(isa for isa in machine.isas if isa in compiled)
-    return {o.name: _operation(o, words[o.name], isas) for o in machine.operations}
+    found = {o.name: _operation(o, isas) for o in machine.operations}
+    return found | {o.name: replace(_operation(o, isas), isas=None) for o in macros.load(spec)}
 
 
 def special_registers(spec: Spec) -> dict[str, int]:
@@ -104,14 +105,14 @@ def special_registers(spec: Spec) -> dict[str, int]:
     return {name: int(number) for number, name in spec.load("formats.yaml")["names"]["sreg"]["all"].items()}
 
 
-def _operation(row: model.Operation, word: int, isas: tuple[str, ...]) -> Operation:
+def _operation(row: model.Operation, isas: tuple[str, ...]) -> Operation:
     operands = [
         Column(o.name, _slot(row, o), o.default is not None or (o.kind in {"pred", "upred"} and index > 0), o.default is not None)
         for index, o in enumerate(row.operands)
     ]
     mods = {m.name: Modifier(m.name, m.shift, m.width, _codes(m), 0 if m.codes else m.default) for m in row.mods}
     have = tuple(isa for isa in isas if row.forms.get(isa))
-    return Operation(row.name, word, operands, mods, None if have == isas else have)
+    return Operation(row.name, row.number, operands, mods, None if have == isas else have)
 
 
 def _codes(mod: model.Modifier) -> dict[str, int]:
@@ -132,9 +133,10 @@ def _slot(row: model.Operation, operand: model.Operand) -> int:
         slot |= SLOT_WIDE
     elif registers.mods:
         slot |= SLOT_VAR
-    for forms in row.forms.values():
-        for form in forms:
-            for place in form.operands:
-                if place.index == index and place.kind == "imm":
-                    slot |= _IMMEDIATES.get(place.spec, SLOT_IMM | SLOT_FIELD)
+    places = [p for forms in row.forms.values() for form in forms for p in form.operands if p.index == index]
+    specs = {place.spec for place in places if place.kind == "imm"}
+    for spec in specs:
+        slot |= _IMMEDIATES.get(spec, SLOT_IMM | SLOT_FIELD)
+    if slot & SLOT_FIELD and any(place.kind == "gpr" for place in places):
+        slot |= min(int(spec[1:]) for spec in specs) << SLOT_WIDTH
     return slot

@@ -6,7 +6,7 @@ on every target, all PTX instructions that it fits have no signature or are take
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -37,17 +37,13 @@ class Rule:
         return frozenset(word for _, words, _ in self.slots for word in words)
 
 
-def dead(
-    families: Mapping[str, list[Rule]], signatures: Mapping[str, list[Slots]], contexts: Sequence[Context]
-) -> Iterator[tuple[Rule, int, str]]:
-    """Each rule or case that is never chosen: the rule, the number of the case, why. ``signatures`` are those of each family."""
-    for family, rules in families.items():
-        forms = signatures.get(family, [])
-        for place, rule in enumerate(rules):
-            for case in range(len(rule.alternatives)):
-                why = _never_chosen(rules[:place], rule, case, forms, contexts)
-                if why:
-                    yield rule, case, why
+def dead(rules: list[Rule], signatures: list[Slots], contexts: Sequence[Context]) -> Iterator[tuple[Rule, int, str]]:
+    """Each rule or case of an instruction that is never chosen: the rule, the number of the case, why."""
+    for place, rule in enumerate(rules):
+        for case in range(len(rule.alternatives)):
+            why = _never_chosen(rules[:place], rule, case, signatures, contexts)
+            if why:
+                yield rule, case, why
 
 
 def _never_chosen(earlier: list[Rule], rule: Rule, case: int, forms: list[Slots], contexts: Sequence[Context]) -> str:

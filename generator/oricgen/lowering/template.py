@@ -28,6 +28,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ..errors import SpecError
@@ -73,20 +74,28 @@ class Line:
 
 
 def parse(text: str, path: str, line: int) -> Line:
-    """Parse one template line.
+    """Parse one template line; the same text gives the same object, which nobody changes.
 
     Raises:
         SpecError: the line does not fit the grammar above.
     """
+    try:
+        return _parsed(text)
+    except ValueError as error:
+        raise SpecError(path, line, str(error)) from error
+
+
+@cache
+def _parsed(text: str) -> Line:
     label = _LABEL.match(text)
     if label:
         return Line(text, label=label[1])
     match = _LINE.match(text.removeprefix("?"))
     if not match:
-        raise SpecError(path, line, f"'{text}' is no line: write [@[!]PREDICATE] MNEMONIC[.MODIFIER]... OPERAND, ...")
+        raise ValueError(f"'{text}' is no line: write [@[!]PREDICATE] MNEMONIC[.MODIFIER]... OPERAND, ...")
     out = Line(text, mnemonic=match[3], if_present=text.startswith("?"))
     if match[2]:
-        out.guard = _operand(("!" if match[1] else "") + match[2], text, path, line)
+        out.guard = _operand(("!" if match[1] else "") + match[2], text)
     for fixed, named in _SUFFIX.findall(match[4] or ""):
         if named:
             out.sets.append(named)
@@ -95,20 +104,20 @@ def parse(text: str, path: str, line: int) -> Line:
     for part in filter(None, (p.strip() for p in (match[5] or "").split(","))):
         key, equals, value = part.partition("=")
         if equals:
-            out.named[key.strip()] = _operand(value.strip(), text, path, line)
+            out.named[key.strip()] = _operand(value.strip(), text)
         else:
-            out.operands.append(_operand(part, text, path, line))
+            out.operands.append(_operand(part, text))
     return out
 
 
-def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
+def _operand(text: str, line_text: str) -> Operand:
     if _INT.match(text):
         return Operand("int", value=int(text, 0))
     if text[:2] in {"f:", "d:"}:
-        return Operand("int", value=_float_bits(text, path, line))
+        return Operand("int", value=_float_bits(text))
     match = _OPERAND.match(text)
     if not match or (match[2] != match[5]):
-        raise SpecError(path, line, f"'{line_text}': '{text}' is no operand")
+        raise ValueError(f"'{line_text}': '{text}' is no operand")
     signs = match[1] + match[3]
     flags: dict[str, Any] = {
         "neg": "-" in signs or "!" in signs,
@@ -120,7 +129,7 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
     arg = _ARG.match(body)
     if arg:
         if arg[1].startswith("%") and arg[1][1] not in TEMP_KINDS:
-            raise SpecError(path, line, f"'{line_text}': temporary '{arg[1]}' must begin with one of {', '.join(TEMP_KINDS)}")
+            raise ValueError(f"'{line_text}': temporary '{arg[1]}' must begin with one of {', '.join(TEMP_KINDS)}")
         return Operand(arg[1], view=arg[2] or "", **flags)
     if body in ("RZ", "PT", "URZ", "UPT"):
         return Operand(body, **flags)
@@ -129,24 +138,24 @@ def _operand(text: str, line_text: str, path: str, line: int) -> Operand:
     if body.startswith("c:"):
         name, _, add = body[2:].partition("+")
         if not _INT.match(add or "0"):
-            raise SpecError(path, line, f"'{line_text}': '{add}' is no offset in bytes")
+            raise ValueError(f"'{line_text}': '{add}' is no offset in bytes")
         return Operand("cbank", name=name, value=int(add or "0", 0), **flags)
     if body.startswith("t:"):
         return Operand("column", name=body[2:], **flags)
     if re.fullmatch(r"[A-Z]\w*", body):
         return Operand("label", name=body)
-    raise SpecError(path, line, f"'{line_text}': there is no operand '{text}'")
+    raise ValueError(f"'{line_text}': there is no operand '{text}'")
 
 
-def _float_bits(body: str, path: str, line: int) -> int:
+def _float_bits(body: str) -> int:
     try:
         value = float(body[2:])
     except ValueError as error:
-        raise SpecError(path, line, f"'{body}' is no number") from error
+        raise ValueError(f"'{body}' is no number") from error
     if body[0] == "f":
         bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
         return bits
     wide: int = struct.unpack("<Q", struct.pack("<d", value))[0]
     if wide & 0xFFFFFFFF:
-        raise SpecError(path, line, f"'{body}' does not fit the upper half of a double")
+        raise ValueError(f"'{body}' does not fit the upper half of a double")
     return wide >> 32

@@ -1,9 +1,10 @@
-"""C form tables: ``c/oric_forms.h`` and ``c/oric_forms.c``."""
+"""C form tables: ``c/tables/forms.h`` and ``c/tables/forms.c``."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from ..isa import ranges
@@ -127,9 +128,10 @@ def _pair(value: int) -> str:
     return f"{{{value & _WORD64:#x}, {value >> 64:#x}}}"
 
 
+@cache
 def _bits(bits: Bits | None) -> str:
-    runs = bits.segments() if bits else []
-    padded = runs + [(0, 0)] * (3 - len(runs))
+    runs = bits.segments if bits else ()
+    padded = (*runs, *[(0, 0)] * (3 - len(runs)))
     return f"{{{len(runs)}, {{{', '.join(str(lo) for lo, _ in padded)}}}, {{{', '.join(str(n) for _, n in padded)}}}}}"
 
 
@@ -184,11 +186,11 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
         for o in machine.operations
     ]
     return {
-        "c/oric_forms.h": template(
+        "c/tables/forms.h": template(
             "forms.h.j2", header=head, isas=machine.isas, n_ops=len(machine.operations) + 1, print_ops=PRINT_OPS, formats=FORMATS,
             tests=TESTS,
         ),
-        "c/oric_forms.c": template(
+        "c/tables/forms.c": template(
             "forms.c.j2", header=head, isas=machine.isas, **values, fields=tables.field_rows.rows,
             modfields=tables.modfields.rows, mod_map=_numbers(tables.mod_map), operations=operations, mods=tables.mods,
             mod_text=_numbers(tables.mod_text), aliases=aliases, strings=[f'"{text}\\0"' for text in tables.strings.texts],

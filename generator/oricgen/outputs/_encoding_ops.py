@@ -1,22 +1,84 @@
-"""Python table of the operations: ``oric_tables/ops.py``."""
+"""Python tables of the operations: their numbers (``op.py``), what passes ask (``op_tables.py``), everything (``ops.py``)."""
 
 from __future__ import annotations
 
-from ..isa.model import EFFECTS, Machine, Modifier, Operand, Operation, Registers
+import struct
+from collections.abc import Sequence
+
+from ..isa.model import EFFECTS, KINDS, SLOTS, Machine, Modifier, Operand, Operation, Registers
 from ..render import header, template
 
+INDIRECT = 1 << 24  # flag: a branch whose targets are in a jump table
+MACRO_WORDS = 0x4000  # opcode words have 14 bits; those of macros lie above
+_MARKS = {"-": 1, "|": 2, "~": 4}
+_WEAK = ("WEAK", "CONSTANT")  # names of memory orders through which no other thread's writes show
 
-def render(machine: Machine, words: dict[str, int]) -> str:
-    """The text of ``ops.py``."""
-    sources = ["spec/encoding/*.yaml", "spec/opcodes.yaml"]
-    operations = [_operation(o, words[o.name]) for o in machine.operations]
-    return template(
-        "ops.py.j2",
-        header=header("#", "oricgen.outputs.encoding", sources),
-        effects=EFFECTS,
-        isas=machine.isas,
-        operations=operations,
-    )
+
+def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation]) -> dict[str, str]:
+    """The texts of ``op.py``, ``op_tables.py`` and ``ops.py``; ``macros`` follow the machine's operations.
+
+    Raises:
+        SpecError: an operation that the tables have no room for.
+    """
+    sources = ["spec/encoding/*.yaml", "spec/opcodes.yaml", "spec/macros.yaml"]
+    head = header("#", "oricgen.outputs.encoding", sources)
+    together = [*machine.operations, *macros]
+    operations = [_operation(o, words.get(o.name, MACRO_WORDS + o.number)) for o in together]
+    return {
+        "oric_tables/op.py": template("op.py.j2", header=head, effects=EFFECTS, indirect=INDIRECT, operations=operations),
+        "oric_tables/op_tables.py": template("op_tables.py.j2", header=head, slots=SLOTS, columns=_columns(together)),
+        "oric_tables/ops.py": template("ops.py.j2", header=head, isas=machine.isas, operations=operations),
+    }
+
+
+def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]:
+    """(name, element code of ``struct``, meaning, values in hexadecimal) of every column of ``op_tables.py``."""
+    facts = [_facts(o) for o in operations]
+    blank: list[int | list[int]] = [0, 0, 0, 0, 0, 0, 0, 0, 0, [0] * SLOTS, [0] * SLOTS]
+    rows = [blank, *facts]
+    columns = []
+    for at, (name, code, doc) in enumerate(_COLUMNS):
+        values = [row[at] for row in rows]
+        flat = [v for value in values for v in (value if isinstance(value, list) else [value])]
+        columns.append((name, code, doc, struct.pack(f"<{len(flat)}{code}", *flat).hex()))
+    return columns
+
+
+_COLUMNS = (
+    ("FLAGS", "i", "effects, sum of the E_ flags of oric_tables.op"),
+    ("WRITES", "i", "mask of the operand positions that are written"),
+    ("SLOTS", "b", "number of operands"),
+    ("LABEL", "b", "position of the branch target plus 1, 0 = none"),
+    ("SREG", "b", "position of a special register number plus 1, 0 = none"),
+    ("UNIFORM", "b", "1: the guard is a uniform predicate"),
+    ("ORDER_SHIFT", "b", "where the memory order stands in the modifiers"),
+    ("ORDER_MASK", "b", "the mask of its codes"),
+    ("ORDER_STRONG", "q", "mask of the codes of memory orders that other threads' writes show through, 0 = no such modifier"),
+    ("KIND", "b", "kind of each operand slot as in oric_insn"),
+    ("SIGNS", "b", "signs that each operand slot may have: 1 negation, 2 absolute value, 4 complement"),
+)
+
+
+def _facts(o: Operation) -> list[int | list[int]]:
+    kinds = [operand.kind for operand in o.operands]
+    flags = sum(1 << EFFECTS.index(e) for e in o.effects)
+    if "branch" in o.effects and "label" not in kinds:
+        flags |= INDIRECT
+    order = next((m for m in o.mods if m.name == "order"), None)
+    strong = 0 if order is None else sum(1 << code for name, code in order.codes.items() if not name.startswith(_WEAK))
+    return [
+        flags,
+        sum(1 << i for i, operand in enumerate(o.operands) if operand.writes),
+        len(kinds),
+        kinds.index("label") + 1 if "label" in kinds else 0,
+        kinds.index("sreg") + 1 if "sreg" in kinds else 0,
+        int(o.guard == "UP"),
+        order.shift if order is not None else 0,
+        (1 << order.width) - 1 if order is not None else 0,
+        strong,
+        [KINDS[k] for k in kinds] + [0] * (SLOTS - len(kinds)),
+        [sum(bit for mark, bit in _MARKS.items() if mark in x.marks) for x in o.operands] + [0] * (SLOTS - len(kinds)),
+    ]
 
 
 def _operation(operation: Operation, word: int) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""``build/c/oric_slots.{h,c}``: how many registers each operand of an operation has, their alignment, implicit accesses."""
+"""``build/c/tables/slots.{h,c}``: how many registers each operand of an operation has, their alignment, implicit accesses."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def render(spec: Spec) -> dict[str, str]:
     machine = load(spec)
     most = max((len(r.mods) for op in machine.operations for r in op.registers), default=0)
     return {
-        "c/oric_slots.h": template(
+        "c/tables/slots.h": template(
             "slots.h.j2", header=head, n_ops=len(machine.operations) + 1, most_mods=most or 1, effects=EFFECTS, regions=_REGIONS
         ),
-        "c/oric_slots.c": head + _source(machine),
+        "c/tables/slots.c": head + _source(machine),
     }
 
 
@@ -64,7 +64,7 @@ def _source(machine: Machine) -> str:
     for operation in machine.operations:
         tables.add(operation)
     firsts = {"slots": [*tables.first_slot, len(tables.slots)], "implicits": [*tables.first_implicit, len(tables.implicit)]}
-    lines = ['#include "oric_slots.h"', ""]
+    lines = ['#include "tables/slots.h"', ""]
     for name, values in firsts.items():
         lines += [f"const uint16_t oric_op_{name}[ORIC_SLOT_OPS + 1] = {{", _numbers(values), "};"]
     lines += ["const oric_slot oric_slots[] = {", *(f"    {row}" for row in tables.slots), "    {0, 0, 0, {0}, {0}, 0},", "};"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ..isa import rows
 from ..spec import Spec
+from ..tables import macros
 from . import _encoding_c, _encoding_flat, _encoding_ops
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Generated files below build/: oric_tables/ops.py, c/oric_forms.{h,c}, flat/<isa>.txt.
+    """Generated files below build/: oric_tables/op.py, op_tables.py and ops.py, c/tables/forms.{h,c}, flat/<isa>.txt.
 
     Raises:
         SpecError: a mistake in spec/encoding, spec/formats.yaml or spec/opcodes.yaml.
@@ -18,7 +19,7 @@ def render(spec: Spec) -> dict[str, str]:
     machine = rows.load(spec)
     words = rows.opcode_words(spec, machine)
     return {
-        "oric_tables/ops.py": _encoding_ops.render(machine, words),
+        **_encoding_ops.render(machine, words, macros.load(spec)),
         **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
         **_encoding_flat.render(machine, words),
     }

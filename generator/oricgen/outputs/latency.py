@@ -1,6 +1,8 @@
-"""``build/c/oric_latency.{h,c}``: the scheduler's tables; ``build/flat/latency_ISA.txt``: the same to read."""
+"""``build/c/tables/latency.{h,c}``: the scheduler's tables; ``build/flat/latency_ISA.txt``: the same to read."""
 
 from __future__ import annotations
+
+from dataclasses import asdict, astuple
 
 from ..isa.model import KINDS
 from ..isa.rows import load as load_machine
@@ -16,8 +18,8 @@ def render(spec: Spec) -> dict[str, str]:
     tables = load(spec, load_machine(spec))
     head = header("//", "generator/oricgen/outputs/latency.py", _SOURCES)
     out = {
-        "c/oric_latency.h": template("latency.h.j2", **_sizes(tables)),
-        "c/oric_latency.c": head + _source(tables),
+        "c/tables/latency.h": template("latency.h.j2", **_sizes(tables)),
+        "c/tables/latency.c": head + _source(tables),
     }
     for isa in tables.isas:
         out[f"flat/latency_{isa}.txt"] = _flat(tables, isa)
@@ -35,6 +37,7 @@ def _sizes(tables: Latency) -> dict[str, object]:
         "flags": FLAGS,
         "results": RESULTS,
         "spaces": SPACES,
+        "files": len(FILES),
         "slots": max(len(o.readers) for o in tables.operations),
         "asyncs": ASYNC,
         "variant_mods": max([1, *(len(o.variant_mods) for o in tables.operations)]),
@@ -43,8 +46,10 @@ def _sizes(tables: Latency) -> dict[str, object]:
 
 
 def _source(tables: Latency) -> str:
-    lines = ['#include "oric_latency.h"', ""]
-    lines.append("const oric_class oric_classes[ORIC_ISAS][ORIC_CLASSES] = {")
+    lines = ['#include "tables/latency.h"', ""]
+    lines.append("const oric_model oric_models[ORIC_ISAS] = {")
+    lines += [f"    {{{', '.join(map(str, astuple(model)))}}}, /* {isa} */" for isa, model in tables.models.items()]
+    lines += ["};", "", "const oric_class oric_classes[ORIC_ISAS][ORIC_CLASSES] = {"]
     for isa in tables.isas:
         lines.append(f"    {{ /* {isa} */")
         lines += [f"        {_class(tables, by_isa[isa])}, /* {name} */" for name, by_isa in tables.classes.items()]
@@ -101,6 +106,7 @@ def _class(tables: Latency, c: ClassColumns) -> str:
         tables.queues.index(c.queue),
         c.least_stall,
         c.settle,
+        c.least_settle,
         ASYNC.index(c.asynchronous),
     )
     return "{" + ", ".join(map(str, numbers)) + ", {" + ", ".join(rows) + "}}"
@@ -124,9 +130,12 @@ def _operation(tables: Latency, o: OperationSchedule, chosen: list[int]) -> str:
 
 def _flat(tables: Latency, isa: str) -> str:
     lines = [header("#", "generator/oricgen/outputs/latency.py", _SOURCES).rstrip()]
+    lines.append(" ".join(["model", *(f"{name}={cycles}" for name, cycles in asdict(tables.models[isa]).items())]))
     for o in tables.operations:
         c = tables.classes[o.klass][isa]
         parts = [f"{o.operation.name:20}", f"{o.klass:22}", f"pipe {c.pipe}/{c.spacing}", f"stall {c.stall}", c.result]
+        if (c.settle, c.least_settle) != (tables.models[isa].settle,) * 2:
+            parts.append(f"settle {c.settle}({c.least_settle})")
         if c.estimate:
             parts.append(f"~{c.estimate}")
         parts += [f"{f}:{'/'.join(dict.fromkeys(pair))}" for f, pair in c.results.items()]

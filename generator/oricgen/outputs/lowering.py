@@ -63,8 +63,12 @@ def compiled(spec: Spec) -> dict[str, Compiled]:
 
 def _compiled(spec: Spec, name: str, data: Map) -> Compiled:
     compiler = compiler_of(spec, name)
-    rules = tuple((one, *compiler.rule(one)) for entry in data.get("rules", ()) for one in instances(entry))
-    return Compiled(rules, _templates(compiler, data))
+
+    def rules(entry: Map) -> tuple[tuple[Map, str, tuple[Any, ...]], ...]:
+        """An entry, once for each row of its `each`: compiled again only when it or what all rules share was edited."""
+        return spec.part((entry, *compiler.shared), (), lambda: tuple((one, *compiler.rule(one)) for one in instances(entry)))
+
+    return Compiled(tuple(one for entry in data.get("rules", ()) for one in rules(entry)), _templates(compiler, data))
 
 
 def compiler_of(spec: Spec, name: str) -> Compiler:
@@ -72,8 +76,9 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     files = spec.family("lowering")
     operations = spec.memo("lowering operations", lambda: load_operations(spec))
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
+    special = spec.memo("system registers of lines", lambda: special_registers(spec))
     columns = spec.memo("target columns", lambda: _columns(spec))
-    return Compiler(operations, sets, macros, special_registers(spec), str(spec.path(name)), columns)
+    return Compiler(operations, sets, macros, special, str(spec.path(name)), columns)
 
 
 def _columns(spec: Spec) -> frozenset[str]:
@@ -86,14 +91,18 @@ def _columns(spec: Spec) -> frozenset[str]:
 
 
 def merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
-    """The entries of a section of all files.
+    """The entries of a section of all files, made once for the same sections.
 
     Raises:
         SpecError: an entry that two files declare.
     """
+    sections = {name: data[key] for name, data in files.items() if key in data}
+    return spec.part(tuple(sections.values()), (), lambda: _merged(spec, sections, key))
+
+
+def _merged(spec: Spec, sections: dict[str, Map], key: str) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    for name, data in files.items():
-        rows = data.get(key, {})
+    for name, rows in sections.items():
         for entry, value in rows.items():
             if entry in merged:
                 raise SpecError(

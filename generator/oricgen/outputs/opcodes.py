@@ -1,4 +1,4 @@
-"""The opcode tables: ``oric_tables/opcodes.py``, ``c/oric_opcodes.{h,c}``, and ``flat/opcodes.txt`` to read."""
+"""The opcode tables: ``oric_tables/opcodes.py``, ``c/tables/opcodes.{h,c}``, and ``flat/opcodes.txt`` to read."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def render(spec: Spec) -> dict[str, str]:
         "oric_tables/opcodes.py": template(
             "opcodes.py.j2", header=_head(), rows=table.rows, **values, **_texts([*canonical, *own])
         ),
-        "c/oric_opcodes.h": template("opcodes.h.j2", header=head, **values),
-        "c/oric_opcodes.c": template("opcodes.c.j2", header=head, **values),
+        "c/tables/opcodes.h": template("opcodes.h.j2", header=head, **values),
+        "c/tables/opcodes.c": template("opcodes.c.j2", header=head, **values),
         "flat/opcodes.txt": _flat(table, dispatch.load(spec)),
     }
 

@@ -6,24 +6,30 @@ spec/special_values.yaml for those that merge or move instructions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ..errors import SpecError
 from ..isa import rows
 from ..isa.model import KINDS, Form, Operation
 from ..render import template
 from ..spec import Spec
+from ..tables import macros
 
 VALUES = "special_values.yaml"
-KEY_BITS = 4
+_Combinations = tuple[tuple[int, tuple[str, ...]], ...]  # key and the number formats of the immediates, "" for other sources
+KEY_BITS = 3
+SOURCES = 3
 NEG, ABS, INV = 1, 2, 4
 
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the table of operand kinds."""
     machine = rows.load(spec)
-    pool: dict[tuple[tuple[int, str], ...], int] = {}
+    operations = [*machine.operations, *macros.load(spec)]
+    pool: dict[_Combinations, int] = {}
     table = {}
     for isa in machine.isas:
-        for operation in machine.operations:
+        for operation in operations:
             key = _combinations(operation, operation.forms.get(isa, ()))
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
@@ -31,18 +37,39 @@ def render(spec: Spec) -> dict[str, str]:
     if both := uniform & stable:
         message = f"stable: {', '.join(map(str, sorted(both)))} is listed as uniform too"
         raise SpecError(spec.path(VALUES), values.line_of("stable"), message)
+    formats = ["", "none", *sorted({number for key in pool for _, numbers in key for number in numbers if number})]
+    positions = [(), *(_positions(o) for o in operations)]
     return {
         "oric_tables/operand_kinds.py": template(
             "operand_kinds.py.j2",
-            isas=machine.isas,
-            pool=list(pool),
-            table={isa: [0, *(table[isa, o.number] for o in machine.operations)] for isa in machine.isas},
-            positions=[(), *(_positions(o) for o in machine.operations)],
-            signs=[(), *(_signs(o) for o in machine.operations)],
+            formats=formats,
+            pool=[_packed(key, formats) for key in pool],
+            table={isa: _hex([[0], *([table[isa, o.number]] for o in operations)]) for isa in machine.isas},
+            positions=_hex(_padded([p + 1 for p in row]) for row in positions),
+            signs=_hex(_padded(row) for row in [(), *(_signs(o) for o in operations)]),
+            halves=_hex([[0], *([int(_selects_halves(o))] for o in operations)]),
             uniform=sorted(uniform),
             stable=sorted(stable),
         )
     }
+
+
+def _hex(rows: Iterable[Iterable[int]]) -> str:
+    return bytes(value for row in rows for value in row).hex()
+
+
+def _padded(row: Sequence[int]) -> list[int]:
+    return [*row, *[0] * (SOURCES - len(row))]
+
+
+def _packed(key: _Combinations, formats: list[str]) -> str:
+    """Five bytes a combination: its key, the lower byte first, and the format of each source."""
+    return _hex([k & 0xFF, k >> 8, *(formats.index(number or "none") for number in numbers)] for k, numbers in key)
+
+
+def _selects_halves(operation: Operation) -> bool:
+    """Whether the operation takes halves of its sources in some form."""
+    return any(o.spec == "f16x2" for forms in operation.forms.values() for form in forms for o in form.operands)
 
 
 def _positions(operation: Operation) -> tuple[int, ...]:
@@ -55,16 +82,18 @@ def _signs(operation: Operation) -> tuple[int, ...]:
     return tuple(sum(bit for mark, bit in marks.items() if mark in operation.operands[i].marks) for i in _positions(operation))
 
 
-def _combinations(operation: Operation, forms: tuple[Form, ...]) -> tuple[tuple[int, str], ...]:
+def _combinations(operation: Operation, forms: tuple[Form, ...]) -> _Combinations:
     positions = _positions(operation)
-    found: dict[int, str] = {}
+    found: dict[int, tuple[str, ...]] = {}
     for form in forms:
         kinds = {o.index: o for o in form.operands}
-        key, number = 0, ""
+        key, numbers = 0, [""] * SOURCES
+        if any(KINDS[o.kind] >> KEY_BITS for i, o in kinds.items() if i in positions):
+            continue  # never a source that passes put there
         for place, position in enumerate(positions):
             operand = kinds.get(position)
             key |= (KINDS[operand.kind] if operand is not None else 0) << KEY_BITS * place
             if operand is not None and operand.kind == "imm":
-                number = operand.spec
-        found.setdefault(key, number)
+                numbers[place] = operand.spec
+        found.setdefault(key, tuple(numbers))
     return tuple(sorted(found.items()))

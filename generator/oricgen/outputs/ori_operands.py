@@ -1,4 +1,4 @@
-"""``oric_tables/ori_operands.py`` and ``c/oric_operands.h``: the packed operand word and the predicates of selection."""
+"""``oric_tables/ori_operands.py`` and ``c/tables/operand*.h``: the packed operand word and the predicates of selection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..tables import operand_kinds, registers
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Render both, from the same rows."""
+    """Render all, from the same rows."""
     found = operand_kinds.load(spec)
     values = {
         "fields": [_field(row.values, operand_kinds.bits_of(row)) for row in found["fields"]],
@@ -27,14 +27,15 @@ def render(spec: Spec) -> dict[str, str]:
     }
     return {
         "oric_tables/ori_operands.py": template("ori_operands.py.j2", **values),
-        "c/oric_operands.h": template("ori_operands.h.j2", **values),
-        "c/oric_operands.c": template("ori_operands.c.j2", **values),
+        "c/tables/operands.h": template("ori_operands.h.j2", **values),
+        "c/tables/operand_fields.h": template("operand_fields.h.j2", **values),
+        "c/tables/operands.c": template("ori_operands.c.j2", **values),
     }
 
 
 def _field(row: Mapping[str, Any], bits: range) -> dict[str, Any]:
     mask = (1 << len(bits)) - 1
-    return {**row, "shift": bits[0], "mask": mask, "in_place": mask << bits[0]}
+    return {**row, "shift": bits[0], "mask": mask, "in_place": mask << bits[0], "name": row["field"].lower()}
 
 
 def _predicate(spec: Spec, row: Mapping[str, Any]) -> dict[str, Any]:

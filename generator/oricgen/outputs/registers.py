@@ -1,4 +1,4 @@
-"""``oric_tables/registers.py`` and ``c/oric_registers.h``: files, types and sentinels of registers."""
+"""``oric_tables/registers.py`` and ``c/tables/registers.h``: files, types and sentinels of registers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def render(spec: Spec) -> dict[str, str]:
     }
     return {
         "oric_tables/registers.py": template("registers.py.j2", **values),
-        "c/oric_registers.h": template("registers.h.j2", **values),
-        "c/oric_registers.c": template("registers.c.j2", **values),
+        "c/tables/registers.h": template("registers.h.j2", **values),
+        "c/tables/registers.c": template("registers.c.j2", **values),
     }

@@ -28,18 +28,18 @@ def render(spec: Spec) -> dict[str, str]:
     out = {}
     for path, meanings in families.items():
         stem = path.split("/")[1].removesuffix(".yaml")
-        out[f"c/sim_exec_{stem}.c"] = header("//", _ME, [f"spec/{path}"]) + template("sim_exec.c.j2", meanings=meanings)
+        out[f"c/sim/exec_{stem}.c"] = header("//", _ME, [f"spec/{path}"]) + template("sim_exec.c.j2", meanings=meanings)
     sources = ["spec/encoding", "spec/system_registers.yaml"]
-    out["c/sim_exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
-    out["c/sim_names.h"] = header("//", _ME, sources) + template("sim_names.h.j2", names=_names(machine))
+    out["c/sim/exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
+    out["c/arith/names.h"] = header("//", _ME, sources) + template("value_names.h.j2", names=_names(machine))
     ordered = [
         (operations[name].number, condition)
         for data in spec.family("encoding").values()
         for name, row in data["operations"].items()
         if (condition := in_order(operations[name], row)) is not None
     ]
-    out["c/sim_in_order.c"] = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
-    out["c/sim_table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
+    out["c/sim/in_order.c"] = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
+    out["c/sim/table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
     return out
 
 

@@ -43,5 +43,5 @@ def render(spec: Spec) -> dict[str, str]:
     calls = spec.load("simulator.yaml")["external_calls"]
     return {
         "oric_tables/simulator.py": template("simulator.py.j2", **sources),
-        "c/sim_externals.c": head + template("sim_externals.c.j2", externals=externals, calls=calls),
+        "c/sim/externals.c": head + template("sim_externals.c.j2", externals=externals, calls=calls),
     }

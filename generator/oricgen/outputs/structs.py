@@ -1,4 +1,4 @@
-"""``c/oric_structs.h``, its layout assertions, and ``oric_tables/structs.py``: memory images shared by Python and C."""
+"""``c/tables/structs.h``, its layout assertions, and ``oric_tables/structs.py``: memory images shared by Python and C."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def render(spec: Spec) -> dict[str, str]:
     entries = spec.load(FILE)["structs"]
     structs = [_struct(name, entries, path) for name in entries]
     return {
-        "c/oric_structs.h": template("structs.h.j2", structs=structs),
-        "c/oric_structs.c": template("structs.c.j2", structs=structs),
+        "c/tables/structs.h": template("structs.h.j2", structs=structs),
+        "c/tables/structs.c": template("structs.c.j2", structs=structs),
         "oric_tables/structs.py": template("structs.py.j2", structs=structs),
     }
 

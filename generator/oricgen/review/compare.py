@@ -136,6 +136,8 @@ def table(name: str, old: Sequence[Row], new: Sequence[Row]) -> TableChange:
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
     """The columns that differ, in the order of the new row; a column whose name alone changed is one change."""
+    if old == new:
+        return ()
     before, after = dict(leaves(old)), dict(leaves(new))
     out = [Change(key, before.get(key), value) for key, value in after.items() if key not in before or before[key] != value]
     out += [Change(key, value, None) for key, value in before.items() if key not in after]

@@ -14,7 +14,7 @@ from .side import Side
 from .words import examples
 
 VECTORS = "tests/data/vectors"
-CODEC = ("c/oric_forms.c", "c/oric_forms.h", "oric_tables/ops.py", "oric_tables/targets.py")  # what words depend on
+CODEC = ("c/tables/forms.c", "c/tables/forms.h", "oric_tables/ops.py", "oric_tables/targets.py")  # what words depend on
 KERNELS = ("examples", "tests/kernels")
 
 

@@ -32,13 +32,13 @@ def page(old: Version, new: Version, root: Path, kernels: Sequence[Path], limit:
         after.stop()
 
 
-def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0) -> str:
-    """As :func:`page`, for sides that were read; their processes stay."""
+def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: int = 0, workshop: str = WORKSHOP) -> str:
+    """As :func:`page`, for sides that were read; their processes stay. Tables are built in ``workshop``, a folder of ``root``."""
     changes = _changes(old, new)
 
     def start() -> None:
         with ThreadPoolExecutor(max_workers=2) as pool:
-            list(pool.map(lambda side: side.start(root / WORKSHOP, root / "build/obj"), (old, new)))
+            list(pool.map(lambda side: side.start(root / workshop, root / "build/obj"), (old, new)))
 
     found = effects(old, new, changes, root, kernels, start)
     notes = _notes(old, new)

@@ -23,7 +23,8 @@ from .revisions import Version
 
 HERE = Path(__file__).resolve()
 GENERATOR = HERE.parents[2]  # the folder of the running oricgen
-_KEEP = 12  # built sides that are kept
+_KEEP = 16  # built sides that are kept
+_AS_SOURCES = {"ORIC_INTERPRET": "1"}  # compiled modules have numbers of the tables that they were compiled with in their code
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Side:
             path = os.pathsep.join([str(self.home / "runtime"), str(folder / "build")])
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(HERE.with_name("probe.py"))],
-                env={**os.environ, "PYTHONPATH": path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                env={**os.environ, "PYTHONPATH": path, **_AS_SOURCES}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             )  # fmt: skip
 
     def ask(self, what: str, items: list[Any] | None = None) -> Any:
@@ -144,8 +145,9 @@ def _built(outputs: Mapping[str, str]) -> dict[str, str]:
 def _build(side: Side, workshop: Path, seed: Path) -> Path:
     """The folder with the side's tables and C module; made once for the same content."""
     digest = hashlib.sha256(f"{sys.version}\0{json.dumps(sorted(_built(side.outputs).items()))}".encode())
-    for source in sorted((side.home / "runtime/oric/native").iterdir()):
-        digest.update(source.name.encode() + source.read_bytes())
+    kernels = side.home / "runtime/oric/native"
+    for source in sorted(kernels.rglob("*.[ch]")):
+        digest.update(source.relative_to(kernels).as_posix().encode() + source.read_bytes())
     folder = workshop / digest.hexdigest()[:20]
     if folder.exists():
         folder.touch()

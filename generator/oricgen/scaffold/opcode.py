@@ -42,6 +42,7 @@ def plan(root: Path, spec: Spec, name: str, like: str, number: int | None, base:
         raise UsageError(f"the machine opcode is bits 0-8 of the word, a number up to {_BASE:#x}, not {base:#x}")
     _add_row(out, spec, known, model, name, opcode)
     key = _add_operation(out, path, operation, model, name, base)
+    _add_value(out, spec, operation, key)
     _add_class(out, spec, operation, key)
     _add_space(out, spec, model, name)
     out.next = [
@@ -194,6 +195,24 @@ def _question(line: str, operation: Operation, numbers: list[int]) -> list[str]:
     if line.startswith("    meaning:"):
         return [f"    {MARK} what does it compute? (copied from {operation.name})", line]
     return [line]
+
+
+def _add_value(out: Plan, spec: Spec, operation: Operation, key: str) -> None:
+    """A row of its own behind the model's value, or a place in its list of opaque operations."""
+    for path, data in spec.family("values").items():
+        for column in ("opaque", "unseen"):
+            for reason, names in data.get(column, {}).items():
+                if operation.name in names:
+                    question = f"{key}: is it {column} for this reason? (as {operation.name})"
+                    _join(out.document(path), (column, reason), operation.name, key, question)
+                    out.done.append(f"spec/{path}: {key} is {column}, as {operation.name}")
+        if operation.name in data.get("values", {}):
+            document = out.document(path)
+            first, *rest = document.block("values", operation.name)
+            row = [first.replace(f"  {operation.name}:", f"  {key}:", 1), *rest]
+            question = f"  {MARK} {key}: what does it compute? (copied from {operation.name})"
+            document.insert(document.entry("values", operation.name)[1], [question, *row])
+            out.done.append(f"spec/{path}: {key} has the value of {operation.name}")
 
 
 # -- lists that have the model in them ---------------------------------------------------------------------------

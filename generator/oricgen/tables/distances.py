@@ -17,12 +17,14 @@ def load(spec: Spec) -> Latency:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row for each kind of result on each encoding model: ``sm_90/R alu``; readers in cycles kept (smallest seen)."""
+    """One row for each model, ``sm_90/model``, and one for each kind of result on it, ``sm_90/R alu``: cycles kept (seen)."""
     out = []
     for isa in load(spec).isas:
         name = f"latency/{isa}.yaml"
         data = spec.load(name, "latency")
         results = data["results"]
+        model = {"isa": isa, **data["model"], "source": data["source"]}
+        out.append(Row(f"{isa}/model", model, f"spec/{name}", data.line_of("model")))
         for key, row in results.items():
             values = {
                 "isa": isa,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..lowering import checks, patterns, template
+from ..lowering import checks, template
 from ..lowering.compiler import Compiler, instances
 from ..outputs.lowering import compiled, compiler_of, merged
 from ..rows import Row, plain
@@ -39,9 +39,9 @@ def rows(spec: Spec) -> list[Row]:
     for name, data in rules.files.items():
         path = f"spec/{name}"
         compiler = compiler_of(spec, name)
-        for entry in data.get("rules", ()):
-            for one in instances(entry):
-                out.append(Row(one["ptx"], _rule(one, data["source"], compiler, rules), path, entry.line_of("ptx")))
+        for one, family, (_, _, alternatives) in compiled(spec)[name].rules:
+            values = _rule(one, family, alternatives, data["source"], compiler, rules)
+            out.append(Row(one["ptx"], values, path, one.line_of("ptx")))
         for group, mark in (("templates", "template "), ("special_registers", "%")):
             table = data.get(group, {})
             for key, row in table.items():
@@ -52,14 +52,14 @@ def rows(spec: Spec) -> list[Row]:
     return numbered(out)
 
 
-def _rule(one: Map, source: str, compiler: Compiler, rules: Rules) -> dict[str, Any]:
+def _rule(
+    one: Map, family: str, alternatives: tuple[tuple[Any, ...], ...], source: str, compiler: Compiler, rules: Rules
+) -> dict[str, Any]:
     """The columns of a rule; ``isa`` names the encoding models that can do it, when not all can."""
-    _, (_, _, compiled) = compiler.rule(one)
-    pattern = patterns.parse(one["ptx"], rules.sets, "", 0)
-    isas = [alternative[0] for alternative in compiled]
+    isas = [alternative[0] for alternative in alternatives]
     cases = [_alternative(row, one, compiler, rules) for row in one.get("cases") or [one]]
     values: dict[str, Any] = {
-        "instruction": pattern.family,
+        "instruction": family,
         "isa": sorted({isa for part in isas if part for isa in part}) if None not in isas else [],
         "operands": one.get("operands"),
         **(cases[0] if len(cases) == 1 else {f"case {number}": case for number, case in enumerate(cases, 1)}),

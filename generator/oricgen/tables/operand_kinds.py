@@ -80,7 +80,7 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     kinds = {row.values["name"] for row in found["kinds"]}
     fields = {row.values["field"] for row in found["fields"]}
     files = {row.values["file"] for row in registers.load(spec)["files"]}
-    for section in ("slots", "predicates"):
+    for section in ("fields", "slots", "predicates"):
         _rows.check_refers(spec, _FILE, found[section], "types", types, "operand type")
     _rows.check_refers(spec, _FILE, found["predicates"], "files", files, "register file of registers.yaml")
     _rows.check_refers(spec, _FILE, found["predicates"], "flag", fields, "field of the operand word")
@@ -98,18 +98,26 @@ def _error(spec: Spec, row: Row, message: str) -> SpecError:
 
 
 def _check_fields(spec: Spec, rows: tuple[Row, ...]) -> None:
-    """No bit belongs to two fields; masks may hold bits of others."""
-    taken: dict[int, Row] = {}
+    """No bit belongs to two fields that operands of one type have; masks may hold bits of others."""
+    taken: dict[int, list[Row]] = {}
     for row in rows:
         bits, use = bits_of(row), row.values["use"]
         if not bits or bits[-1] >= WORD_BITS:
             raise _error(spec, row, f"bits {row.values['bits']} are not within 0-{WORD_BITS - 1}")
-        if (use == "flag") != (len(bits) == 1):
-            raise _error(spec, row, f"a {use} has {'one bit' if use == 'flag' else 'several bits'}, not {row.values['bits']}")
+        single = use in ("flag", "image")
+        if single != (len(bits) == 1):
+            raise _error(spec, row, f"a {use} has {'one bit' if single else 'several bits'}, not {row.values['bits']}")
         for bit in bits if use != "mask" else ():
-            if bit in taken:
-                raise _error(spec, row, f"bit {bit} is that of {taken[bit].key}")
-            taken[bit] = row
+            for other in taken.get(bit, ()):
+                if _meet(row, other):
+                    raise _error(spec, row, f"bit {bit} is that of {other.key}")
+            taken.setdefault(bit, []).append(row)
+
+
+def _meet(one: Row, other: Row) -> bool:
+    """Whether operands of some type have both fields."""
+    first, second = one.values.get("types"), other.values.get("types")
+    return first is None or second is None or bool(set(first) & set(second))
 
 
 def _check_slots(spec: Spec, rows: tuple[Row, ...], origins: dict[str, str]) -> None:

@@ -1,45 +1,50 @@
-"""Algebraic rules, constant folding and commuting sources: ``spec/rewrites``."""
+"""Rewrite rules, constant folding and commuting sources: ``spec/rewrites``."""
 
 from __future__ import annotations
 
+from ..rewriting import checks, resolve
+from ..rewriting.show import show
 from ..rows import Row, plain
 from ..spec import Spec
-from ..strictyaml import Map
 from ._shared import numbered
 
 NAME = "rewrites"
-FILES = ("rewrites",)
-
-
-def load(spec: Spec) -> dict[str, Map]:
-    """The files of the folder as they stand."""
-    return spec.family(FILES[0])
+FILES = (resolve.FOLDER,)
 
 
 def rows(spec: Spec) -> list[Row]:
-    """A rule is called by what it looks for (``IADD3 x RZ RZ``); ``fold IADD3`` and ``commute IADD3`` are rows too."""
+    """A rule is called by what it looks for; ``fold IADD3``, ``commute IADD3``, ``function reachable``, ``rank`` are rows too."""
     out = []
-    for name, data in load(spec).items():
+    for rule in resolve.load(spec).rules:
+        values = {
+            "match": show(rule.match), "make": show(rule.make), "if": " and ".join(rule.conditions) or "always",
+            "within": ", ".join(rule.within.text()) if rule.within is not None else "", "rule": rule.text(),
+        }  # fmt: skip
+        out.append(Row(show(rule.match), values, rule.path, rule.line))
+    for name, data in spec.family(FILES[0]).items():
         path = f"spec/{name}"
-        rules = data["rules"]
-        for number, rule in enumerate(rules):
-            key = " ".join([rule["op"], *map(str, rule["search"])])
-            out.append(Row(key, plain(rule), path, rules.line_of(number)))
-        fold, commute = data["fold"], data["commute"]
-        out += [Row(f"fold {op}", {"value": text}, path, fold.line_of(op)) for op, text in fold.items()]
+        fold, commute, functions = data.get("fold", []), data.get("commute", {}), data.get("functions", {})
+        out += [Row(f"fold {op}", {}, path, fold.line_of(number)) for number, op in enumerate(fold)]
         out += [Row(f"commute {op}", plain(row), path, commute.line_of(op)) for op, row in commute.items()]
+        out += [Row(f"function {key}", plain(row), path, functions.line_of(key)) for key, row in functions.items()]
+        out += [Row(f"rank {op}", {"place": place}, path, data.line_of("rank")) for place, op in enumerate(data.get("rank", ()))]
     return numbered(out)
 
 
 def counts(spec: Spec) -> dict[str, int]:
     """Rules, foldable and commutative operations."""
-    found = load(spec).values()
+    found = resolve.load(spec)
     return {
-        "algebraic rules": sum(len(data["rules"]) for data in found),
-        "operations that fold": sum(len(data["fold"]) for data in found),
-        "operations that commute": sum(len(data["commute"]) for data in found),
+        "rewrite rules": len(found.rules),
+        "operations that fold": sum(len(data.get("fold", [])) for data in spec.family(FILES[0]).values()),
+        "operations that commute": len(found.commute),
     }
 
 
 def check(spec: Spec) -> None:
-    """The output that compiles the rules checks them."""
+    """Names, reachability, measure.
+
+    Raises:
+        SpecError: the first rule that is refused.
+    """
+    checks.check(resolve.load(spec), resolve.Resolver(spec))

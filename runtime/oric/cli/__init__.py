@@ -1,9 +1,12 @@
-"""The ``oric`` command: compile (the default), ``asm``, ``disasm``, ``check``, ``dump``, ``fmt`` and ``run``."""
+"""The command ``oric``: compiling and ``asm``, ``disasm``, ``check``, ``dump``, ``fmt``, ``opt``, ``reproduce`` or ``run``."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
+
+from oric.support.collection import no_collection
 
 ERROR_STATUS = 255  # ptxas's
 
@@ -15,9 +18,7 @@ def main(argv: list[str], tool: str = "oric") -> int:
     """
     try:
         if tool != "oric":
-            from .compile import main as drop_in
-
-            return drop_in(argv, tool)
+            return _compile(argv, tool)
         return _dispatch(argv)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -31,8 +32,9 @@ def main(argv: list[str], tool: str = "oric") -> int:
     except Exception as error:
         if os.environ.get("ORIC_DEBUG"):
             raise
-        print(f"oric: Internal compiler error. {type(error).__name__}: {error}", file=sys.stderr)
-        print("oric: set ORIC_DEBUG=1 to see where", file=sys.stderr)
+        name = "" if type(error).__name__ == "InternalError" else f"{type(error).__name__}: "
+        print(f"oric: Internal compiler error. {name}{error}", file=sys.stderr)
+        print("oric: set ORIC_DEBUG=1 to see where; --save-reproducer FILE keeps what is needed to see it again", file=sys.stderr)
         return ERROR_STATUS
 
 
@@ -58,20 +60,47 @@ def _dispatch(argv: list[str]) -> int:
         from .format import main as fmt
 
         return fmt(argv[1:])
+    if command == "opt":
+        from .opt import main as opt
+
+        return opt(argv[1:])
+    if command == "reproduce":
+        from .compile import reproduce
+
+        return reproduce(argv[1:])
     if command == "run":
         from oric.sim.run import main as run
 
         return run(argv[1:])
-    from .compile import main as compile_main
-
-    return compile_main(argv)
+    return _compile(argv)
 
 
-def entry() -> None:
+def _compile(argv: list[str], *tool: str) -> int:
+    with no_collection():  # tables are many objects too
+        from .compile import main as compile_main
+
+        return compile_main(argv, *tool)
+
+
+def entry() -> NoReturn:
     """The console script."""
-    sys.exit(main(sys.argv[1:]))
+    _leave(main(sys.argv[1:]))
 
 
-def ptxas_entry() -> None:
+def ptxas_entry() -> NoReturn:
     """The console script ``oric-ptxas``, whatever name it is installed under."""
-    sys.exit(main(sys.argv[1:], "ptxas"))
+    _leave(main(sys.argv[1:], "ptxas"))
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process without taking the interpreter apart, which costs as much as starting it."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BrokenPipeError:
+        status = ERROR_STATUS
+    except OSError as error:
+        os.write(2, f"oric: error: what was printed could not be written: {error.strerror}\n".encode())
+        status = ERROR_STATUS
+    os._exit(status)

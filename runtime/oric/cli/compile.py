@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables.targets import TARGETS
 
@@ -15,9 +15,7 @@ from oric.support.files import OutputError, write_atomically
 
 from . import ERROR_STATUS
 from .arguments import Arguments, Remark, UsageError, integer, parse, register_limit
-from .help import help_text, version_text
 from .messages import FATAL, Messages
-from .statistics import compiler_stats, phase_lines, print_verbose, stage_lines
 
 if TYPE_CHECKING:
     from oric.driver import Cubin, PtxInput
@@ -27,6 +25,9 @@ PTXAS = "ptxas"
 _STANDARD_INPUT = "<stdin>"
 _TEXT_INPUT = "application ptx input"  # ptxas's name for modules on the command line
 _SIZES = 3
+
+
+EXPECTED: Final = (CompileError, OutputError, UsageError, ValueError)  # mistakes of the user
 
 
 class InputError(Exception):
@@ -52,6 +53,28 @@ def main(argv: list[str], tool: str = OWN_NAME) -> int:
     return ERROR_STATUS
 
 
+def reproduce(argv: list[str]) -> int:
+    """``oric reproduce FILE``: compile again what a reproducer holds; nothing is written. Returns the exit status."""
+    from oric.driver import PtxInput
+
+    from .reproducer import load
+
+    messages = Messages(OWN_NAME, plain=False)
+    try:
+        if len(argv) != 1 or argv[0].startswith("-"):
+            raise UsageError("expected one file: oric reproduce <file>")
+        args, texts = load(argv[0], read_input(argv[0]))
+        messages.arch = args.get("gpu-name")
+        args.values["output-file"] = os.devnull
+        inputs = [PtxInput(text, name) for text, name in texts]
+        return _make(args, messages, _launch_bounds(args), inputs, complete=True, reading=0.0)
+    except CompileError as error:
+        messages.diagnostics(getattr(error, "parts", (error.diagnostics,)))
+    except EXPECTED as error:
+        messages.tell(FATAL, str(error))
+    return ERROR_STATUS
+
+
 def _run(args: Arguments, messages: Messages, tool: str) -> int:
     if args.has("tool-name"):
         messages.tool = args.get("tool-name")
@@ -62,28 +85,50 @@ def _run(args: Arguments, messages: Messages, tool: str) -> int:
     elif args.has("list-targets"):
         _list_targets()
     elif args.has("help"):
-        print(help_text(tool, own=tool == OWN_NAME))
+        _print_help(tool)
     elif args.has("version"):
+        from .help import version_text
+
         print(version_text(tool))
     elif args.has("list-version"):
         _list_versions()
     elif not args.inputs and not args.texts:
-        print(help_text(tool, own=tool == OWN_NAME))
+        _print_help(tool)
     else:
         return _compile(args, messages)
     return 0
 
 
-def _compile(args: Arguments, messages: Messages) -> int:
-    from oric.driver import compile_inputs
+def _print_help(tool: str) -> None:
+    from .help import help_text
 
+    print(help_text(tool, own=tool == OWN_NAME))
+
+
+def _compile(args: Arguments, messages: Messages) -> int:
     launch = _launch_bounds(args)
     for remark in args.remarks:
         if not remark.late:
             messages.remark(remark)
     start = time.perf_counter()
     inputs, complete = _read_inputs(args, messages)
-    reading = time.perf_counter() - start
+    try:
+        return _make(args, messages, launch, inputs, complete, time.perf_counter() - start)
+    except EXPECTED:
+        raise
+    except Exception as error:
+        if args.has("save-reproducer"):
+            from .reproducer import save
+
+            save(args.get("save-reproducer"), args, inputs, error)
+            print(f"{messages.tool}: reproducer written to '{args.get('save-reproducer')}'", file=sys.stderr)
+        raise
+
+
+def _make(args: Arguments, messages: Messages, launch: Any, inputs: list[PtxInput], complete: bool, reading: float) -> int:
+    """Compile inputs that were read (``complete``: all of them could be, in that many seconds), write and report."""
+    from oric.driver import compile_inputs
+
     arch = args.get("gpu-name")
     if args.virtual or messages.errors or not complete:
         return _check(args, messages, inputs, complete)
@@ -102,7 +147,7 @@ def _compile(args: Arguments, messages: Messages) -> int:
 
 def _check(args: Arguments, messages: Messages, inputs: list[PtxInput], complete: bool) -> int:
     """Parse and check only: for virtual architectures, and when it is known already that no code will be made."""
-    from oric.driver import check_inputs
+    from oric.driver.checker import check_inputs
 
     parts = check_inputs(inputs, args.get("gpu-name"), _watch(args))
     messages.diagnostics(parts)
@@ -190,7 +235,7 @@ def _read_inputs(args: Arguments, messages: Messages) -> tuple[list[PtxInput], b
 def _read(name: str, plain: bool) -> str:
     """The text of a PTX file; ``-`` is standard input. In ptxas's form a folder is an empty file, and no reason is given."""
     try:
-        data = _standard_input() if name == "-" else Path(name).read_bytes() if name else _no_file()
+        data = _standard_input() if name == "-" else _file(name)
     except IsADirectoryError as error:
         if plain:
             return ""
@@ -207,8 +252,11 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _no_file() -> bytes:
-    raise ValueError("it has no name")
+def _file(name: str) -> bytes:
+    if not name:
+        raise ValueError("it has no name")
+    with open(name, "rb") as file:
+        return file.read()
 
 
 def read_input(name: str) -> str:
@@ -232,7 +280,7 @@ def _write(name: str, data: bytes | str, messages: Messages) -> None:
     try:
         if not name:
             raise OutputError("Output file '' could not be opened")
-        write_atomically(Path(name), data if isinstance(data, bytes) else data.encode())
+        write_atomically(name, data if isinstance(data, bytes) else data.encode())
     except OutputError as error:
         if messages.plain:
             raise OutputError(f"Output file '{name}' could not be opened") from error
@@ -241,6 +289,10 @@ def _write(name: str, data: bytes | str, messages: Messages) -> None:
 
 def _report(args: Arguments, messages: Messages, cubin: Cubin, reading: float) -> None:
     """Print what is to be told of a compilation that went well."""
+    if not any(map(args.has, ("time-phases", "verbose", "compiler-stats", "stats"))):
+        return
+    from .statistics import compiler_stats, phase_lines, print_verbose, stage_lines
+
     if args.has("time-phases"):
         print("\n".join(phase_lines(cubin)))
     if args.has("verbose"):

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from oric_tables import descriptor as tables
 
 from oric.encode.descriptor import EncodingDescriptor, OperandWord, Value, build_encoding_descriptor
-from oric.ir.code import CodeObject, Instruction
+from oric.ir.function import Function
 
 
-def descriptor_lines(code: CodeObject, node: Instruction) -> Iterator[str]:
+def descriptor_lines(f: Function, i: int) -> Iterator[str]:
     """What a descriptor holds, one line each: words, category, fields in and beside the words, operands.
 
     Raises:
         DescriptorError: the instruction has none; its registers are not allocated.
     """
-    found = build_encoding_descriptor(code, node)
+    found = build_encoding_descriptor(f, i)
     yield "words    " + " ".join(f"{word:08x}" for word in found.words)
     yield "category " + _category(found)
     if found.placed:

@@ -21,6 +21,8 @@ _COMMANDS: Final = (
     "check <cubin>",
     "dump --descriptors [options] <ptx file>",
     "fmt [--check | -i] <ptx file>...",
+    "opt --phase <name> [options] <Ori file>",
+    "reproduce <file of --save-reproducer>",
     "run <launch file>",
 )
 _BOOLEAN: Final = "true|false"

@@ -6,8 +6,6 @@ follows it part of the word and drops a double quote. There are no comments, and
 
 from __future__ import annotations
 
-from pathlib import Path
-
 _DEEPEST = 32  # files within files
 
 
@@ -20,7 +18,8 @@ def expand(name: str, files: tuple[str, ...], error: type[Exception]) -> list[st
     if len(files) >= _DEEPEST:
         raise error(f"Too many options file opened '{name}'")
     try:
-        text = Path(name).read_text(encoding="utf-8", errors="surrogateescape")
+        with open(name, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
     except IsADirectoryError:
         return []
     except OSError as problem:

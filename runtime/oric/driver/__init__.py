@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oric.support.diagnostics import CompileError
 
-from .front import InputErrors, PtxInput, check_inputs
+from .front import InputErrors, PtxInput
 from .options import CompileOptions, LaunchBounds, Watch
 from .pipeline import compile_functions, compile_inputs, compile_text
 from .result import Cubin, KernelInfo
@@ -18,7 +18,6 @@ __all__ = [
     "LaunchBounds",
     "PtxInput",
     "Watch",
-    "check_inputs",
     "compile_functions",
     "compile_inputs",
     "compile_text",

@@ -1,19 +1,18 @@
-"""The front of a compilation: PTX texts to one module, or to nothing but a verdict."""
+"""The front of a compilation: PTX texts to one module."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from types import SimpleNamespace
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from oric.ir.function import Function
 from oric.ir.module import Module
-from oric.lower import OriBuilder
+from oric.lower import Events, OriBuilder
+from oric.phases.inline import Inliner
 from oric.ptx import parse_module
-from oric.ptx.recorder import Recorder
-from oric.support.diagnostics import CompileError, Diagnostics, diagnostics_for
+from oric.support.diagnostics import CompileError, Diagnostics, InternalError, diagnostics_for
 
-from .options import CompileOptions, Watch
+from .options import CompileOptions
 
 _DOUBLE = "f64"
 
@@ -36,15 +35,16 @@ class InputErrors(CompileError):
 
 class Front(NamedTuple):
     """What the inputs became. ``places``: function -> the messages of the input that it stands in, ``seconds`` -> its
-    construction."""
+    construction; ``inlining``: seconds of all."""
 
     module: Module
     parts: list[Diagnostics]
     places: dict[str, Diagnostics]
     seconds: dict[str, float]
+    inlining: float
 
 
-class _WatchDouble:
+class WatchDouble:
     """Mixed into a builder: warns about every instruction with a type of double precision, once."""
 
     diag: Diagnostics
@@ -61,7 +61,7 @@ class _WatchDouble:
         super().instruction(variant, guard, operands, loc)  # type: ignore[misc]
 
 
-class _Definitions:
+class Definitions:
     """Where the names that all inputs share stand first."""
 
     def __init__(self) -> None:
@@ -77,84 +77,62 @@ class _Definitions:
         return False
 
 
-class _Builder(OriBuilder):
-    """Builds the functions of all inputs into one module, in which a name stands for one thing."""
+class _Watcher(Events):
+    """Remembers where and how long each function was built; the functions of all inputs go into one module, in which a name
+    stands for one thing.
+    """
 
-    def __init__(self, target: Any) -> None:
-        super().__init__(target)
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self.inlining = 0.0
         self.diag = diagnostics_for("", "")
         self.places: dict[str, Diagnostics] = {}
         self.seconds: dict[str, float] = {}
         self._begun = 0.0
         self._body_at = -1
-        self._defined = _Definitions()
+        self._defined = Definitions()
         self._bodies: set[str] = set()  # names of the functions and entries that have one
 
-    def begin_input(self, diag: Diagnostics) -> None:
+    def begin_input(self, diag: Diagnostics, builder: OriBuilder) -> None:
         """What follows comes from another text."""
         self.diag = diag
-        self.line_of = diag.source.line_of
-        if not self.ir.filename:
-            self.ir.filename = diag.source.filename
+        builder.line_of = diag.source.line_of
+        if not builder.ir.filename:
+            builder.ir.filename = diag.source.filename
 
-    def begin_body(self, symbol: int, function: Any) -> list[int]:
+    def begin_body(self, function: Any) -> None:
         """Remember where and when."""
-        self._begun, self._body_at = time.perf_counter(), function.loc
+        self._begun, self._body_at = self.clock(), function.loc
         self._bodies.add(function.name)
-        return super().begin_body(symbol, function)
 
-    def end_body(self, loc: int) -> None:
+    def end_entry(self, f: Function) -> bool:
         """One entry of a name is enough."""
-        if self.recording is None:
-            if not self._defined.enter("function", self.code.name, self.diag, self._body_at):
-                return
-            self.places[self.code.name] = self.diag
-            super().end_body(loc)
-            self.seconds[self.code.name] = time.perf_counter() - self._begun
-        else:
-            super().end_body(loc)
+        if not self._defined.enter("function", f.name, self.diag, self._body_at):
+            return False
+        self.places[f.name] = self.diag
+        self.seconds[f.name] = self.clock() - self._begun
+        return True
 
-    def end_module(self) -> None:
+    def variable(self, variable: Any) -> None:
+        """One variable of a name that is seen from outside is enough."""
+        self._defined.enter("variable", variable.name, self.diag, variable.loc)
+
+    def double(self, loc: int) -> None:
+        """Warn."""
+        self.diag.warning("Program is doing double precision computations.", loc)
+
+    def end_module(self, builder: OriBuilder) -> None:
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
-        declared = {f.name for f in self.inliner.functions.values() if f.linkage != "extern"}
+        declared = {f.name for f in builder.functions.values() if f.linkage != "extern"}
         missing = [] if self.diag.error_count else sorted(declared - self._bodies)
         for name in missing:
             self.diag.error(f"Unresolved extern function '{name}'")
         self._bodies.update(missing)
         if not missing:
-            super().end_module()
-
-    def ir_symbol(self, variable: Any) -> int:
-        """One variable of a name that is seen from outside is enough."""
-        if variable.linkage and not variable.in_function:
-            self._defined.enter("variable", variable.name, self.diag, variable.loc)
-        return super().ir_symbol(variable)
-
-
-class _WatchingBuilder(_WatchDouble, _Builder):
-    """The same with warnings about double precision."""
-
-
-class _Checker(Recorder):
-    """Takes a module in and makes nothing of it."""
-
-    def __init__(self, diag: Diagnostics, defined: _Definitions) -> None:
-        super().__init__(diag.source)
-        self.diag = diag
-        self.defined = defined
-
-    def begin_body(self, symbol: int, function: Any) -> Sequence[int]:
-        """One entry of a name is enough."""
-        if function.is_entry:
-            self.defined.enter("function", function.name, self.diag, function.loc)
-        return super().begin_body(symbol, function)
-
-    def instruction(self, variant: Any, guard: Any, operands: Any, loc: int) -> None:
-        """Nothing: what there is to check has been checked."""
-
-
-class _WatchingChecker(_WatchDouble, _Checker):
-    """The same with warnings about double precision."""
+            names = {handle: function.name for handle, function in builder.functions.items()}
+            start = self.clock()
+            builder.complete(Inliner(builder.bodies, names, builder.broken).inline)
+            self.inlining += self.clock() - start
 
 
 def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
@@ -162,28 +140,23 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
 
     Raises:
         CompileError: there were errors.
+        InternalError: whatever else goes wrong; the text names the line.
     """
-    builder = _WatchingBuilder(options.target) if options.watch.double else _Builder(options.target)
+    events = _Watcher(options.clock)
+    builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     parts = []
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)
         parts.append(diag)
-        builder.begin_input(diag)
-        _parse(text, filename, builder, options.target, diag)
+        events.begin_input(diag, builder)
+        try:
+            parse_input(text, filename, builder, options.target, diag)
+        except (CompileError, MemoryError):
+            raise
+        except Exception as error:
+            raise InternalError.found("lowering", error, f"line {builder.line} of the PTX") from error
     fail_if_any(parts)
-    return Front(builder.ir, parts, builder.places, builder.seconds)
-
-
-def check_inputs(inputs: Sequence[PtxInput], arch: str, watch: Watch) -> list[Diagnostics]:
-    """Parse and check for a target, by the name of any that there is, real or virtual; returns the messages of each input."""
-    target = SimpleNamespace(name=arch.replace("compute_", "sm_").replace("lto_", "sm_"))
-    parts = []
-    defined = _Definitions()
-    for text, filename in inputs:
-        diag = diagnostics_for(text, filename)
-        parts.append(diag)
-        _parse(text, filename, (_WatchingChecker if watch.double else _Checker)(diag, defined), target, diag)
-    return parts
+    return Front(builder.ir, parts, events.places, events.seconds, events.inlining)
 
 
 def fail_if_any(parts: Sequence[Diagnostics]) -> None:
@@ -198,7 +171,8 @@ def fail_if_any(parts: Sequence[Diagnostics]) -> None:
         raise InputErrors(parts)
 
 
-def _parse(text: str, filename: str, builder: Any, target: Any, diag: Diagnostics) -> None:
+def parse_input(text: str, filename: str, builder: Any, target: Any, diag: Diagnostics) -> None:
+    """Parse one input; what ends it early is in its messages."""
     try:
         parse_module(text, filename, builder, target, diag)
     except CompileError:

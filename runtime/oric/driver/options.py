@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from oric_tables.targets import Target
 
@@ -12,53 +12,71 @@ from oric.support.targets import find_target
 MAX_OPT_LEVEL = 3
 
 
-@dataclass(frozen=True, slots=True)
 class LaunchBounds:
     """Launch bounds of the command line, for entries that state none; 0 and None: none.
 
     ``override``: they count for entries that state some, too.
     """
 
-    maxntid: tuple[int, int, int] | None = None
-    minnctapersm: int = 0
-    override: bool = False
+    __slots__ = ("maxntid", "minnctapersm", "override")
+
+    def __init__(self, maxntid: tuple[int, int, int] | None = None, minnctapersm: int = 0, override: bool = False) -> None:
+        self.maxntid = maxntid
+        self.minnctapersm = minnctapersm
+        self.override = override
 
 
-@dataclass(frozen=True, slots=True)
 class Watch:
     """What is warned about: double precision in the PTX, local memory and spills in the code."""
 
-    double: bool = False
-    local: bool = False
-    spills: bool = False
+    __slots__ = ("double", "local", "spills")
+
+    def __init__(self, double: bool = False, local: bool = False, spills: bool = False) -> None:
+        self.double = double
+        self.local = local
+        self.spills = spills
 
 
-@dataclass(slots=True)
 class CompileOptions:
     """Options of one compilation.
 
     ``maxrregcount`` is a ceiling of registers per thread. ``dump`` names the phases (names or numbers) after which
-    the Ori code is given to ``dump_sink``; ``("all",)`` means every phase. ``time_phases`` collects run times.
-    ``entries`` names the entry functions to compile, all when it is empty.
+    the Ori code is given to ``dump_sink``; ``("all",)`` means every phase. ``time_phases`` collects run times;
+    ``clock`` gives their seconds, and those of the stages: of the day, or of this process (:func:`time.process_time`).
+    ``entries`` names the entry functions to compile, all when it is empty. ``target`` is the row of ``arch``.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level.
     """
 
-    arch: str = "sm_90"
-    opt_level: int = 3
-    maxrregcount: int | None = None
-    verify: bool = False
-    dump: tuple[str, ...] = ()
-    dump_sink: Callable[[str], None] = print
-    time_phases: bool = False
-    entries: tuple[str, ...] = ()
-    bounds: LaunchBounds = LaunchBounds()
-    watch: Watch = Watch()
-    target: Target = field(init=False)
+    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "maxrregcount", "opt_level", "target", "time_phases",
+                 "verify", "watch")  # fmt: skip
 
-    def __post_init__(self) -> None:
-        self.target = find_target(self.arch, "gpu-name")
-        if self.opt_level < 0:
-            raise ValueError(f"Value '{self.opt_level}' is not defined for option 'opt-level'")
-        self.opt_level = min(self.opt_level, MAX_OPT_LEVEL)
+    def __init__(
+        self,
+        arch: str = "sm_90",
+        opt_level: int = 3,
+        maxrregcount: int | None = None,
+        verify: bool = False,
+        dump: tuple[str, ...] = (),
+        dump_sink: Callable[[str], None] = print,
+        time_phases: bool = False,
+        entries: tuple[str, ...] = (),
+        bounds: LaunchBounds | None = None,
+        watch: Watch | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.arch = arch
+        self.target: Target = find_target(arch, "gpu-name")
+        if opt_level < 0:
+            raise ValueError(f"Value '{opt_level}' is not defined for option 'opt-level'")
+        self.opt_level = min(opt_level, MAX_OPT_LEVEL)
+        self.maxrregcount = maxrregcount
+        self.verify = verify
+        self.dump = dump
+        self.dump_sink = dump_sink
+        self.time_phases = time_phases
+        self.entries = entries
+        self.clock = clock
+        self.bounds = bounds or LaunchBounds()
+        self.watch = watch or Watch()

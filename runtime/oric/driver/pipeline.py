@@ -10,16 +10,16 @@ from oric_tables.targets import Target
 
 from oric import cubin as cubin_writer
 from oric.encode import encode_function
-from oric.ir.code import CodeObject
-from oric.ir.dump import dump_with_notes
 from oric.ir.encoded import EncodedFunction
+from oric.ir.function import Function
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
 from oric.ir.passes import PassContext
-from oric.ir.verify import verify
+from oric.ir.text import all_instructions, write_with_notes
+from oric.ir.verify import MalformedCode, verify
 from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
 from oric.support.collection import no_collection
-from oric.support.diagnostics import Diagnostics
+from oric.support.diagnostics import CompileError, Diagnostics, InternalError
 
 from .front import Front, PtxInput, build_inputs, fail_if_any
 from .options import CompileOptions, LaunchBounds
@@ -53,14 +53,14 @@ def compile_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin
         return _compile(inputs, options)
 
 
-def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>") -> list[tuple[CodeObject, EncodedFunction]]:
+def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>") -> list[tuple[Function, EncodedFunction]]:
     """The functions of a PTX module after all phases, each with its machine code: what dumps look at.
 
     Raises:
         CompileError: see :func:`oric.api.compile`.
         ValueError: ``options.dump`` names no phase.
     """
-    made = _functions([PtxInput(text, filename)], options, Stages())
+    made = _functions([PtxInput(text, filename)], options, Stages(options.clock))
     return list(zip(made.front.module.functions, made.encoded, strict=True))
 
 
@@ -75,7 +75,7 @@ class _Made(NamedTuple):
 
 
 def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
-    stages = Stages()
+    stages = Stages(options.clock)
     made = _functions(inputs, options, stages)
     module, encoded = made.front.module, made.encoded
     image = cubin_writer.write(module, encoded, options.target, register_default=made.limit or 0)
@@ -104,9 +104,9 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
         functions=phase_functions(options.target),
         verify=verify if options.verify else None,
         dump=options.dump,
-        dump_text=dump_with_notes,
+        dump_text=write_with_notes,
         sink=options.dump_sink,
-        timed=options.time_phases,
+        clock=options.clock if options.time_phases else None,
     )
     stages.finished(SETUP)
     front = build_inputs(inputs, options)
@@ -118,16 +118,37 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     _check_memory(module, options, front.parts[0])
     fail_if_any(front.parts)
     stages.finished(DAGGEN)
+    stages.inlining = front.inlining
     limit = _register_limit(options, front.parts[0])
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
         context = PassContext(options.target, module, options.opt_level, diag, limit)
-        manager.run(code, context)
-        diag.check()
-        encoded.append(encode_function(code, options.target))
+        encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
     return _Made(front, encoded, limit, manager, seconds)
+
+
+def _machine_code(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> EncodedFunction:
+    """Run the phases on a function and encode it.
+
+    Raises:
+        CompileError: the function does not fit the target.
+        MalformedCode: the verifier has found something.
+        InternalError: whatever else goes wrong; the text names the phase and the lines of the PTX.
+    """
+    phase = ""
+    try:
+        manager.run(code, context)
+        diag.check()
+        phase = "encoding"
+        return encode_function(code, context.target)
+    except (CompileError, MalformedCode, MemoryError, OSError):
+        raise
+    except Exception as error:
+        lines = sorted(code.line[i] for i in all_instructions(code)) or [0]
+        place = f"in '{code.name}', lines {max(lines[0], 1)} to {lines[-1]} of the PTX"
+        raise InternalError.found(phase or manager.running, error, place) from error
 
 
 def _choose_entries(module: Module, options: CompileOptions) -> None:
@@ -143,7 +164,7 @@ def _choose_entries(module: Module, options: CompileOptions) -> None:
         module.function_ids.update((code.name, number) for number, code in enumerate(kept))
 
 
-def _set_bounds(code: CodeObject, bounds: LaunchBounds) -> None:
+def _set_bounds(code: Function, bounds: LaunchBounds) -> None:
     """Launch bounds of the command line for an entry."""
     facts = code.attributes
     if bounds.maxntid and (bounds.override or (facts.maxntid is None and facts.reqntid is None)):
@@ -152,7 +173,7 @@ def _set_bounds(code: CodeObject, bounds: LaunchBounds) -> None:
         facts.minnctapersm = bounds.minnctapersm
 
 
-def _check_bounds(code: CodeObject, target: Target, diag: Diagnostics) -> None:
+def _check_bounds(code: Function, target: Target, diag: Diagnostics) -> None:
     """Launch bounds that no multiprocessor can keep do not count (limits and wording of ptxas 13.0.88)."""
     facts, name = code.attributes, code.name
     if facts.maxnreg > _NO_LIMIT:
@@ -208,7 +229,7 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
 
 
 def _facts(
-    code: CodeObject, encoded: EncodedFunction, options: CompileOptions, diag: Diagnostics, times: tuple[float, float]
+    code: Function, encoded: EncodedFunction, options: CompileOptions, diag: Diagnostics, times: tuple[float, float]
 ) -> KernelInfo:
     facts, watch = code.attributes, options.watch
     if watch.local and facts.frame_size:
@@ -224,7 +245,7 @@ def _facts(
         spills=facts.spill_bytes,
         barriers=facts.num_barriers,
         params=tuple((p.offset, p.size) for p in facts.params),
-        instructions=sum(1 for _ in code.instructions()),
+        instructions=len(all_instructions(code)),
         constants=_constants(
             {BANK_KERNEL: options.target.bank0_params + facts.param_size, BANK_COMPILER: len(facts.constant2)}, options
         ),

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from oric.support.diagnostics import Diagnostics
 
 from .timing import Stages
 
 
-@dataclass(frozen=True, slots=True)
 class KernelInfo:
     """Facts of one kernel: registers per thread, the rest in bytes; ``params`` holds (offset, size) of each.
 
@@ -17,33 +14,54 @@ class KernelInfo:
     number of registers; its construction and what followed took the seconds given.
     """
 
-    name: str
-    registers: int
-    shared: int
-    stack: int
-    spills: int
-    barriers: int
-    params: tuple[tuple[int, int], ...]
-    instructions: int
-    constants: dict[int, int] = field(default_factory=dict)
-    construct_seconds: float = 0.0
-    generate_seconds: float = 0.0
-    bounded: bool = False
+    __slots__ = ("barriers", "bounded", "constants", "construct_seconds", "generate_seconds", "instructions", "name", "params",
+                 "registers", "shared", "spills", "stack")  # fmt: skip
+
+    def __init__(
+        self, *, name: str, registers: int, shared: int, stack: int, spills: int, barriers: int,
+        params: tuple[tuple[int, int], ...], instructions: int, constants: dict[int, int], construct_seconds: float,
+        generate_seconds: float, bounded: bool,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.registers = registers
+        self.shared = shared
+        self.stack = stack
+        self.spills = spills
+        self.barriers = barriers
+        self.params = params
+        self.instructions = instructions
+        self.constants = constants
+        self.construct_seconds = construct_seconds
+        self.generate_seconds = generate_seconds
+        self.bounded = bounded
+
+    def __repr__(self) -> str:
+        return f"<KernelInfo {self.name}: {self.instructions} instructions, {self.registers} registers>"
 
 
-@dataclass(frozen=True, slots=True)
 class Cubin:
     """A compiled module: ``image`` is the ELF file; ``kernels`` maps names to facts.
 
     ``warnings`` are texts; ``messages`` holds the same as objects, by input. ``constants``: bytes of the module's constant banks.
     """
 
-    image: bytes
-    kernels: dict[str, KernelInfo]
-    warnings: list[str] = field(default_factory=list)
-    global_bytes: int = 0
-    phase_times: list[tuple[int, str, float]] = field(default_factory=list)
-    constants: dict[int, int] = field(default_factory=dict)
-    messages: list[Diagnostics] = field(default_factory=list)
-    stages: Stages = field(default_factory=Stages)
-    register_limit: int | None = None
+    __slots__ = ("constants", "global_bytes", "image", "kernels", "messages", "phase_times", "register_limit", "stages",
+                 "warnings")  # fmt: skip
+
+    def __init__(
+        self, image: bytes, kernels: dict[str, KernelInfo], warnings: list[str], global_bytes: int,
+        phase_times: list[tuple[int, str, float]], *, constants: dict[int, int], messages: list[Diagnostics], stages: Stages,
+        register_limit: int | None,
+    ) -> None:  # fmt: skip
+        self.image = image
+        self.kernels = kernels
+        self.warnings = warnings
+        self.global_bytes = global_bytes
+        self.phase_times = phase_times
+        self.constants = constants
+        self.messages = messages
+        self.stages = stages
+        self.register_limit = register_limit
+
+    def __repr__(self) -> str:
+        return f"<Cubin of {len(self.image)} bytes: {', '.join(self.kernels) or 'no kernels'}>"

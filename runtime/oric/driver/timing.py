@@ -7,6 +7,7 @@ that follows. Source: PTX-to-Ori, "Timing Boundary".
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Final
 
 from oric.support.memory import peak_memory
@@ -18,19 +19,24 @@ ELF: Final = "ELF"
 
 
 class Stages:
-    """Seconds and kilobytes by stage; every moment between the start and :attr:`end` belongs to one stage."""
+    """Seconds and kilobytes by stage; every moment from the start to the last call of :meth:`finished` belongs to one stage.
 
-    __slots__ = ("_last", "_peak", "kilobytes", "seconds")
+    ``inlining``: seconds of DAGgen in which bodies of functions took the place of their calls.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_clock", "_last", "_peak", "inlining", "kilobytes", "seconds")
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self.inlining = 0.0
         self.seconds: dict[str, float] = {}
         self.kilobytes: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self._last = clock()
         self._peak = peak_memory()
 
     def finished(self, stage: str) -> float:
         """What happened since the last call was that stage; returns its seconds."""
-        now, peak = time.perf_counter(), peak_memory()
+        now, peak = self._clock(), peak_memory()
         took = now - self._last
         self.seconds[stage] = self.seconds.get(stage, 0.0) + took
         self.kilobytes[stage] = self.kilobytes.get(stage, 0.0) + peak - self._peak

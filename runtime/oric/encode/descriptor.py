@@ -16,7 +16,8 @@ from oric_tables import memory_spaces, ops, registers
 from oric_tables.descriptor import Case, CaseField, ClassField, Extended, Place
 
 from oric.ir import operand as opd
-from oric.ir.code import CodeObject, Instruction
+from oric.ir.function import NONE, Function
+from oric.ir.text import operands_of
 
 _OPCODE_MASK: Final = 0xFFF
 _WORD_MASK: Final = 0xFFFFFFFF
@@ -167,24 +168,49 @@ class EncodingDescriptor:
     guard: OperandWord | None
 
 
-def build_encoding_descriptor(code: CodeObject, node: Instruction) -> EncodingDescriptor:
+class _Instruction:
+    """An instruction, with its operation."""
+
+    __slots__ = ("f", "guard", "mods", "op", "operands")
+
+    def __init__(self, f: Function, i: int) -> None:
+        self.f = f
+        self.op = ops.op(f.op[i])
+        self.mods: int = f.mods[i]
+        self.guard: int = f.guard[i]
+        self.operands = operands_of(f, i)
+
+    def modifier(self, name: str) -> int:
+        """The code of a modifier."""
+        mod = self.op.mods[name]
+        return self.mods >> mod.shift & mod.mask
+
+    def has(self, name: str) -> bool:
+        """Whether there is an operand and it is not left out; RZ as a result counts as left out."""
+        for slot, operand in zip(self.op.operands, self.operands, strict=False):  # the last operands may be missing
+            if slot.name == name:
+                return opd.type_of(operand) != opd.NONE and not (slot.writes and operand == opd.RZ_OPERAND)
+        return False
+
+
+def build_encoding_descriptor(f: Function, i: int) -> EncodingDescriptor:
     """The descriptor of an instruction whose registers are allocated.
 
     Raises:
         DescriptorError: a value that does not fit, or a register without a number.
     """
-    op = ops.op(node.op)
-    known = tables.OPCODES.get(node.op & _OPCODE_MASK)
+    at = _Instruction(f, i)
+    known = tables.OPCODES.get(at.op.word & _OPCODE_MASK)
     case = known.case if known else None
     out = DescriptorWords()
-    extended = _extended(op, node) if known and known.extended else None
-    category, meaning = _category(op, node, case, extended)
+    extended = _extended(at) if known and known.extended else None
+    category, meaning = _category(at, case, extended)
     out.pack_part("category", tables.UNKNOWN_CATEGORY if category is None else category)
     fields = case.fields if case else ()
     if known and known.space >= 0:
         fields = (*tables.MEMORY_FIELDS, *fields)
     for field in fields:
-        value = _value(field, op, node)
+        value = _value(field, at)
         if value is not None:
             out.put(value)
     if extended is not None:
@@ -194,7 +220,7 @@ def build_encoding_descriptor(code: CodeObject, node: Instruction) -> EncodingDe
     count = tables.EXTENDED_OPERAND_COUNT if extended else known.operand_count if known else 0
     out.pack_part("operand count", count)
     return EncodingDescriptor(
-        op.name,
+        at.op.name,
         case,
         known.handler if known else "",
         category,
@@ -203,8 +229,8 @@ def build_encoding_descriptor(code: CodeObject, node: Instruction) -> EncodingDe
         meaning,
         tuple(out.placed),
         tuple(out.unplaced),
-        tuple(_operands(code, op, node)),
-        _operand_word(code, "guard", _GUARD_KINDS[op.guard], node.guard, 1) if node.guard else None,
+        tuple(_operands(at)),
+        _operand_word(f, "guard", _GUARD_KINDS[at.op.guard], at.guard, 1) if at.guard else None,
     )
 
 
@@ -227,60 +253,53 @@ def _title(field: ClassField) -> str:
     return f"class field {field.id} ({field.name or 'no name'})"
 
 
-def _value(field: CaseField, op: ops.Op, node: Instruction) -> Value | None:
+def _value(field: CaseField, at: _Instruction) -> Value | None:
     """The value of a field, None when the instruction has none."""
     kind, _, name = field.source.partition(" ")
+    op = at.op
     if kind == "mod" and name in op.mods:
-        mod = op.mods[name]
-        number = node.mods >> mod.shift & mod.mask
-        text = next((n for n, c in mod.values.items() if c == number), str(number))
+        number = at.modifier(name)
+        text = next((n for n, c in op.mods[name].values.items() if c == number), str(number))
     elif kind == "operand" and any(o.name == name for o in op.operands):
-        number = int(_has(op, node, name))
+        number = int(at.has(name))
         text = str(number)
     elif kind == "guard":
-        number = int(bool(node.guard))
+        number = int(bool(at.guard))
         text = str(number)
     elif kind == "space":
-        number = tables.OPCODES[node.op & _OPCODE_MASK].space
+        number = tables.OPCODES[op.word & _OPCODE_MASK].space
         text = memory_spaces.NAMES[number]
     elif kind == "address":
-        number, text = next(((c, t) for c, t, operand in tables.ADDRESS_TYPES if _has(op, node, operand)), (0, "none"))
+        number, text = next(((c, t) for c, t, operand in tables.ADDRESS_TYPES if at.has(operand)), (0, "none"))
     else:
         return None
     return Value(field.place, field.ids, field.name, number, text)
 
 
-def _has(op: ops.Op, node: Instruction, name: str) -> bool:
-    """Whether an instruction has an operand and does not leave it out; RZ as a result counts as left out."""
-    for slot, operand in zip(op.operands, node.operands, strict=False):  # the last operands may be missing
-        if slot.name == name:
-            return opd.type_of(operand) != opd.NONE and not (slot.writes and operand == opd.RZ_OPERAND)
-    return False
-
-
 # -- category and extended path --------------------------------------------------------------------------------
 
 
-def _category(op: ops.Op, node: Instruction, case: Case | None, extended: Extended | None) -> tuple[int | None, str]:
+def _category(at: _Instruction, case: Case | None, extended: Extended | None) -> tuple[int | None, str]:
     if extended is not None:
         for category, when, meaning in tables.GATES:
             kind, _, name = when.partition(" ")
-            if kind == "always" or (kind == "guard" and node.guard) or (kind == "operand" and _has(op, node, name)):
+            if kind == "always" or (kind == "guard" and at.guard) or (kind == "operand" and at.has(name)):
                 return category, meaning
     return (case.categories[0] if case and len(case.categories) == 1 else None), ""
 
 
-def _extended(op: ops.Op, node: Instruction) -> Extended:
+def _extended(at: _Instruction) -> Extended:
     """The row of the extended path for the width of the access."""
-    how = tables.OPCODES[node.op & _OPCODE_MASK].extended
+    op = at.op
+    how = tables.OPCODES[op.word & _OPCODE_MASK].extended
     assert how is not None
     narrow = op.mods.get(tables.NARROW_MODIFIER)
     if narrow is not None:
-        number = node.mods >> narrow.shift & narrow.mask
+        number = at.modifier(tables.NARROW_MODIFIER)
         if any(narrow.values.get(name) == number for name in tables.NARROW_VALUES):
             return tables.EXTENDED[how.narrow]
     data = next(name for name in how.data if any(o.name == name for o in op.operands))
-    count = op.regs(op.index(data), node.mods)
+    count = op.regs(op.index(data), at.mods)
     if count not in how.registers:
         raise DescriptorError(f"{op.name}: no sub-opcode of the extended path has {count} registers")
     return tables.EXTENDED[how.registers[count]]
@@ -296,25 +315,24 @@ def _put_extended(out: DescriptorWords, row: Extended) -> None:
 # -- operand words ---------------------------------------------------------------------------------------------
 
 
-def _operands(code: CodeObject, op: ops.Op, node: Instruction) -> list[OperandWord]:
+def _operands(at: _Instruction) -> list[OperandWord]:
     """The words of the register and predicate operands that are there."""
     out = []
-    for index, (slot, operand) in enumerate(zip(op.operands, node.operands, strict=False)):
+    for index, (slot, operand) in enumerate(zip(at.op.operands, at.operands, strict=False)):
         if opd.type_of(operand) == opd.REG:
-            out.append(_operand_word(code, slot.name, slot.kind, operand, op.regs(index, node.mods)))
+            out.append(_operand_word(at.f, slot.name, slot.kind, operand, at.op.regs(index, at.mods)))
     return out
 
 
-def _operand_word(code: CodeObject, name: str, kind: str, operand: int, count: int) -> OperandWord:
+def _operand_word(f: Function, name: str, kind: str, operand: int, count: int) -> OperandWord:
     """One operand; ``kind`` is that of its slot, which a register of another file overrides."""
     index = opd.index_of(operand)
     number: int | None = None
     if index not in (opd.RZ, opd.PT):
-        reg = code.regs[index] if index < len(code.regs) else None
-        if reg is None or reg.physical_reg < 0:
+        if index >= f.registers() or f.physical[index] == NONE:
             raise DescriptorError(f"operand {name}: register {index} has no number")
-        kind = _KINDS[registers.DISPLAY[reg.reg_type]]
-        number = reg.physical_reg + opd.component_of(operand)
+        kind = _KINDS[registers.DISPLAY[f.reg_type[index]]]
+        number = f.physical[index] + opd.first_of(operand)
     text = f"{_LETTERS[kind]}{number}"
     if kind in _PREDICATES:
         negated = bool(operand & opd.NEGATE)

@@ -5,8 +5,9 @@ Source: PTX ISA, "Directives"; ``.nv.info`` records that these facts become.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from oric.support.record import Record
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -16,8 +17,7 @@ POINTEE_NONE: Final = 0
 POINTEE_GLOBAL: Final = 4
 
 
-@dataclass(slots=True)
-class Param:
+class Param(NamedTuple):
     """One kernel parameter; ``offset``, ``size`` and ``align`` in bytes, ``offset`` from the start of the area."""
 
     ordinal: int
@@ -29,52 +29,85 @@ class Param:
     pointee_align: int = 0
 
 
-@dataclass(slots=True)
-class JumpTable:
-    """A table of 4-byte code offsets of blocks in bank 2, ``offset`` bytes from its start."""
+class JumpTable(Record):
+    """A table of 4-byte code offsets of blocks in bank 2, ``offset`` bytes from its start; ``targets`` are block indices."""
 
-    offset: int
-    targets: list[int]  # block indices
+    __slots__ = ("offset", "targets")
+
+    def __init__(self, offset: int, targets: list[int]) -> None:
+        self.offset = offset
+        self.targets = targets
 
 
-@dataclass(slots=True)
-class FunctionAttributes:
+class FunctionAttributes(Record):
     """Facts of one function for allocation, encoding and the cubin. Sizes in bytes; 0 = not given."""
 
-    params: list[Param] = field(default_factory=list)
-    param_size: int = 0
-    # launch limits
-    maxntid: tuple[int, int, int] | None = None
-    reqntid: tuple[int, int, int] | None = None
-    minnctapersm: int = 0
-    maxnreg: int = 0
-    noreturn: bool = False
-    binding: str = "global"  # of the function's symbol: global (.visible), weak, local
-    reqnctapercluster: tuple[int, int, int] | None = None
-    explicitcluster: bool = False
-    maxclusterrank: int = 0
-    blocksareclusters: bool = False
-    # shared memory: module symbol id -> byte offset from the start of the user part
-    shared_offsets: dict[int, int] = field(default_factory=dict)
-    static_shared: int = 0
-    shared_align: int = 1
-    uses_dynamic_shared: bool = False
-    # local memory
-    local_offsets: dict[int, int] = field(default_factory=dict)  # module symbol id -> byte offset in the frame
-    local_size: int = 0
-    frame_size: int = 0  # local_size plus spill area, set when it is final
-    # other resources
-    num_barriers: int = 0  # CTA barriers, highest used + 1
-    num_convergence_barriers: int = 0
-    uses_warp_sync: bool = False
-    # bank 2: constants the compiler made
-    constant2: bytearray = field(default_factory=bytearray)
-    jump_tables: list[JumpTable] = field(default_factory=list)
-    # result of allocation
-    num_regs: int = 0
-    num_uregs: int = 0
-    num_preds: int = 0
-    spill_bytes: int = 0
+    __slots__ = (
+        "binding",
+        "blocksareclusters",
+        "constant2",
+        "explicitcluster",
+        "frame_size",
+        "jump_tables",
+        "local_offsets",
+        "local_size",
+        "maxclusterrank",
+        "maxnreg",
+        "maxntid",
+        "minnctapersm",
+        "noreturn",
+        "num_barriers",
+        "num_convergence_barriers",
+        "num_preds",
+        "num_regs",
+        "num_uregs",
+        "param_size",
+        "params",
+        "reqnctapercluster",
+        "reqntid",
+        "shared_align",
+        "shared_offsets",
+        "spill_bytes",
+        "static_shared",
+        "uses_dynamic_shared",
+        "uses_warp_sync",
+    )
+
+    def __init__(self) -> None:
+        self.params: list[Param] = []
+        self.param_size: int = 0
+        # launch limits
+        self.maxntid: tuple[int, int, int] | None = None
+        self.reqntid: tuple[int, int, int] | None = None
+        self.minnctapersm: int = 0
+        self.maxnreg: int = 0
+        self.noreturn: bool = False
+        self.binding: str = "global"  # of the function's symbol: global (.visible), weak, local
+        self.reqnctapercluster: tuple[int, int, int] | None = None
+        self.explicitcluster: bool = False
+        self.maxclusterrank: int = 0
+        self.blocksareclusters: bool = False
+        # shared memory: module symbol id -> byte offset from the start of the user part
+        self.shared_offsets: dict[int, int] = {}
+        self.static_shared: int = 0
+        self.shared_align: int = 1
+        self.uses_dynamic_shared: bool = False
+        # local memory
+        self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
+        self.local_size: int = 0
+        self.frame_size: int = 0  # local_size plus spill area, set when it is final
+        # other resources
+        self.num_barriers: int = 0  # CTA barriers, highest used + 1
+        self.num_convergence_barriers: int = 0
+        self.uses_warp_sync: bool = False
+        # bank 2: constants the compiler made
+        self.constant2: bytearray = bytearray()
+        self.jump_tables: list[JumpTable] = []
+        # result of allocation
+        self.num_regs: int = 0
+        self.num_uregs: int = 0
+        self.num_preds: int = 0
+        self.spill_bytes: int = 0
 
     def register_limit(self, target: Target, default: int = 0) -> int:
         """Registers a thread may have: from ``.maxnreg``, ``.maxntid``/``.reqntid`` and ``.minnctapersm``.

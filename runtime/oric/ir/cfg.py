@@ -1,151 +1,38 @@
-"""Control-flow analyses of a function: order, dominators, post-dominators, loops.
+"""Control-flow analyses: order, dominators, post-dominators, loops.
 
-Source: Ori IR, "Key CFG Functions". The loops over blocks are C (``native/cfg.c``), with explicit stacks.
+Source: Ori IR, "Key CFG Functions". The loops over blocks are C (``native/support/cfg.c``), with explicit stacks.
 """
 
 from __future__ import annotations
 
-from array import array
-from functools import cached_property
+from typing import Any, final
 
+from librt.vecs import append, vec
+from mypy_extensions import i64
 from oric_tables._native import ffi, lib
 
-from .code import CodeObject
+from oric.support.arrays import nones, zeros
+from oric.support.lend import lend
 
 
-class Cfg:
-    """The analysed control flow of one function, as it was when the object was made.
-
-    Block indices everywhere. ``order`` is the reverse post-order of the reachable blocks, ``number[b]`` the place of b
-    in it (-1 = unreachable). ``succs``/``preds`` are lists per block. Everything else is computed on first use.
-    """
-
-    def __init__(self, succs: list[list[int]]) -> None:
-        self.succs = succs
-        n = self.block_count = len(succs)
-        starts = array("i", [0] * (n + 1))
-        flat = array("i")
-        for number, targets in enumerate(succs):
-            flat.extend(targets)
-            starts[number + 1] = len(flat)
-        self._starts = starts
-        self._flat = flat
-        self._order = array("i", bytes(4 * n))
-        self._number = array("i", bytes(4 * n))
-        self.reachable = _checked(lib.oric_cfg_rpo(n, _ints(starts), _ints(flat), _ints(self._order), _ints(self._number)))
-        self.order: list[int] = self._order[: self.reachable].tolist()
-        self.number: list[int] = self._number.tolist()
-
-    @cached_property
-    def _pred_arrays(self) -> tuple[array[int], array[int]]:
-        starts = array("i", bytes(4 * (self.block_count + 1)))
-        preds = array("i", bytes(4 * len(self._flat)))
-        lib.oric_cfg_preds(self.block_count, _ints(self._starts), _ints(self._flat), _ints(starts), _ints(preds))
-        return starts, preds
-
-    @cached_property
-    def preds(self) -> list[list[int]]:
-        """Predecessors of every block, ascending."""
-        starts, preds = self._pred_arrays
-        flat = preds.tolist()
-        return [flat[starts[b] : starts[b + 1]] for b in range(self.block_count)]
-
-    @cached_property
-    def _idom(self) -> array[int]:
-        idom = array("i", bytes(4 * self.block_count))
-        starts, preds = self._pred_arrays
-        lib.oric_cfg_dominators(
-            self.reachable, _ints(self._order), _ints(self._number), _ints(starts), _ints(preds), self.block_count, _ints(idom)
-        )
-        return idom
-
-    @cached_property
-    def idom(self) -> list[int]:
-        """Immediate dominator of every block; block 0: itself, unreachable blocks: -1."""
-        return self._idom.tolist()
-
-    @cached_property
-    def _intervals(self) -> tuple[array[int], array[int]]:
-        return intervals(self._idom)
-
-    def dominates(self, a: int, b: int) -> bool:
-        """Whether every path from the entry to ``b`` passes ``a``; false for unreachable blocks."""
-        first, last = self._intervals
-        return first[a] <= first[b] and last[b] <= last[a] and last[b] >= 0
-
-    def postdominators(self, exits: list[int]) -> list[int]:
-        """Immediate post-dominator of every block when the function ends in the blocks ``exits``.
-
-        ``block_count`` stands for the end of the function: no block post-dominates. -1: none of the exits is reached.
-        """
-        flags = bytearray(self.block_count)
-        for block in exits:
-            flags[block] = 1
-        out = array("i", bytes(4 * self.block_count))
-        _checked(
-            lib.oric_cfg_postdominators(
-                self.block_count, _ints(self._starts), _ints(self._flat), ffi.from_buffer("uint8_t[]", flags), _ints(out)
-            )
-        )
-        return out.tolist()
-
-    @cached_property
-    def ipdom(self) -> list[int]:
-        """:meth:`postdominators` for all blocks without successors."""
-        return self.postdominators([b for b, targets in enumerate(self.succs) if not targets])
-
-    @cached_property
-    def loops(self) -> Loops:
-        """The loop nest."""
-        return Loops(self)
-
-
+@final
 class Loops:
     """Natural loops of a control-flow graph.
 
     ``header[b]`` is the header of the innermost loop around b (-1 = none), ``outer[h]`` the header of the loop around the
-    loop of h, ``depth[b]`` the number of loops around b. ``back_edges`` are (source, header) pairs in block order;
-    ``irreducible`` holds the edges that go back to a block that does not dominate their source.
+    loop of h, ``depth[b]`` the number of loops around b. ``back[e]`` is 1 for an edge from a loop's body to its header, 2
+    for one that goes back to a block that does not dominate its source (``irreducible``), else 0.
     """
 
-    __slots__ = ("back_edges", "count", "depth", "header", "irreducible", "outer")
+    def __init__(self, blocks: i64, edges: i64) -> None:
+        self.count: int = 0
+        self.header = nones(blocks)
+        self.outer = nones(blocks)
+        self.depth = zeros(blocks)
+        self.back = zeros(edges)
+        self.irreducible = False
 
-    def __init__(self, cfg: Cfg) -> None:
-        n = cfg.block_count
-        header, outer, depth = (array("i", bytes(4 * n)) for _ in range(3))
-        back = bytearray(len(cfg._flat))
-        starts, preds = cfg._pred_arrays
-        first, last = cfg._intervals
-        self.count = _checked(
-            lib.oric_cfg_loops(
-                n,
-                cfg.reachable,
-                _ints(cfg._order),
-                _ints(cfg._number),
-                _ints(cfg._starts),
-                _ints(cfg._flat),
-                _ints(starts),
-                _ints(preds),
-                _ints(first),
-                _ints(last),
-                ffi.from_buffer("uint8_t[]", back),
-                _ints(header),
-                _ints(outer),
-                _ints(depth),
-            )
-        )
-        self.header: list[int] = header.tolist()
-        self.outer: list[int] = outer.tolist()
-        self.depth: list[int] = depth.tolist()
-        self.back_edges: list[tuple[int, int]] = []
-        self.irreducible: list[tuple[int, int]] = []
-        if any(back):
-            edges = ((b, target) for b, targets in enumerate(cfg.succs) for target in targets)
-            for edge, kind in zip(edges, back, strict=True):
-                if kind:
-                    (self.back_edges if kind == 1 else self.irreducible).append(edge)
-
-    def contains(self, header: int, block: int) -> bool:
+    def contains(self, header: i64, block: i64) -> bool:
         """Whether ``block`` lies in the loop of ``header``."""
         at = self.header[block]
         while at >= 0:
@@ -154,42 +41,157 @@ class Loops:
             at = self.outer[at]
         return False
 
-    def bodies(self) -> dict[int, list[int]]:
-        """Blocks of every loop by header, ascending, those of inner loops included."""
-        out: dict[int, list[int]] = {}
-        for block, at in enumerate(self.header):
-            while at >= 0:
-                out.setdefault(at, []).append(block)
-                at = self.outer[at]
+    def left(self, b: i64, x: i64) -> i64:
+        """The header of the outermost loop that the edge from ``b`` to ``x`` leaves, -1 when it stays in all loops."""
+        inner = self.header[b]
+        other = self.header[x]
+        found: i64 = -1
+        while inner != other:
+            if other < 0 or (inner >= 0 and self.depth[inner] >= self.depth[other]):
+                found = inner
+                inner = self.outer[inner]
+            else:
+                other = self.outer[other]
+        return found
+
+
+@final
+class Cfg:
+    """The control flow of a function as it was when the object was made.
+
+    ``order[:reachable]`` is the reverse post-order of the reachable blocks, ``number[b]`` the place of b in it (-1 =
+    unreachable). The successors of b are ``succ[succ_start[b]] .. succ[succ_start[b + 1] - 1]``, the predecessors, in
+    ascending order, likewise. Dominators and loops are computed on first use.
+    """
+
+    def __init__(self, blocks: i64, succ_start: vec[i64], succ: vec[i64]) -> None:
+        self.blocks: int = blocks
+        self.succ_start = succ_start
+        self.succ = succ
+        self.edges: int = succ_start[blocks]
+        self.order = zeros(blocks)
+        self.number = zeros(blocks)
+        self.reachable: int = checked(lib.oric_cfg_rpo(blocks, lend(succ_start), lend(succ), lend(self.order), lend(self.number)))
+        self.pred_start = zeros(blocks + 1)
+        self.pred = zeros(self.edges)
+        lib.oric_cfg_preds(blocks, lend(succ_start), lend(succ), lend(self.pred_start), lend(self.pred))
+        self._idom: vec[i64] | None = None
+        self._first = vec[i64]()
+        self._last = vec[i64]()
+        self._loops: Loops | None = None
+
+    def idom(self) -> vec[i64]:
+        """Immediate dominator of every block; block 0: itself, unreachable blocks: -1."""
+        if self._idom is None:
+            self._find_dominators()
+        found = self._idom
+        assert found is not None
+        return found
+
+    def _find_dominators(self) -> None:
+        idom = nones(self.blocks)
+        lib.oric_cfg_dominators(
+            self.reachable, lend(self.order), lend(self.number), lend(self.pred_start), lend(self.pred), self.blocks, lend(idom)
+        )
+        self._first, self._last = zeros(self.blocks), zeros(self.blocks)
+        checked(lib.oric_cfg_intervals(self.blocks, lend(idom), lend(self._first), lend(self._last)))
+        self._idom = idom
+
+    def dominates(self, a: i64, b: i64) -> bool:
+        """Whether every path from the entry to ``b`` passes ``a``; false for unreachable blocks."""
+        if self._idom is None:
+            self._find_dominators()
+        first: i64 = self._first[a]
+        last: i64 = self._last[b]
+        return first <= self._first[b] and last <= self._last[a] and last >= 0
+
+    def postdominators(self, exits: vec[i64]) -> vec[i64]:
+        """Immediate post-dominator of every block when the function ends in the blocks with ``exits[b] != 0``.
+
+        ``blocks`` stands for the end of the function: no block post-dominates. -1: none of the exits is reached.
+        """
+        out = nones(self.blocks)
+        checked(lib.oric_cfg_postdominators(self.blocks, lend(self.succ_start), lend(self.succ), lend(exits), lend(out)))
         return out
 
+    def loops(self) -> Loops:
+        """The loop nest."""
+        if self._loops is None:
+            self._loops = self._find_loops()
+        found = self._loops
+        assert found is not None
+        return found
 
-def intervals(parent: array[int]) -> tuple[array[int], array[int]]:
-    """Preorder intervals of a dominator tree: a is an ancestor of b iff its interval holds b's."""
-    first, last = array("i", bytes(4 * len(parent))), array("i", bytes(4 * len(parent)))
-    _checked(lib.oric_cfg_intervals(len(parent), _ints(parent), _ints(first), _ints(last)))
-    return first, last
+    def _find_loops(self) -> Loops:
+        self.idom()
+        found = Loops(self.blocks, self.edges)
+        irreducible = ffi.new("int64_t *")
+        found.count = checked(
+            lib.oric_cfg_loops(
+                self.blocks,
+                self.reachable,
+                lend(self.order),
+                lend(self.number),
+                lend(self.succ_start),
+                lend(self.succ),
+                lend(self.pred_start),
+                lend(self.pred),
+                lend(self._first),
+                lend(self._last),
+                lend(found.back),
+                lend(found.header),
+                lend(found.outer),
+                lend(found.depth),
+                irreducible,
+            )
+        )
+        found.irreducible = irreducible[0] != 0
+        return found
+
+    def successors(self, b: i64) -> list[int]:
+        """The successors of a block as a list, for tools and tests."""
+        return [self.succ[e] for e in range(self.succ_start[b], self.succ_start[b + 1])]
+
+    def predecessors(self, b: i64) -> list[int]:
+        """The predecessors of a block as a list, for tools and tests."""
+        return [self.pred[e] for e in range(self.pred_start[b], self.pred_start[b + 1])]
+
+    def same(self, other: Cfg) -> bool:
+        """Whether both describe the same graph (what follows from it is the same then, too)."""
+        if self.blocks != other.blocks or self.edges != other.edges:
+            return False
+        b: i64 = 0
+        while b <= self.blocks:
+            if self.succ_start[b] != other.succ_start[b]:
+                return False
+            b += 1
+        e: i64 = 0
+        while e < self.edges:
+            if self.succ[e] != other.succ[e]:
+                return False
+            e += 1
+        return True
 
 
-def analyze(code: CodeObject) -> Cfg:
-    """The control flow of ``code``; cached until :func:`invalidate`."""
-    cfg = code.analyses.get("cfg")
-    if cfg is None:
-        cfg = code.analyses["cfg"] = Cfg([block.succs for block in code.blocks])
-    assert isinstance(cfg, Cfg)
-    return cfg
+def graph_of(lists: list[list[int]]) -> Cfg:
+    """The analysed graph of successor lists."""
+    start = vec[i64]()
+    flat = vec[i64]()
+    start = append(start, 0)
+    for targets in lists:
+        for target in targets:
+            flat = append(flat, target)
+        start = append(start, len(flat))
+    return Cfg(len(lists), start, flat)
 
 
-def invalidate(code: CodeObject) -> None:
-    """Drop what is known about the control flow; every change of blocks or edges calls this."""
-    code.analyses.pop("cfg", None)
+def checked(result: Any) -> i64:
+    """The result of a kernel.
 
-
-def _ints(values: array[int]) -> object:
-    return ffi.from_buffer("int32_t[]", values)
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        raise MemoryError("control-flow analysis ran out of memory")
-    return result
+    Raises:
+        MemoryError: it is negative: the kernel ran out of memory.
+    """
+    found: i64 = result
+    if found < 0:
+        raise MemoryError("no memory for an analysis of the control flow")
+    return found

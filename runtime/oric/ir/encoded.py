@@ -5,27 +5,33 @@ Source: ``.nv.info`` records of ptxas 13.0.88 output (EXIT_INSTR_OFFSETS, COOP_G
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+from oric.support.record import Record
 
 FULL_MASK: Final = 0xFFFFFFFF  # in ``coop_groups``: the member mask is no register
 
 
-@dataclass(slots=True)
-class EncodedFunction:
+class EncodedFunction(Record):
     """One function as machine code. Offsets are bytes from the start of ``words``, lists ascend.
 
     ``words`` ends with the padding (a branch to itself, then NOPs) and is a multiple of 128 bytes long.
     """
 
-    name: str
-    words: bytes
-    num_regs: int = 0  # for the container: highest register used + 1, plus what the SM needs
-    exits: list[int] = field(default_factory=list)
-    # warp-synchronous instructions with a member mask: (offset, register that holds the mask or FULL_MASK)
-    coop_groups: list[tuple[int, int]] = field(default_factory=list)
-    warp_wide: list[int] = field(default_factory=list)  # VOTE, MATCH, REDUX and warp-aggregated atomics
-    indirect_branches: list[tuple[int, list[int]]] = field(default_factory=list)  # (offset of BRX, target offsets)
-    constant2: bytes = b""  # bank 2 with the jump tables filled in
-    uses_convergence: bool = False  # BSSY/BSYNC, calls
-    frame_ready: int = 16  # offset behind the instruction that sets the stack pointer
+    __slots__ = (
+        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "name", "num_regs", "uses_convergence",
+        "warp_wide", "words",
+    )  # fmt: skip
+
+    def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
+        self.name = name
+        self.words = words
+        self.num_regs = num_regs  # for the container: highest register used + 1, plus what the SM needs
+        self.exits = exits if exits is not None else []
+        # warp-synchronous instructions with a member mask: (offset, register that holds the mask or FULL_MASK)
+        self.coop_groups: list[tuple[int, int]] = []
+        self.warp_wide: list[int] = []  # VOTE, MATCH, REDUX and warp-aggregated atomics
+        self.indirect_branches: list[tuple[int, list[int]]] = []  # (offset of BRX, target offsets)
+        self.constant2 = b""  # bank 2 with the jump tables filled in
+        self.uses_convergence = False  # BSSY/BSYNC, calls
+        self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

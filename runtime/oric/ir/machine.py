@@ -1,29 +1,28 @@
-"""The back end's C view of a function, shared by allocation, scheduling and encoding.
+"""The back end's view of a function: lists of register accesses, shared by allocation, scheduling and encoding.
 
-Allocation makes it from a flattened function; scheduling and encoding take it over from ``CodeObject.analyses`` under
-:data:`KEY`. A phase that changes instructions in between has to call :func:`forget`.
+The kernels read the arrays of the function in place (``oric_function``); what they index, the accesses of every instruction,
+is kept in an ``oric_fn`` that allocation makes and leaves in ``Analyses.machine`` for scheduling and encoding. A phase that
+changes instructions in between has to call :func:`forget`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, final
 
+from librt.vecs import vec
+from mypy_extensions import i64
 from oric_tables import registers
 from oric_tables._native import ffi, lib
 
+from oric.support.arrays import zeros
 from oric.support.diagnostics import InternalError
+from oric.support.lend import lend
 
-from . import cfg
-from .code import CodeObject, Instruction
-from .flatten import Image, flatten
+from .function import Function, control_flow
 
-KEY: Final = "machine"
 # Register files in the order of ORIC_FILE_*, as the kernels number them.
 FILES: Final[tuple[str, ...]] = registers.UNITS
 NO_LIMIT: Final = 0x7FFFFFFF
-
-
 _LOAD_ERRORS: Final = {
     lib.ORIC_LOAD_NO_FACTS: "there are no scheduling facts for",
     lib.ORIC_LOAD_NO_REGISTER: "an operand is no register of the machine in",
@@ -32,98 +31,105 @@ _LOAD_ERRORS: Final = {
 }
 
 
+@final
+class Lent:
+    """The arrays of a function as the kernels take them, for as long as no array grows."""
+
+    def __init__(self, f: Function, isa: int, uniform_registers: int) -> None:
+        c = self.c = ffi.new("oric_function *")
+        graph = control_flow(f)
+        depth = graph.loops().depth if graph.blocks > 1 else zeros(graph.blocks)
+        self._keep: list[Any] = []
+        c.op = self._lend(f.op)
+        c.mods = self._lend(f.mods)
+        c.guard = self._lend(f.guard)
+        c.line = self._lend(f.line)
+        c.aux = self._lend(f.aux)
+        c.control = self._lend(f.control)
+        c.first = self._lend(f.first)
+        c.count = self._lend(f.count)
+        c.prev = self._lend(f.prev)
+        c.next = self._lend(f.next)
+        c.block = self._lend(f.block)
+        c.operand = self._lend(f.operand)
+        c.head = self._lend(f.head)
+        c.tail = self._lend(f.tail)
+        c.succ_start = self._lend(graph.succ_start)
+        c.succ = self._lend(graph.succ)
+        c.depth = self._lend(depth)
+        c.reg_type = self._lend(f.reg_type)
+        c.reg_size = self._lend(f.reg_size)
+        c.reg_word = self._lend(f.reg_word)
+        c.physical = self._lend(f.physical)
+        c.parent = self._lend(f.parent)
+        c.immediates = self._lend(f.immediates)
+        c.instruction_count = f.instructions()
+        c.operand_count = len(f.operand)
+        c.block_count = graph.blocks
+        c.succ_count = graph.edges
+        c.register_count = f.registers()
+        c.word_count = f.words
+        c.immediate_count = len(f.immediates)
+        c.isa = isa
+        c.uniform_registers = uniform_registers
+
+    def _lend(self, array: vec[i64]) -> Any:
+        view = lend(array)
+        self._keep.append(view)
+        return view
+
+
+@final
 class MachineFunction:
-    """``image`` is the flattened function, ``fn`` the ``oric_fn *`` made from it, freed with this object."""
+    """The accesses of a function, freed with this object. ``physical``: they are those of hardware registers."""
 
-    __slots__ = ("code", "fn", "image", "physical")
-
-    def __init__(self, code: CodeObject, image: Image, fn: Any, physical: bool) -> None:
+    def __init__(self, f: Function, lent: Lent, fn: Any, physical: bool) -> None:
         if fn == ffi.NULL:
             raise MemoryError("no memory for the back end")
-        self.code = code
-        self.image = image
+        self.f = f
+        self.lent = lent
         self.fn = ffi.gc(fn, lib.oric_fn_free)
         self.physical = physical
         if fn.error:
             raise InternalError(f"{_LOAD_ERRORS[fn.error]} {self.describe(fn.error_at)}")
 
-    def describe(self, position: int) -> str:
-        """Name of the operation at a position of the image, with its place in the PTX."""
-        from oric_tables import ops
+    def describe(self, i: int) -> str:
+        """An instruction as Ori text, with its place in the PTX."""
+        from .text import format_instruction
 
-        node = self.image.order[position]
-        number = ops.NUMBER.get(node.op)
-        name = ops.OPS[number].name if number is not None else f"opcode {node.op:#x}"
-        return f"{name} from line {node.line} of the PTX, in '{self.code.name}'"
+        return f"'{format_instruction(self.f, i)}' from line {self.f.line[i]} of the PTX, in '{self.f.name}'"
 
     def reload(self) -> MachineFunction:
         """The same function on virtual registers, in the original order."""
-        return MachineFunction(self.code, self.image, lib.oric_fn_load(self.image.c, 0), False)
+        return MachineFunction(self.f, self.lent, lib.oric_fn_load(self.lent.c, 0), False)
 
     def on_registers(self) -> MachineFunction:
-        """This order on the hardware registers that the image holds, without copies of a register to itself."""
-        return MachineFunction(self.code, self.image, lib.oric_fn_on_registers(self.image.c, self.fn), True)
+        """This order on the hardware registers that the function has, without copies of a register to itself."""
+        return MachineFunction(self.f, self.lent, lib.oric_fn_on_registers(self.lent.c, self.fn), True)
 
-    def nodes(self) -> list[Instruction]:
-        """The instructions in the order of the C view."""
-        count = self.fn.insn_count
-        positions = ffi.new("uint32_t[]", count + 1)
-        lib.oric_fn_order(self.fn, positions)
-        order = self.image.order
-        return [order[i] for i in ffi.unpack(positions, count)]
-
-    def write_back(self, controls: bool = False) -> None:
-        """Relink the blocks of the code object in this order; what is not in it is unlinked. ``controls``: control bits too."""
-        nodes = self.nodes()
-        if controls:
-            values = ffi.new("uint32_t[]", len(nodes) + 1)
-            lib.oric_fn_controls(self.fn, values)
-            for node, value in zip(nodes, ffi.unpack(values, len(nodes)), strict=True):
-                node.control = value
-        if self.fn.insn_count != len(self.image.order):
-            for node in self.image.order:
-                node.block = None
-        firsts = ffi.unpack(self.fn.block_first, len(self.code.blocks) + 1)
-        for block, first, end in zip(self.code.blocks, firsts, firsts[1:], strict=False):
-            before: Instruction | None = None
-            for node in nodes[first:end]:
-                node.block = block
-                node.prev = before
-                if before is not None:
-                    before.next = node
-                before = node
-            block.head = nodes[first] if end > first else None
-            block.tail = before
-            if before is not None:
-                before.next = None
+    def link(self) -> None:
+        """Link the blocks of the function in this order, with these control bits; what is not in it is taken out."""
+        lib.oric_fn_link(self.lent.c, self.fn)
 
 
-def load(code: CodeObject, isa: int, physical: bool = False) -> MachineFunction:
-    """Flatten a function and read it into the back end.
+def load(f: Function, isa: int, uniform_registers: int, physical: bool = False) -> MachineFunction:
+    """Index the accesses of a function.
 
     Raises:
         InternalError: an instruction that the tables do not know, or a register without a number.
     """
-    code.analyses["loop_depth"] = _loop_depths(code)
-    image = flatten(code, isa)
-    del code.analyses["loop_depth"]
-    return MachineFunction(code, image, lib.oric_fn_load(image.c, int(physical)), physical)
+    lent = Lent(f, isa, uniform_registers)
+    return MachineFunction(f, lent, lib.oric_fn_load(lent.c, int(physical)), physical)
 
 
-def forget(code: CodeObject) -> None:
+def forget(f: Function) -> None:
     """Drop the view: the instructions have changed."""
-    code.analyses.pop(KEY, None)
+    f.analyses.machine = None
 
 
-def on_registers(code: CodeObject, isa: int) -> MachineFunction:
+def on_registers(f: Function, isa: int, uniform_registers: int) -> MachineFunction:
     """The view of an allocated function: the one that allocation left, or a new one."""
-    view = code.analyses.get(KEY)
-    if isinstance(view, MachineFunction) and view.code is code and view.physical:
+    view = f.analyses.machine
+    if isinstance(view, MachineFunction) and view.f is f and view.physical:
         return view
-    return load(code, isa, physical=True)
-
-
-def _loop_depths(code: CodeObject) -> Sequence[int]:
-    if len(code.blocks) < 2:
-        return [0] * len(code.blocks)
-    return cfg.analyze(code).loops.depth
+    return load(f, isa, uniform_registers, physical=True)

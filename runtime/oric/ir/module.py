@@ -6,18 +6,19 @@ the document shows are half-open here, from 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
+
+from oric.support.record import Record
 
 from .attributes import FunctionAttributes, JumpTable, Param
-from .code import CodeObject
+from .function import Function
 
 __all__ = [
     "BANK_ADDRESS",
     "BANK_COMPILER",
     "BANK_KERNEL",
     "BANK_USER",
-    "CodeObject",
+    "Function",
     "FunctionAttributes",
     "JumpTable",
     "Module",
@@ -33,8 +34,7 @@ BANK_USER: Final = 3  # __constant__ data of the module
 BANK_ADDRESS: Final = 4  # 8-byte addresses of globals, filled by relocation
 
 
-@dataclass(slots=True)
-class Relocation:
+class Relocation(NamedTuple):
     """An 8-byte address of ``symbol`` plus ``addend`` at byte ``offset`` of an initialiser."""
 
     offset: int
@@ -43,8 +43,7 @@ class Relocation:
     generic: bool = False  # a generic address rather than one of the symbol's own space
 
 
-@dataclass(slots=True)
-class Symbol:
+class Symbol(Record):
     """A variable of the module.
 
     ``space`` is the PTX state space: global, const, shared, local. ``init`` is empty for zero or no initialiser and
@@ -52,15 +51,29 @@ class Symbol:
     ``offset`` is the byte offset in the symbol's section once placed, -1 before.
     """
 
-    name: str
-    space: str
-    size: int
-    align: int
-    init: bytes = b""
-    relocations: list[Relocation] = field(default_factory=list)
-    binding: str = "local"
-    offset: int = -1
-    managed: bool = False
+    __slots__ = ("align", "binding", "init", "managed", "name", "offset", "relocations", "size", "space")
+
+    def __init__(
+        self,
+        name: str,
+        space: str,
+        size: int,
+        align: int,
+        init: bytes = b"",
+        relocations: list[Relocation] | None = None,
+        binding: str = "local",
+        offset: int = -1,
+        managed: bool = False,
+    ) -> None:
+        self.name = name
+        self.space = space
+        self.size = size
+        self.align = align
+        self.init = init
+        self.relocations = relocations if relocations is not None else []
+        self.binding = binding
+        self.offset = offset
+        self.managed = managed
 
     @property
     def is_dynamic_shared(self) -> bool:
@@ -83,7 +96,7 @@ class Module:
         self.debug = False
         self.symbols: list[Symbol] = []
         self.symbol_ids: dict[str, int] = {}
-        self.functions: list[CodeObject] = []
+        self.functions: list[Function] = []
         self.function_names: list[str] = []
         self.function_ids: dict[str, int] = {}
         self.constant_size = 0  # bytes used in bank 3
@@ -97,7 +110,7 @@ class Module:
             self.symbol_ids[symbol.name] = number
         return number
 
-    def add_function(self, code: CodeObject) -> int:
+    def add_function(self, code: Function) -> int:
         """Enter a function; returns its id.
 
         Raises:
@@ -111,7 +124,7 @@ class Module:
         self.function_ids[code.name] = number
         return number
 
-    def function(self, name: str) -> CodeObject | None:
+    def function(self, name: str) -> Function | None:
         """The function of that name, None when there is none."""
         number = self.function_ids.get(name)
         return None if number is None else self.functions[number]

@@ -1,117 +1,120 @@
-"""Packed Ori operands: one Python int per operand, ``word0 | word1 << 32``.
+"""Packed Ori operands: one native int per operand, ``word0 | word1 << 32``.
 
-Source: Ori IR, "Packed Operand Encoding" and "Operand Word 1"; the codes that no document gives (2, 3, 4, 7)
-and the sub-fields of the modifier bits are this project's. The numbers are those of ``spec/operand_kinds.yaml``.
-
-===========  ==========================================================================================
-bits         meaning
-===========  ==========================================================================================
-0-19         index: register id, symbol id, byte offset in a constant bank, small immediate, block index ...
-20-21        first component (32-bit register) of a wide register that is accessed
-22-23        log2 of the number of registers accessed; 3 = the whole register
-24           pair extension: the access is wider than one register
-28-30        operand type
-31           negate (arithmetic negation; logical not for predicates)
-32-55        word 1, bits 0-23: auxiliary data (constant bank number; high bits of ...)
-56           word 1, bit 24: constant bank
-57           word 1, bit 25: reuse
-58           word 1, bit 26: absolute value
-59           word 1, bit 27: bitwise complement
-===========  ==========================================================================================
+The fields and what reads and changes them are generated (:mod:`oric_tables.ori_operands`); this module makes operands. A
+register operand names ``count`` words of a register from word ``first`` on. Source: Ori IR, "Packed Operand Encoding" and
+"Operand Word 1"; the fields of registers and the codes that no document gives (2, 3, 4, 7) are this project's.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from oric_tables import ori_operands as word
-from oric_tables import registers
+from mypy_extensions import i64
+from oric_tables.ori_operands import (
+    ABSOLUTE,
+    AUX,
+    COMPLEMENT,
+    CONST_BANK,
+    EXTENDED,
+    FIRST,
+    IMM,
+    INDEX,
+    IS_IMM,
+    IS_LABEL,
+    IS_NONE,
+    IS_POOL,
+    IS_REG,
+    IS_SPECIAL,
+    IS_SYMBOL,
+    LABEL,
+    NEGATE,
+    NONE,
+    POOL,
+    REG,
+    REUSE,
+    SPAN,
+    SPECIAL,
+    SYMBOL,
+    TYPE,
+    aux_of,
+    first_of,
+    index_of,
+    span_of,
+    type_of,
+    with_aux,
+    with_first,
+    with_index,
+    with_span,
+)
+from oric_tables.registers import PT, RZ
 
-# Operand types (bits 28-30).
-REG: Final[int] = word.REG
-IMM: Final[int] = word.IMM  # unsigned 20-bit immediate in the index
-POOL: Final[int] = word.POOL  # index into CodeObject.immediates (64-bit patterns)
-LABEL: Final[int] = word.LABEL  # block index
-SYMBOL: Final[int] = word.SYMBOL  # symbol id, or constant-bank byte offset when CONST_BANK is set (bank in aux)
-SPECIAL: Final[int] = word.SPECIAL  # barrier register, system register, control word: meaning given by the operand slot
-NONE: Final[int] = word.NONE  # operand left out (the form's default is encoded)
+__all__ = [
+    "ABSOLUTE", "AUX", "COMPLEMENT", "CONST_BANK", "EXTENDED", "FIRST", "IMM", "INDEX", "IS_IMM", "IS_LABEL", "IS_NONE",
+    "IS_POOL", "IS_REG", "IS_SPECIAL", "IS_SYMBOL", "LABEL", "NEGATE", "NONE", "NOT_PT_OPERAND", "NO_OPERAND", "POOL", "PT",
+    "PT_OPERAND", "REG", "REUSE", "RZ", "RZ_OPERAND", "SIGNS", "SPAN", "SPECIAL", "SYMBOL", "TYPE", "WORDS", "aux_of",
+    "const_bank", "count_of", "first_of", "imm", "index_of", "is_register", "label", "pool", "reg", "span_of", "special",
+    "symbol", "type_of", "with_aux", "with_first", "with_index", "with_span", "word",
+]  # fmt: skip
 
-TYPE_SHIFT: Final[int] = word.TYPE_SHIFT
-INDEX_MASK: Final[int] = word.INDEX_MASK
-COMPONENT_SHIFT: Final[int] = word.COMPONENT_SHIFT
-WIDTH_SHIFT: Final[int] = word.WIDTH_SHIFT
-WIDE: Final[int] = word.WIDE
-NEGATE: Final[int] = word.NEGATE
-AUX_SHIFT: Final[int] = word.AUX_SHIFT
-AUX_MASK: Final[int] = word.AUX_MASK
-CONST_BANK: Final[int] = word.CONST_BANK
-REUSE: Final[int] = word.REUSE
-ABSOLUTE: Final[int] = word.ABSOLUTE
-COMPLEMENT: Final[int] = word.COMPLEMENT
-EXTENDED_MASK: Final[int] = word.EXTENDED_MASK
-
-# Sentinel register ids (Register Model, "Zero and True Registers"); never given to a virtual register.
-RZ: Final[int] = registers.RZ
-PT: Final[int] = registers.PT
-RZ_OPERAND: Final = REG << TYPE_SHIFT | RZ
-PT_OPERAND: Final = REG << TYPE_SHIFT | PT
-NOT_PT_OPERAND: Final = PT_OPERAND | NEGATE
-NO_OPERAND: Final = NONE << TYPE_SHIFT
+SIGNS: Final = NEGATE | ABSOLUTE | COMPLEMENT
+WORDS: Final = FIRST | SPAN  # which words of its register an operand accesses
+# RZ and PT have sentinel ids, which no virtual register gets (Register Model, "Zero and True Registers").
+RZ_OPERAND: Final = IS_REG | RZ
+PT_OPERAND: Final = IS_REG | PT
+NOT_PT_OPERAND: Final = IS_REG | PT | NEGATE
+NO_OPERAND: Final = IS_NONE
 
 
-def reg(index: int, component: int = 0, log2_width: int = 0) -> int:
-    """A register operand: ``1 << log2_width`` registers of register ``index`` from ``component`` on."""
-    wide = WIDE if log2_width else 0
-    return REG << TYPE_SHIFT | wide | log2_width << WIDTH_SHIFT | component << COMPONENT_SHIFT | index
+def reg(index: i64, first: i64 = 0, count: i64 = 1) -> i64:
+    """``count`` words of register ``index`` from word ``first`` on."""
+    return with_span(with_first(IS_REG | index, first), count - 1)
 
 
-def small_imm(value: int) -> int:
-    """An immediate below 2**20; use :meth:`CodeObject.imm` for any value."""
-    if not 0 <= value <= INDEX_MASK:
+def word(operand: i64, at: i64) -> i64:
+    """Word ``at`` of what a register operand accesses, as an operand without signs."""
+    return with_first(operand & (INDEX | TYPE), first_of(operand) + at)
+
+
+def count_of(operand: i64) -> i64:
+    """Number of words that a register operand accesses."""
+    return span_of(operand) + 1
+
+
+def imm(value: i64) -> i64:
+    """An immediate below 2**20; use :meth:`Function.imm` for any value."""
+    if not 0 <= value <= INDEX:
         raise ValueError(f"immediate {value} does not fit 20 bits")
-    return IMM << TYPE_SHIFT | value
+    return IS_IMM | value
 
 
-def label(block_index: int) -> int:
+def pool(index: i64) -> i64:
+    """An immediate of the function's pool."""
+    return IS_POOL | index
+
+
+def label(block: i64) -> i64:
     """A branch target."""
-    return LABEL << TYPE_SHIFT | block_index
+    return IS_LABEL | block
 
 
-def const_bank(bank: int, offset: int) -> int:
+def const_bank(bank: i64, offset: i64) -> i64:
     """``c[bank][offset]``, ``offset`` in bytes."""
-    return SYMBOL << TYPE_SHIFT | CONST_BANK | bank << AUX_SHIFT | offset
+    return with_aux(IS_SYMBOL | CONST_BANK | offset, bank)
 
 
-def symbol(index: int, addend: int = 0) -> int:
+def symbol(index: i64, addend: i64 = 0) -> i64:
     """Symbol ``index`` of the module; ``addend`` in bytes (0 .. 2**24-1)."""
-    return SYMBOL << TYPE_SHIFT | addend << AUX_SHIFT | index
+    return with_aux(IS_SYMBOL | index, addend)
 
 
-def special(value: int) -> int:
+def special(value: i64) -> i64:
     """A value whose meaning the operand slot gives (barrier, scoreboard, system register number)."""
-    return SPECIAL << TYPE_SHIFT | value
+    return IS_SPECIAL | value
 
 
-def type_of(operand: int) -> int:
-    """The operand type, 1 .. 7."""
-    return operand >> TYPE_SHIFT & 7
-
-
-def index_of(operand: int) -> int:
-    """Bits 0-19."""
-    return operand & INDEX_MASK
-
-
-def component_of(operand: int) -> int:
-    """First 32-bit component accessed, 0 .. 3."""
-    return operand >> COMPONENT_SHIFT & 3
-
-
-def aux_of(operand: int) -> int:
-    """Bits 0-23 of word 1."""
-    return operand >> AUX_SHIFT & AUX_MASK
-
-
-def is_reg(operand: int) -> bool:
-    """True for a register operand of any file."""
-    return operand >> TYPE_SHIFT & 7 == REG
+def is_register(operand: i64) -> bool:
+    """True for an operand that names a virtual register, and not RZ or PT."""
+    if operand & TYPE != IS_REG:
+        return False
+    index = operand & INDEX
+    return index != RZ and index != PT

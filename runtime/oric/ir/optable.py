@@ -1,90 +1,81 @@
-"""What passes ask about operations, indexed by opcode word, derived from the generated tables.
-
-``FLAGS[word]`` is a sum of the flags below; ``INFO[word]`` has operand positions and the rest.
-"""
+"""What passes ask about operations: columns by operation number, made of the generated tables."""
 
 from __future__ import annotations
 
-from typing import Final
+from array import array
+from typing import Final, final
 
-from oric_tables import operand_kinds, ops
-from oric_tables.ops import BRA, BSSY, BSYNC, MOV, SEL, WARPSYNC, WARPSYNC_ALL, YIELD
+from librt.vecs import vec
+from mypy_extensions import i64
+from oric_tables import op, op_tables
 
-from . import operand as opd
-from .code import Instruction
+from .function import Function
 
-__all__ = [
-    "ATOMIC", "BARRIER", "BRA", "BRANCH", "BSSY", "BSYNC", "CONSTANT", "CONTROL", "CONVERGENCE", "EXIT", "FENCE", "FLAGS",
-    "INDIRECT", "INFO", "LOAD", "MEMORY", "MOV", "PINNED", "SEL", "SHARED", "SPECIAL", "STORE", "WARP", "WARPSYNC",
-    "WARPSYNC_ALL", "YIELD", "Info", "is_strong",
-]  # fmt: skip
-
-LOAD: Final = ops.E_LOAD
-STORE: Final = ops.E_STORE
-ATOMIC: Final = ops.E_ATOMIC
-SHARED: Final = ops.E_SHARED
-CONSTANT: Final = ops.E_CONSTANT
-BRANCH: Final = ops.E_BRANCH
-EXIT: Final = ops.E_EXIT
-BARRIER: Final = ops.E_BARRIER
-CONVERGENCE: Final = ops.E_CONVERGENCE
-FENCE: Final = ops.E_FENCE
-WARP: Final = ops.E_WARP
-SPECIAL: Final = ops.E_SPECIAL
-INDIRECT: Final = 1 << 24  # a branch whose targets are in a jump table
-CONTROL: Final = BRANCH | EXIT | ops.E_RETURN
-MEMORY: Final = LOAD | STORE | ATOMIC
+LOAD: Final = op.E_LOAD
+STORE: Final = op.E_STORE
+ATOMIC: Final = op.E_ATOMIC
+SHARED: Final = op.E_SHARED
+CONSTANT: Final = op.E_CONSTANT
+BRANCH: Final = op.E_BRANCH
+EXIT: Final = op.E_EXIT
+BARRIER: Final = op.E_BARRIER
+CONVERGENCE: Final = op.E_CONVERGENCE
+FENCE: Final = op.E_FENCE
+WARP: Final = op.E_WARP
+SPECIAL: Final = op.E_SPECIAL
+INDIRECT: Final = op.E_INDIRECT
+CONTROL: Final = op.E_BRANCH | op.E_EXIT | op.E_RETURN
+MEMORY: Final = op.E_LOAD | op.E_STORE | op.E_ATOMIC
 # Never removed, whatever becomes of the results.
-PINNED: Final = STORE | ATOMIC | CONTROL | BARRIER | CONVERGENCE | FENCE | ops.E_CALL | ops.E_SIDE_EFFECT
+PINNED: Final = (
+    op.E_STORE | op.E_ATOMIC | op.E_BRANCH | op.E_EXIT | op.E_RETURN | op.E_BARRIER | op.E_CONVERGENCE | op.E_FENCE
+    | op.E_CALL | op.E_SIDE_EFFECT
+)  # fmt: skip
+# Kinds of operand slots that the passes name (the numbers of oric_insn).
+KIND_PRED: Final = 3
+KIND_UPRED: Final = 4
+KIND_IMM: Final = 5
+SLOTS: Final = op_tables.SLOTS_PER_OPERATION
 
-_WEAK_PREFIXES: Final = ("WEAK", "CONSTANT")
+
+def _column(source: tuple[str, bytes], less: int = 0) -> vec[i64]:
+    numbers = array(source[0])
+    numbers.frombytes(source[1])
+    return vec[i64]([number - less for number in numbers])
 
 
-class Info:
-    """Facts of one operation.
+@final
+class OpTable:
+    """Facts of operations by number; what they mean stands in :mod:`oric_tables.op_tables`.
 
-    ``writes``/``reads``: operand positions. ``labels``: positions of branch targets. ``special``: position of a special
-    register number, -1 = none. ``strong``: (shift, mask, codes) of the memory orders that other threads' writes show
-    through, None without such a modifier.
+    ``label`` and ``sreg`` are operand positions or -1. ``kind`` and ``signs`` have ``SLOTS`` entries an operation.
     """
 
-    __slots__ = ("flags", "kinds", "labels", "name", "number", "reads", "special", "strong", "word", "writes")
+    def __init__(self) -> None:
+        self.flags = _column(op_tables.FLAGS)
+        self.writes = _column(op_tables.WRITES)
+        self.slots = _column(op_tables.SLOTS)
+        self.label = _column(op_tables.LABEL, 1)
+        self.sreg = _column(op_tables.SREG, 1)
+        self.uniform = _column(op_tables.UNIFORM)
+        self.order_shift = _column(op_tables.ORDER_SHIFT)
+        self.order_mask = _column(op_tables.ORDER_MASK)
+        self.order_strong = _column(op_tables.ORDER_STRONG)
+        self.kind = _column(op_tables.KIND)
+        self.signs = _column(op_tables.SIGNS)
 
-    def __init__(self, op: ops.Op) -> None:
-        self.name: str = op.name
-        self.number: int = op.number
-        self.word: int = op.word
-        self.flags: int = op.effects
-        self.kinds: tuple[str, ...] = tuple(o.kind for o in op.operands)
-        self.writes: tuple[int, ...] = tuple(i for i, o in enumerate(op.operands) if o.writes)
-        self.reads: tuple[int, ...] = tuple(i for i, o in enumerate(op.operands) if not o.writes)
-        self.labels: tuple[int, ...] = tuple(i for i, o in enumerate(op.operands) if o.kind == "label")
-        self.special: int = next((i for i, o in enumerate(op.operands) if o.kind == "sreg"), -1)
-        if self.flags & BRANCH and not self.labels:
-            self.flags |= INDIRECT
-        order = op.mods.get("order")
-        self.strong: tuple[int, int, frozenset[int]] | None = None
-        if order is not None:
-            codes = frozenset(code for name, code in order.values.items() if not name.startswith(_WEAK_PREFIXES))
-            self.strong = (order.shift, order.mask, codes)
+    def writes_at(self, number: i64, at: i64) -> bool:
+        """Whether an operand position is written."""
+        return self.writes[number] >> at & 1 != 0
 
-    def varies(self, node: Instruction) -> bool:
-        """Whether an instruction of this operation gives the threads of a warp different values of its own accord."""
-        if self.special >= 0:
-            return node.operands[self.special] & opd.INDEX_MASK not in operand_kinds.UNIFORM_SPECIAL
-        return bool(self.flags & (LOAD | ATOMIC | WARP)) and not self.flags & CONSTANT
-
-
-INFO: Final[dict[int, Info]] = {op.word: Info(op) for op in ops.OPS if op is not None}
-FLAGS: Final[dict[int, int]] = {word: info.flags for word, info in INFO.items()}
+    def is_strong(self, f: Function, i: i64) -> bool:
+        """Whether an instruction reads what other threads write: an atomic operation, or a strong load."""
+        number = f.op[i]
+        flags = self.flags[number]
+        if flags & ATOMIC:
+            return True
+        strong = self.order_strong[number]
+        return flags & LOAD != 0 and strong >> (f.mods[i] >> self.order_shift[number] & self.order_mask[number]) & 1 != 0
 
 
-def is_strong(node: Instruction) -> bool:
-    """Whether an instruction reads what other threads write: an atomic operation, or a strong load."""
-    info = INFO[node.op]
-    if info.flags & ATOMIC:
-        return True
-    if not info.flags & LOAD or info.strong is None:
-        return False
-    shift, mask, codes = info.strong
-    return node.mods >> shift & mask in codes
+OPS: Final = OpTable()

@@ -1,11 +1,11 @@
-"""What a phase gets besides the code object that it works on."""
+"""What a phase gets besides the function that it works on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .code import CodeObject
+from .function import Function
 from .module import Module
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ class PassContext:
 
 
 # A phase returns whether it changed the code.
-PassFunction = Callable[[CodeObject, PassContext], bool]
+PassFunction = Callable[[Function, PassContext], bool]

@@ -5,21 +5,28 @@ Source: PTX-to-Ori, "Phase 0: OriCheckInitialProgram"; Instructions (linkage).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, final
 
+from librt.vecs import vec
+from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables.ori_operands import KIND_TEXTS, SLOT_TYPES, TYPE_TEXTS, kind_of
 
 from . import operand as opd
-from .code import UP, UR, Block, CodeObject, Instruction
-from .code import P as P_FILE
-from .dump import format_instruction
-from .optable import BRANCH, EXIT, FLAGS, INDIRECT, INFO
+from .edges import is_conditional, target_of
+from .function import NONE, UP, UR, Function
+from .function import P as P_FILE
+from .optable import BRANCH, EXIT, INDIRECT, KIND_PRED, KIND_UPRED, OPS, SLOTS
+from .text import format_instruction
 
 MAX_MESSAGES: Final = 20
-FINAL_FLOW: Final = "final_flow"  # in CodeObject.analyses once control flow is last in its blocks
+_KIND_NAMES: Final = ("none", "gpr", "ugpr", "pred", "upred", "imm", "cbank", "cbanku", "label", "breg", "sb", "sreg")
+# Mask of the operand types that may stand in a slot of each kind.
+_TYPES: Final = vec[i64]([sum(1 << t for t in SLOT_TYPES[name]) for name in _KIND_NAMES])
+_WRITABLE: Final = 1 << opd.REG | 1 << opd.SPECIAL  # a destination is a register
 
 
+@final
 class MalformedCode(Exception):
     """A function that breaks a rule of Ori. ``problems`` holds one line per finding."""
 
@@ -28,173 +35,190 @@ class MalformedCode(Exception):
         self.problems = problems
 
 
-def verify(code: CodeObject, where: str = "", *, final_flow: bool | None = None) -> None:
+def verify(f: Function, where: str = "") -> None:
     """Check everything that holds between phases.
 
     Args:
-        code: the function.
+        f: the function.
         where: what ran last, for the message.
-        final_flow: control flow must be last in its block; None: when phase 6 has run.
 
     Raises:
         MalformedCode: at least one rule is broken.
     """
-    checker = Checker(code, bool(code.analyses.get(FINAL_FLOW)) if final_flow is None else final_flow)
+    checker = Checker(f)
     checker.run()
     if checker.problems:
-        raise MalformedCode(f"{code.name}{' after ' + where if where else ''}", checker.problems)
+        raise MalformedCode(f"{f.name}{' after ' + where if where else ''}", checker.problems)
 
 
+@final
 class Checker:
     """Collects problems of one function, at most ``MAX_MESSAGES``."""
 
-    def __init__(self, code: CodeObject, final_flow: bool = True) -> None:
-        self.code = code
-        self.final_flow = final_flow
+    def __init__(self, f: Function) -> None:
+        self.f = f
         self.problems: list[str] = []
 
     def run(self) -> None:
         """Check blocks, edges, links and instructions."""
-        code = self.code
-        if not code.blocks:
-            self._say("the function has no blocks")
+        f = self.f
+        blocks = f.blocks()
+        if blocks == 0:
+            self._say("the function has no blocks", NONE, NONE)
             return
-        ids: set[int] = set()
-        for place, block in enumerate(code.blocks):
-            if block.index != place:
-                self._say(f"block at place {place} has index {block.index}")
-            self._links(block, ids)
-            self._edges(block)
-            for node in block:
-                self._instruction(block, node)
-        self._end(code.blocks[-1])
+        b: i64 = 0
+        while b < blocks:
+            if self._links(b):
+                self._edges(b)
+                i = f.head[b]
+                while i != NONE:
+                    self._instruction(b, i)
+                    i = f.next[i]
+            b += 1
+        tail = f.tail[blocks - 1]
+        if tail == NONE or not OPS.flags[f.op[tail]] & (BRANCH | EXIT) or is_conditional(f, tail):
+            self._say("control runs off the end of the function", blocks - 1, tail)
 
-    def _say(self, text: str, block: Block | None = None, node: Instruction | None = None) -> None:
+    def _say(self, text: str, b: i64, i: i64) -> None:
         if len(self.problems) >= MAX_MESSAGES:
             return
-        place = f"bix{block.index}: " if block is not None else ""
-        shown = f": {format_instruction(self.code, node)} (line {node.line})" if node is not None else ""
+        place = f"bix{b}: " if b != NONE else ""
+        shown = f": {format_instruction(self.f, i)} (line {self.f.line[i]})" if i != NONE else ""
         self.problems.append(f"  {place}{text}{shown}")
 
-    def _links(self, block: Block, ids: set[int]) -> None:
-        before: Instruction | None = None
-        node = block.head
-        while node is not None:
-            if node.prev is not before or node.block is not block:
-                self._say("broken link", block, node)
+    def _links(self, b: i64) -> bool:
+        """Whether the list of a block's instructions is one; each knows the one before it, so none stands there twice."""
+        f = self.f
+        before: i64 = NONE
+        i = f.head[b]
+        while i != NONE:
+            if not 0 <= i < f.instructions() or f.prev[i] != before or f.block[i] != b:
+                self._say("broken link", b, i if 0 <= i < f.instructions() else NONE)
+                return False
+            before = i
+            i = f.next[i]
+        if f.tail[b] != before:
+            self._say("the tail is not the last instruction", b, NONE)
+            return False
+        return True
+
+    def _edges(self, b: i64) -> None:
+        f = self.f
+        at: i64 = 0
+        while at < f.succ_count[b]:
+            target = f.successor(b, at)
+            if not 0 <= target < f.blocks():
+                self._say(f"edge to block {target}, which does not exist", b, NONE)
+            before: i64 = 0
+            while before < at:
+                if f.successor(b, before) == target:
+                    self._say("an edge is listed twice", b, NONE)
+                before += 1
+            at += 1
+        if f.final_flow:
+            self._ends_as_edges(b)
+
+    def _ends_as_edges(self, b: i64) -> None:
+        f = self.f
+        tail = f.tail[b]
+        flags = OPS.flags[f.op[tail]] if tail != NONE and self._known(tail) else 0
+        expected: i64 = 0  # number of targets that have an edge
+        missing = False
+        if tail == NONE or not flags & (BRANCH | EXIT) or is_conditional(f, tail):
+            missing = not f.goes_to(b, b + 1)
+            expected = 1
+        if flags & INDIRECT:
+            if not 0 <= f.aux[tail] < len(f.attributes.jump_tables):
+                self._say(f"there is no jump table {f.aux[tail]}", b, tail)
                 return
-            if node.id in ids or node.id < 0:
-                self._say(f"instruction id {node.id} is used twice or unset", block, node)
-                return
-            ids.add(node.id)
-            before, node = node, node.next
-        if block.tail is not before:
-            self._say("the tail is not the last instruction", block)
+            targets = set(f.attributes.jump_tables[f.aux[tail]].targets)
+            missing = missing or any(not f.goes_to(b, target) for target in targets)
+            expected += len(targets)
+        elif flags & BRANCH:
+            to = target_of(f, tail)
+            missing = missing or not f.goes_to(b, to)
+            expected += 0 if expected and to == b + 1 else 1
+        if missing or expected != f.succ_count[b]:
+            edges = sorted(f.successor(b, at) for at in range(f.succ_count[b]))
+            self._say(f"edges to {edges}, but the code goes elsewhere", b, tail)
+        i = f.head[b]
+        while i != NONE and i != tail:
+            if self._known(i) and OPS.flags[f.op[i]] & (BRANCH | EXIT):
+                self._say("control flow that is not last in its block", b, i)
+            i = f.next[i]
 
-    def _edges(self, block: Block) -> None:
-        blocks = self.code.blocks
-        for target in block.succs:
-            if not 0 <= target < len(blocks):
-                self._say(f"edge to block {target}, which does not exist", block)
-            elif block.index not in blocks[target].preds:
-                self._say(f"bix{target} does not know this predecessor", block)
-        for source in block.preds:
-            if not 0 <= source < len(blocks) or block.index not in blocks[source].succs:
-                self._say(f"predecessor {source} has no edge here", block)
-        if len(set(block.succs)) != len(block.succs) or len(set(block.preds)) != len(block.preds):
-            self._say("an edge is listed twice", block)
-        if self.final_flow:
-            self._ends_as_edges(block)
+    def _known(self, i: i64) -> bool:
+        number = self.f.op[i]
+        return 0 < number < len(OPS.flags)
 
-    def _ends_as_edges(self, block: Block) -> None:
-        tail = block.tail
-        flags = FLAGS.get(tail.op, 0) if tail is not None else 0
-        expected: set[int] = set()
-        if tail is None or not flags & (BRANCH | EXIT) or _may_go_on(tail):
-            expected.add(block.index + 1)
-        if tail is not None and flags & INDIRECT:
-            tables = self.code.attributes.jump_tables
-            if not 0 <= tail.aux < len(tables):
-                self._say(f"there is no jump table {tail.aux}", block, tail)
-                return
-            expected.update(tables[tail.aux].targets)
-        elif tail is not None and flags & BRANCH:
-            expected.update(o & opd.INDEX_MASK for o in tail.operands if o >> opd.TYPE_SHIFT & 7 == opd.LABEL)
-        if expected != set(block.succs):
-            self._say(f"edges to {sorted(block.succs)}, but the code goes to {sorted(expected)}", block, tail)
-        node = block.head
-        while node is not None and node is not tail:
-            if FLAGS.get(node.op, 0) & (BRANCH | EXIT):
-                self._say("control flow that is not last in its block", block, node)
-            node = node.next
-
-    def _end(self, block: Block) -> None:
-        tail = block.tail
-        if tail is None or not FLAGS.get(tail.op, 0) & (BRANCH | EXIT) or _may_go_on(tail):
-            self._say("control runs off the end of the function", block, tail)
-
-    def _instruction(self, block: Block, node: Instruction) -> None:
-        info = INFO.get(node.op)
-        if info is None:
-            self._say(f"no operation has the opcode word {node.op:#06x}", block, node)
+    def _instruction(self, b: i64, i: i64) -> None:
+        f = self.f
+        if not self._known(i):
+            self._say(f"no operation has the number {f.op[i]}", b, i)
             return
-        if len(node.operands) > len(info.kinds):
-            self._say(f"{len(node.operands)} operands, {info.name} takes {len(info.kinds)}", block, node)
+        number = f.op[i]
+        slots = OPS.slots[number]
+        if f.count[i] > slots:
+            self._say(f"{f.count[i]} operands, it takes {slots}", b, i)
             return
-        op = ops.OPS[info.number]
-        assert op is not None
-        for place in range(len(node.operands), len(info.kinds)):
-            if op.operands[place].default is None:
-                self._say(f"operand {op.operands[place].name} is missing", block, node)
-        for place, operand in enumerate(node.operands):
-            problem = self._operand(op, place, operand)
+        at: i64 = f.count[i]
+        while at < slots:
+            slot = ops.op(number).operands[at]
+            if slot.default is None:
+                self._say(f"operand {slot.name} is missing", b, i)
+            at += 1
+        at = 0
+        while at < f.count[i]:
+            problem = self._operand(number, at, f.get(i, at))
             if problem:
-                self._say(f"operand {op.operands[place].name}: {problem}", block, node)
-        if node.guard:
-            problem = self._register(node.guard, op.guard == "UP", True)
+                self._say(f"operand {ops.op(number).operands[at].name}: {problem}", b, i)
+            at += 1
+        if f.guard[i]:
+            problem = self._guard(f.guard[i], OPS.uniform[number] != 0)
             if problem:
-                self._say(f"guard: {problem}", block, node)
+                self._say(f"guard: {problem}", b, i)
 
-    def _operand(self, op: ops.Op, place: int, operand: int) -> str:
-        slot = op.operands[place]
-        form = operand >> opd.TYPE_SHIFT & 7
+    def _operand(self, number: i64, at: i64, operand: i64) -> str:
+        form = opd.type_of(operand)
+        kind = OPS.kind[number * SLOTS + at]
+        writes = OPS.writes_at(number, at)
         if form == opd.NONE:
-            return "" if slot.default is not None else "it cannot be left out"
-        if form not in (_WRITABLE if slot.writes else SLOT_TYPES[slot.kind]):
-            wanted = KIND_TEXTS[kind_of(slot.kind, slot.name)]
-            return f"an operand of type {form} ({TYPE_TEXTS[form]}) does not fit a slot for {slot.kind} ({wanted})"
-        if form == opd.POOL and operand & opd.INDEX_MASK >= len(self.code.immediates):
+            return "" if ops.op(number).operands[at].default is not None else "it cannot be left out"
+        if not (_WRITABLE if writes else _TYPES[kind]) >> form & 1:
+            return self._misfit(number, at, form)
+        if form == opd.POOL and operand & opd.INDEX >= len(self.f.immediates):
             return "there is no such immediate"
-        if form == opd.LABEL and operand & opd.INDEX_MASK >= len(self.code.blocks):
+        if form == opd.LABEL and operand & opd.INDEX >= self.f.blocks():
             return "there is no such block"
         if form == opd.REG:
-            return self._register(operand, None, slot.kind in ("pred", "upred"))
+            return self._register(operand, kind == KIND_PRED or kind == KIND_UPRED)
         return ""
 
-    def _register(self, operand: int, uniform: bool | None, predicate: bool) -> str:
-        index = operand & opd.INDEX_MASK
-        if index in (opd.RZ, opd.PT):
+    def _misfit(self, number: i64, at: i64, form: i64) -> str:
+        slot = ops.op(number).operands[at]
+        wanted = KIND_TEXTS[kind_of(slot.kind, slot.name)]
+        return f"an operand of type {form} ({TYPE_TEXTS[form]}) does not fit a slot for {slot.kind} ({wanted})"
+
+    def _guard(self, operand: i64, uniform: bool) -> str:
+        problem = self._register(operand, True)
+        if problem or operand & opd.INDEX == opd.PT:
+            return problem
+        kind = self.f.reg_type[operand & opd.INDEX]
+        return f"register {operand & opd.INDEX} is of the wrong file" if (kind == UP or kind == UR) != uniform else ""
+
+    def _register(self, operand: i64, predicate: bool) -> str:
+        f = self.f
+        index = operand & opd.INDEX
+        if operand & opd.TYPE != opd.IS_REG:
+            return "it is no register"
+        if index == opd.RZ or index == opd.PT:
             return "" if (index == opd.PT) == predicate else "RZ and PT are mixed up"
-        reg = self.code.regs[index] if index < len(self.code.regs) else None
-        if reg is None:
+        if index >= f.registers() or f.reg_size[index] == 0:
             return f"there is no register {index}"
-        if (reg.reg_type in (P_FILE, UP)) != predicate:
+        kind = f.reg_type[index]
+        if (kind == P_FILE or kind == UP) != predicate:
             return f"register {index} is of the wrong file"
-        if uniform is not None and (reg.reg_type in (UP, UR)) != uniform:
-            return f"register {index} is of the wrong file"
-        width = operand >> opd.WIDTH_SHIFT & 3
-        last = (operand >> opd.COMPONENT_SHIFT & 3) + (1 << width)
-        if width != 3 and last > reg.size:
-            return f"component {last - 1} of register {index}, which has {reg.size}"
+        last = opd.first_of(operand) + opd.span_of(operand)
+        if last >= f.reg_size[index]:
+            return f"word {last} of register {index}, which has {f.reg_size[index]}"
         return ""
-
-
-_WRITABLE: Final = frozenset({opd.REG, opd.SPECIAL})  # a destination is a register
-
-
-def _may_go_on(node: Instruction) -> bool:
-    if node.guard and node.guard != opd.PT_OPERAND:
-        return True
-    if FLAGS.get(node.op, 0) & INDIRECT:
-        return False
-    return any(o >> opd.TYPE_SHIFT & 7 == opd.REG and o != opd.PT_OPERAND for o in node.operands)

@@ -5,14 +5,13 @@ After T. Granlund and P. L. Montgomery, "Division by Invariant Integers using Mu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from oric.support import nodes
+from mypy_extensions import i64
 
-if TYPE_CHECKING:
-    from .builder import OriBuilder
-    from .program import Program
+from .emit import OPERAND, Value, integer, packed
+from .memory import Memory
+from .program import Program
 
 
 def unsigned_magic(divisor: int) -> tuple[int, int, bool]:
@@ -36,28 +35,29 @@ def signed_magic(divisor: int) -> tuple[int, int]:
     raise AssertionError(divisor)  # a shift of log2(divisor) always does
 
 
-def divide_by_constant(b: OriBuilder, program: Program, guard: int, operands: Sequence[Any]) -> None:
+def divide_by_constant(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``div`` and ``rem`` of 32 bits by a constant whose magnitude is 2 at least."""
-    dest, value = b.value(operands[0]), b.value(operands[1])
-    if value.__class__ is not int:
-        value = b.constant(value[1] & 0xFFFFFFFF)
+    dest = b.dest(operands[0])
+    value = b.value(operands[1])
+    if value.kind != OPERAND:
+        value = packed(b.constant(value.bits & 0xFFFFFFFF))
     remainder = program.options["part"] == "remainder"
-    quotient = b.new("R") if remainder else dest
+    quotient = b.new_r() if remainder else dest
     over = 0 if remainder else guard
-    divisor = operands[2][1] & 0xFFFFFFFF
+    divisor: int = operands[2][1] & 0xFFFFFFFF
     if program.options["signed"] == "True":
         divisor = _divide_signed(b, quotient, value, divisor - (divisor >> 31 << 32), over)
     else:
         multiplier, shift, wide = unsigned_magic(divisor)
         name = "divide_unsigned_wide" if wide else "divide_unsigned"
-        b.template(name, over, d=quotient, a=value, b=(nodes.INT, multiplier), c=(nodes.INT, shift - wide))
+        b.template(name, over, quotient, value, integer(multiplier), integer(shift - wide))
     if remainder:
-        b.template("multiply_add", guard, d=dest, a=quotient, b=(nodes.INT, -divisor), c=value)
+        b.template("multiply_add", guard, dest, packed(quotient), integer(-divisor), value)
 
 
-def _divide_signed(b: OriBuilder, quotient: int, value: int, divisor: int, guard: int) -> int:
+def _divide_signed(b: Memory, quotient: i64, value: Value, divisor: int, guard: i64) -> int:
     multiplier, shift = signed_magic(abs(divisor))
     name = "divide_signed_wide" if multiplier >> 31 else "divide_signed"
     name += "_negative" if divisor < 0 else ""
-    b.template(name, guard, d=quotient, a=value, b=(nodes.INT, multiplier), c=(nodes.INT, shift))
+    b.template(name, guard, quotient, value, integer(multiplier), integer(shift))
     return divisor

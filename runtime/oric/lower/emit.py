@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, final
 
-from oric.ir import code as ir
+from librt.vecs import append, vec
+from mypy_extensions import i64
+
 from oric.ir import operand as opd
-from oric.ir.code import Block, CodeObject, Instruction
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, R2, R4, UR, Function, P, R
 from oric.support import nodes
+from oric.support.arrays import zeros
 from oric.support.diagnostics import InternalError, NotSupported
 
 from .program import (
-    ARG_NAMES,
+    CC,
     FIRST_TEMP,
     LABEL,
-    PART_MASK,
+    PACKED,
     SLOT_ANY_IMM,
     SLOT_F64,
     SLOT_FIELD,
@@ -23,281 +27,493 @@ from .program import (
     SLOT_PRED,
     SLOT_VAR,
     SLOT_WIDE,
+    SLOT_WIDTH,
+    WORD_MASK,
+    A,
+    B,
+    C,
     D,
+    E,
     Program,
     Q,
-    Selector,
+    Tables,
+    tables_of,
 )
 
-_BLANK: Final = [opd.RZ_OPERAND] * FIRST_TEMP
-_BLANK[Q] = opd.PT_OPERAND
-_NEGATE: Final = opd.NEGATE
-_SIGNS: Final = opd.NEGATE | opd.ABSOLUTE | opd.COMPLEMENT
 _MASK32: Final = 0xFFFFFFFF
+_MASK64: Final = 0xFFFFFFFFFFFFFFFF
+_TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR}
+# What an entry of an environment is.
+OPERAND: Final = 0  # a packed operand
+INTEGER: Final = 1  # an integer immediate: its 64 bits
+FLOATING: Final = 2  # a floating-point immediate: its patterns as .f32 and as .f64
+ADDRESS: Final = 3  # the address of a variable, below 2**32 and not known yet: a packed symbol operand
 
-_REG_TYPES: Final = {
-    ("P", 1): (ir.P, 1, opd.reg(0)),
-    ("R", 1): (ir.R, 1, opd.reg(0)),
-    ("R", 2): (ir.R2, 2, opd.reg(0, 0, 1)),
-    ("R", 4): (ir.R4, 4, opd.reg(0, 0, 2)),
-    ("UR", 1): (ir.UR, 1, opd.reg(0)),
-    ("UR", 2): (ir.UR, 2, opd.reg(0, 0, 1)),
-}
+
+@final
+class Value:
+    """An operand of a PTX instruction: ``kind`` is one of the above, ``bits`` what it holds, ``wide`` the .f64 pattern."""
+
+    def __init__(self, kind: int, bits: int, wide: int = 0) -> None:
+        self.kind = kind
+        self.bits = bits
+        self.wide = wide
+
+    def is_operand(self) -> bool:
+        """True for a packed operand: a register."""
+        return self.kind == OPERAND
+
+
+def integer(bits: int) -> Value:
+    """An integer immediate."""
+    return Value(INTEGER, bits)
+
+
+def packed(operand: int) -> Value:
+    """A packed operand."""
+    return Value(OPERAND, operand)
+
+
+@final
+class Env:
+    """What the operands of a program's lines refer to: the PTX operands by their letters, then the temporaries."""
+
+    def __init__(self) -> None:
+        self.kind = zeros(FIRST_TEMP)
+        self.bits = zeros(FIRST_TEMP)
+        self.wide = zeros(FIRST_TEMP)
+
+    def reset(self) -> None:
+        """RZ everywhere, PT in the place of the predicate result."""
+        at: i64 = 0
+        while at < FIRST_TEMP:
+            self.kind[at] = OPERAND
+            self.bits[at] = opd.RZ_OPERAND
+            at += 1
+        self.bits[Q] = opd.PT_OPERAND
+
+    def room(self, count: i64) -> None:
+        """Make room for temporaries."""
+        while len(self.kind) < FIRST_TEMP + count:
+            self.kind = append(self.kind, OPERAND)
+            self.bits = append(self.bits, 0)
+            self.wide = append(self.wide, 0)
+
+    def put(self, at: i64, operand: i64) -> None:
+        """Set an entry to a packed operand."""
+        self.kind[at] = OPERAND
+        self.bits[at] = operand
+
+    def put_value(self, at: i64, value: Value) -> None:
+        """Set an entry to any operand."""
+        self.kind[at] = value.kind
+        self.bits[at] = _signed64(value.bits)
+        self.wide[at] = _signed64(value.wide)
+
+    def put_node(self, at: i64, node: Any) -> None:
+        """Set an entry to an INT or FLOAT node."""
+        if node[0] == nodes.INT:
+            self.kind[at] = INTEGER
+            self.bits[at] = _signed64(node[1])
+        else:
+            self.kind[at] = FLOATING
+            self.bits[at] = node[1]
+            self.wide[at] = _signed64(node[2])
+
+
+def _signed64(bits: int) -> i64:
+    bits &= _MASK64
+    return bits - (1 << 64) if bits >> 63 else bits
 
 
 class Emitter:
     """State of the function under construction. One at a time."""
 
-    def __init__(self, target: Any, selector: Selector, source: Any) -> None:
+    def __init__(self, target: Any, source: Any) -> None:
         self.target = target
-        self.selector = selector
-        self.programs = selector.programs
-        self.line_of: Callable[[int], int] = source.line_of if source is not None else _no_line
-        self.code: CodeObject = CodeObject("", target.name)
-        self.block: Block | None = None
+        self.tables: Tables = tables_of(target.name)
+        self.line_of: Any = source.line_of if source is not None else _no_line
+        self.code = Function("", target.name)
+        self.cursor = Cursor(self.code)
+        self.block = NONE  # under construction, NONE behind an end
         self.line = 0
-        self.move_op, self.move_mods = selector.template("move").lines[0][:2]
-        self.labels: list[int] = []  # label handle -> block index, -1 before it is placed
-        self.fixups: list[tuple[Instruction, int, int]] = []
-        self.flows: dict[int, tuple[list[int], bool]] = {}  # block index -> (target labels, falls through)
+        move = self.tables.template("move").first
+        self.move_op: int = self.tables.op[move]
+        self.move_mods: int = self.tables.mods[move]
+        branch = self.tables.template("branch").first
+        self.branch_op: int = self.tables.op[branch]
+        self.branch_mods: int = self.tables.mods[branch]
+        self.labels = vec[i64]()  # label handle -> block, NONE before it is placed
+        self.fix_instruction = vec[i64]()  # branches whose labels are resolved at the end
+        self.fix_label = vec[i64]()
+        self.envs: list[Env] = [Env()]
+        self.depth = 0  # environments in use
+        self.plain = True  # the line at hand has no immediate yet
+
+    def begin_function(self, f: Function) -> None:
+        """Go on with an empty function."""
+        self.code = f
+        self.cursor = Cursor(f)
+        self.block = NONE
+        self.labels = vec[i64]()
+        self.fix_instruction = vec[i64]()
+        self.fix_label = vec[i64]()
+        self.depth = 0
 
     # -- registers ---------------------------------------------------------------------------------------
 
-    def new(self, kind: str, size: int = 1) -> int:
+    def new(self, kind: str, size: int = 1) -> i64:
         """A new virtual register of a type letter and size, as an operand of its whole width."""
-        reg_type, count, base = _REG_TYPES[kind, size]
-        return base | self.code.new_reg(reg_type, count)
+        return opd.reg(self.code.new_reg(_TYPES[kind, size], size), 0, size)
 
-    def like(self, operand: int) -> int:
+    def new_r(self) -> i64:
+        """A new general-purpose register."""
+        return opd.IS_REG | self.code.new_reg(R)
+
+    def new_pair(self) -> i64:
+        """A new pair of general-purpose registers."""
+        return opd.with_span(opd.IS_REG | self.code.new_reg(R2, 2), 1)
+
+    def new_p(self) -> i64:
+        """A new predicate."""
+        return opd.IS_REG | self.code.new_reg(P)
+
+    def like(self, operand: i64) -> i64:
         """A new register of the width of ``operand``."""
-        descriptor = self.code.regs[operand & opd.INDEX_MASK]
-        assert descriptor is not None
-        if descriptor.reg_type in (ir.P, ir.UP):
-            return self.new("P")
-        return self.new("R", 1 << (operand >> opd.WIDTH_SHIFT & 3))
+        if self.code.is_predicate(operand):
+            return self.new_p()
+        return self.new("R", opd.count_of(operand))
 
     # -- blocks ------------------------------------------------------------------------------------------
 
-    def new_label(self, name: str = "") -> int:
+    def make_label(self) -> i64:
         """A label handle, to be placed later."""
-        del name
-        self.labels.append(-1)
+        self.labels = append(self.labels, NONE)
         return len(self.labels) - 1
 
-    def place(self, label: int, name: str = "") -> None:
-        """Begin a block at ``label``."""
-        self.labels[label] = self.open_block(name).index
+    def place(self, label: i64) -> None:
+        """Begin a block at ``label``; the one before falls through unless it has ended."""
+        self.block = self.cursor.new_block()
+        self.labels[label] = self.block
 
-    def open_block(self, name: str = "") -> Block:
-        """Begin a new block; the one before falls through unless it has ended."""
-        previous = self.block
-        block = self.block = self.code.new_block(name)
-        if previous is not None:
-            self.flows[previous.index] = ([], True)
-        return block
-
-    def end_block(self, targets: list[int], falls: bool) -> None:
-        """The current block ends with a branch to labels ``targets``, or an exit; ``falls``: it may go on."""
-        assert self.block is not None
-        self.flows[self.block.index] = (targets, falls)
-        self.block = self.code.new_block() if falls else None
+    def end_block(self, falls: bool) -> None:
+        """The current block ends with a branch or an exit; ``falls``: it may go on."""
+        self.block = self.cursor.new_block() if falls else NONE
 
     def finish_flow(self) -> None:
         """Resolve labels and make the edges."""
-        labels = self.labels
-        blocks = self.code.blocks
-        for instruction, index, label in self.fixups:
-            instruction.operands[index] = opd.label(labels[label])
-        for index, (targets, falls) in self.flows.items():
-            for label in targets:
-                self.code.add_edge(blocks[index], blocks[labels[label]])
-            if falls:
-                self.code.add_edge(blocks[index], blocks[index + 1])
-        self.fixups = []
-        self.flows = {}
+        at: i64 = 0
+        while at < len(self.fix_label):
+            self.code.set(self.fix_instruction[at], 0, opd.label(self.labels[self.fix_label[at]]))
+            at += 1
+        make_edges(self.code)
 
     # -- instructions ------------------------------------------------------------------------------------
 
-    def append(self, op: int, operands: list[int], mods: int, guard: int) -> Instruction:
-        """Append an instruction to the current block."""
-        block = self.block
-        if block is None:
-            block = self.block = self.code.new_block()
-        return self.code.append(block, Instruction(op, operands, mods, guard, self.line))
+    def stand(self) -> Cursor:
+        """The cursor, at the end of the current block."""
+        if self.block == NONE:
+            self.block = self.cursor.new_block()
+        self.cursor.at_end(self.block)
+        self.cursor.line = self.line
+        return self.cursor
 
-    def env(self, program: Program) -> list[Any]:
-        """A fresh environment with the program's temporaries."""
-        env = _BLANK.copy()
-        for kind, size in program.temps:
-            env.append(self.new(kind, size))
+    def last(self) -> i64:
+        """The instruction that was appended last to the current block, ``NONE`` when there is none."""
+        return NONE if self.block == NONE else self.code.tail[self.block]
+
+    def copy(self, dest: i64, source: i64, guard: i64) -> None:
+        """Append a MOV of one word."""
+        self.stand().make2(self.move_op, dest, source, self.move_mods, guard)
+
+    def branch(self, label: i64, guard: i64 = 0) -> None:
+        """Append a branch to a label, which ends the block."""
+        i = self.stand().make1(self.branch_op, opd.label(0), self.branch_mods, guard)
+        self.fix_instruction = append(self.fix_instruction, i)
+        self.fix_label = append(self.fix_label, label)
+        self.end_block(guard != 0)
+
+    def leave(self, name: str, guard: i64 = 0) -> None:
+        """Append an instruction of template ``name`` that ends the thread or the function, and the block."""
+        line = self.tables.template(name).first
+        self.stand().make(self.tables.op[line], self.tables.mods[line], guard)
+        self.end_block(guard != 0)
+
+    # -- programs ----------------------------------------------------------------------------------------
+
+    def open(self, program: Program) -> Env:
+        """A fresh environment with the program's temporaries, in use until :meth:`close`."""
+        if self.depth == len(self.envs):
+            self.envs.append(Env())
+        env = self.envs[self.depth]
+        self.depth += 1
+        env.reset()
+        temps = program.temps
+        if temps:
+            env.room(len(temps))
+            at: i64 = FIRST_TEMP
+            for kind, size in temps:
+                env.put(at, self.new(kind, size))
+                at += 1
         return env
 
-    def run(self, program: Program, env: list[Any], guard: int = 0) -> None:
-        """Emit the lines of a program on an environment. Entries are packed operands, or INT and FLOAT nodes."""
+    def close(self) -> None:
+        """The environment that was opened last is not used any more."""
+        self.depth -= 1
+
+    def run(self, program: Program, env: Env, guard: i64 = 0) -> None:
+        """Append the lines of a program."""
         if program.labels:
             self._run_with_labels(program, env, guard)
             return
-        for op, mods, own, specs, dynamic, free in program.lines:
-            operands = []
-            plain = True
-            for spec in specs:
-                if spec.__class__ is int:
-                    operands.append(spec)
-                    continue
-                index = spec[0]
-                value = env[index] if index >= 0 else spec
-                if value.__class__ is int:
-                    operands.append((value & spec[1]) ^ spec[2])
-                elif index >= 0:
-                    value, plain = self._immediate(value, spec, program, plain)
-                    operands.append(value)
-                else:
-                    operands.append(self.code.imm(spec[3]))
-            if dynamic:
-                mods |= _dynamic(env, dynamic)
-            if own:
-                own = own if own.__class__ is int else (env[own[0]] & own[1]) ^ own[2]
-                self.append(op, operands, mods, own)
-            else:
-                self.append(op, operands, mods, 0 if free else guard)
+        line: i64 = program.first
+        last: i64 = program.last
+        while line < last:
+            self._run_line(line, env, guard, program.wide)
+            line += 1
 
-    def _run_with_labels(self, program: Program, env: list[Any], guard: int) -> None:
+    def _run_line(self, line: i64, env: Env, guard: i64, wide: bool) -> None:
+        tables = self.tables
+        own = tables.own[line]
+        if own:
+            guard = self._operand(own - 1, env, wide)
+        elif tables.free[line]:
+            guard = 0
+        mods = tables.mods[line]
+        at = tables.set_start[line]
+        while at < tables.set_start[line + 1]:
+            mods |= (env.bits[tables.set_index[at]] & tables.set_mask[at]) << tables.set_shift[at]
+            at += 1
+        self.plain = True
+        # Immediates may need a register, whose instruction comes first: operands are found before the line is appended.
+        first = tables.start[line]
+        end = tables.operands_end(line)
+        if self._has_immediate(first, end, env):
+            self._append_slowly(tables.op[line], mods, guard, first, end, env, wide)
+            return
+        cursor = self.stand()
+        cursor.make(tables.op[line], mods, guard)
+        while first < end:
+            cursor.put(self._operand(first, env, wide))
+            first += 1
+
+    def _has_immediate(self, first: i64, end: i64, env: Env) -> bool:
+        tables = self.tables
+        while first < end:
+            index = tables.index[first]
+            if index >= 0 and env.kind[index] != OPERAND:
+                return True
+            first += 1
+        return False
+
+    def _append_slowly(self, op: i64, mods: i64, guard: i64, first: i64, end: i64, env: Env, wide: bool) -> None:
+        operands: list[int] = []
+        while first < end:
+            operands.append(self._operand(first, env, wide))
+            first += 1
+        cursor = self.stand()
+        cursor.make(op, mods, guard)
+        for operand in operands:
+            cursor.put(operand)
+
+    def _operand(self, o: i64, env: Env, wide: bool) -> i64:
+        """An operand of a line."""
+        tables = self.tables
+        index = tables.index[o]
+        if index == PACKED:
+            return tables.flip[o]
+        if index < 0:
+            return self.code.imm(tables.flip[o])
+        if env.kind[index] == OPERAND:
+            return (env.bits[index] & tables.keep[o]) ^ tables.flip[o]
+        return self._immediate(env, index, o, wide)
+
+    def _run_with_labels(self, program: Program, env: Env, guard: i64) -> None:
         """A program with branches; a guard is a branch around it."""
-        skip = -1
+        skip: i64 = -1
         if guard:
-            skip = self.new_label()
-            self.branch(skip, guard ^ _NEGATE)
-        base = len(self.labels)
-        for _ in range(program.labels):
-            self.new_label()
-        single = Program.__new__(Program)
-        single.labels = 0
-        single.wide = program.wide
-        for line in program.lines:
-            if line.__class__ is int:
-                self.place(base + line)
-                continue
-            target = next((s[3] for s in line[3] if s.__class__ is not int and s[0] == LABEL), -1)
-            if target < 0:
-                single.lines = [line]
-                self.run(single, env)
+            skip = self.make_label()
+            self.branch(skip, guard ^ opd.NEGATE)
+        base: i64 = len(self.labels)
+        count: i64 = 0
+        while count < program.labels:
+            self.make_label()
+            count += 1
+        tables = self.tables
+        line: i64 = program.first
+        while line < program.last:
+            if tables.op[line] < 0:
+                self.place(base - 1 - tables.op[line])
             else:
-                own = line[2]
-                own = own if own.__class__ is int else (env[own[0]] & own[1]) ^ own[2]
-                self.branch(base + target, own)
+                target = self._label_of(line)
+                if target < 0:
+                    self._run_line(line, env, 0, program.wide)
+                else:
+                    own = tables.own[line]
+                    self.branch(base + target, self._operand(own - 1, env, program.wide) if own else 0)
+            line += 1
         if skip >= 0:
             self.place(skip)
 
-    def branch(self, label: int, guard: int = 0) -> None:
-        """BRA to a label, and the end of the block."""
-        op, mods = self.selector.template("branch").lines[0][:2]
-        instruction = self.append(op, [opd.label(0)], mods, guard)
-        self.fixups.append((instruction, 0, label))
-        self.end_block([label], bool(guard))
+    def _label_of(self, line: i64) -> i64:
+        """Number of the label that a line branches to, -1 when it is no branch."""
+        tables = self.tables
+        o = tables.start[line]
+        while o < tables.start[line + 1]:
+            if tables.index[o] == LABEL:
+                return tables.flip[o]
+            o += 1
+        return -1
 
-    def leave(self, name: str, guard: int = 0) -> None:
-        """An instruction of template ``name`` that ends the thread, and the end of the block."""
-        op, mods = self.selector.template(name).lines[0][:2]
-        self.append(op, [], mods, guard)
-        self.end_block([], bool(guard))
-
-    def template(self, name: str, guard: int = 0, **values: Any) -> list[Any]:
-        """Run a named template with arguments by name; returns the environment."""
-        program = self.selector.template(name)
-        env = self.env(program)
-        for key, value in values.items():
-            env[_INDEX[key]] = value
-        self.run(program, env, guard)
-        return env
-
-    def emit(self, program: Program, env: list[Any], guard: int) -> None:
+    def emit(self, program: Program, env: Env, guard: i64) -> None:
         """Run a program for a PTX instruction: takes care of guards on guarded lines and of overlapping registers."""
         if (guard and program.guarded and not program.labels) or (program.hazard and _overlaps(env)):
             self._run_aside(program, env, guard)
         else:
             self.run(program, env, guard)
 
-    def _run_aside(self, program: Program, env: list[Any], guard: int) -> None:
+    def _run_aside(self, program: Program, env: Env, guard: i64) -> None:
         """Compute into new registers, then move the results under the guard."""
-        wanted = [(index, env[index]) for index in (D, Q) if env[index] & opd.INDEX_MASK not in ir.RESERVED_IDS]
-        for index, operand in wanted:
-            env[index] = self.like(operand)
+        first = env.bits[D]
+        second = env.bits[Q]
+        if opd.is_register(first):
+            env.put(D, self.like(first))
+        if opd.is_register(second):
+            env.put(Q, self.like(second))
+        made = env.bits[D]
+        other = env.bits[Q]
         self.run(program, env, guard if program.labels else 0)
-        for index, operand in wanted:
-            self.move(operand, env[index], guard)
+        if opd.is_register(first):
+            self.move(first, made, guard)
+        if opd.is_register(second):
+            self.move(second, other, guard)
 
-    def move(self, dest: int, source: Any, guard: int = 0) -> None:
-        """Copy a register or immediate node of the width of ``dest``."""
-        width = dest >> opd.WIDTH_SHIFT & 3
-        if source.__class__ is int and width < 2 and not self.is_predicate(dest):
-            op, mods = self.move_op, self.move_mods
-            if width == 0:
-                self.append(op, [dest, source], mods, guard)
-                return
-            self.append(op, [dest & PART_MASK, source & PART_MASK], mods, guard)
-            high = 0 if source & opd.INDEX_MASK == opd.RZ else 1 << opd.COMPONENT_SHIFT
-            self.append(op, [(dest & PART_MASK) + (1 << opd.COMPONENT_SHIFT), (source & PART_MASK) + high], mods, guard)
+    # -- templates ---------------------------------------------------------------------------------------
+
+    def template2(self, name: str, guard: i64, d: i64, a: i64) -> None:
+        """Run a template with a destination and a register."""
+        program = self.tables.template(name)
+        env = self.open(program)
+        env.put(D, d)
+        env.put(A, a)
+        self.run(program, env, guard)
+        self.close()
+
+    def template(
+        self, name: str, guard: i64, d: i64, a: Value, b: Value | None = None, c: Value | None = None, e: Value | None = None
+    ) -> None:
+        """Run a template with a destination and sources of any kind."""
+        program = self.tables.template(name)
+        env = self.open(program)
+        env.put(D, d)
+        env.put_value(A, a)
+        if b is not None:
+            env.put_value(B, b)
+        if c is not None:
+            env.put_value(C, c)
+        if e is not None:
+            env.put_value(E, e)
+        self.run(program, env, guard)
+        self.close()
+
+    # -- moves -------------------------------------------------------------------------------------------
+
+    def move(self, dest: i64, source: i64, guard: i64 = 0) -> None:
+        """Copy a register of the width of ``dest``."""
+        count = opd.count_of(dest)
+        if self.code.is_predicate(dest):
+            self.template2("move_pred", guard, dest, source)
+        elif count > 2:
+            self.template2("move_quad", guard, dest, source)
+        else:
+            word: i64 = 0
+            while word < count:
+                self.copy(part(dest, word) if count > 1 else dest, part(source, word) if count > 1 else source, guard)
+                word += 1
+
+    def set(self, dest: i64, value: Value, guard: i64 = 0) -> None:
+        """Put any operand into a register."""
+        if value.kind == OPERAND:
+            self.move(dest, value.bits, guard)
             return
-        if self.is_predicate(dest):
-            self.template("move_pred", guard, d=dest, a=source)
-        elif width == 0 and source[0] == nodes.INT:
-            value = source[1] & _MASK32
-            operand = self.code.imm(value) if value else opd.RZ_OPERAND
-            self.append(self.move_op, [dest, operand], self.move_mods, guard)
+        count = opd.count_of(dest)
+        if self.code.is_predicate(dest):
+            self.template("move_pred", guard, dest, value)
+        elif count == 1 and value.kind == INTEGER:
+            bits = value.bits & _MASK32
+            self.copy(dest, self.code.imm(bits) if bits else opd.RZ_OPERAND, guard)
         else:
-            self.template(("move", "move_wide", "move_quad")[width], guard, d=dest, a=source)
+            self.template("move" if count == 1 else "move_wide" if count == 2 else "move_quad", guard, dest, value)
 
-    def is_predicate(self, operand: int) -> bool:
-        """True for a predicate register operand."""
-        index = operand & opd.INDEX_MASK
-        if index == opd.PT:
-            return True
-        if index == opd.RZ:
-            return False
-        descriptor = self.code.regs[index]
-        return descriptor is not None and descriptor.reg_type in (ir.P, ir.UP)
-
-    def _immediate(self, node: Any, spec: Any, program: Program, plain: bool) -> tuple[int, bool]:
-        """An immediate in an operand slot: itself where a form allows it, else in a register."""
-        slot, view, flags = spec[3], spec[4], spec[2] & _SIGNS
-        if slot & SLOT_PRED:
-            return opd.PT_OPERAND ^ flags ^ (0 if node[1] else _NEGATE), plain
-        if node[0] == nodes.FLOAT:
-            value = node[2] if (program.wide or view or slot & (SLOT_WIDE | SLOT_F64)) else node[1]
-        else:
-            value = node[1]
-        wide = view == 0 and (bool(slot & SLOT_WIDE) or (bool(slot & SLOT_VAR) and program.wide))
-        if view:
-            value >>= 32 * (view - 1)
-        if wide:
-            return self._wide_immediate(value & 0xFFFFFFFFFFFFFFFF, slot, flags, plain)
-        value &= _MASK32
-        if slot & SLOT_FIELD:
-            return self.code.imm(value), plain
-        if value == 0:
-            return opd.RZ_OPERAND ^ flags, plain
-        if plain and slot & SLOT_ANY_IMM:
-            return self.code.imm(_signed(value, flags, slot, 31)), False
-        return self.constant(value) ^ flags, plain
-
-    def _wide_immediate(self, value: int, slot: int, flags: int, plain: bool) -> tuple[int, bool]:
-        if value == 0:
-            return opd.RZ_OPERAND ^ flags, plain
-        if plain and slot & SLOT_F64 and not value & _MASK32:
-            return self.code.imm(_signed(value >> 32, flags, slot, 31)), False
-        return self.constant64(value) ^ flags, plain
-
-    def constant(self, value: int) -> int:
+    def constant(self, bits: i64) -> i64:
         """A register that holds a 32-bit pattern."""
-        register = self.new("R")
-        self.append(self.move_op, [register, self.code.imm(value)], self.move_mods, 0)
+        register = self.new_r()
+        self.copy(register, self.code.imm(bits), 0)
         return register
 
-    def constant64(self, value: int) -> int:
+    def constant64(self, bits: int) -> i64:
         """A pair of registers that holds a 64-bit pattern."""
-        register = self.new("R", 2)
-        self.template("move_wide", d=register, a=(nodes.INT, value))
+        register = self.new_pair()
+        self.template("move_wide", 0, register, integer(bits))
         return register
+
+    # -- immediates --------------------------------------------------------------------------------------
+
+    def _immediate(self, env: Env, index: i64, o: i64, is_wide: bool) -> i64:
+        """An immediate in an operand slot: itself where a form allows it, else in a register."""
+        tables = self.tables
+        slot = tables.slot[o]
+        view = tables.view[o]
+        flags = tables.flip[o] & opd.SIGNS
+        kind = env.kind[index]
+        bits = env.bits[index]
+        if slot & SLOT_PRED:
+            return opd.PT_OPERAND ^ flags ^ (0 if bits else opd.NEGATE)
+        if kind == ADDRESS:
+            return self._address(bits, slot, view, flags, is_wide)
+        if kind == FLOATING and (is_wide or view or slot & (SLOT_WIDE | SLOT_F64)):
+            bits = env.wide[index]
+        wide = view == 0 and (slot & SLOT_WIDE != 0 or (slot & SLOT_VAR != 0 and is_wide))
+        if view:
+            bits >>= 32 * (view - 1)
+        if wide:
+            return self._wide_immediate(bits, slot, flags)
+        bits &= _MASK32
+        if slot & SLOT_FIELD:
+            width = slot >> SLOT_WIDTH
+            return self.constant(bits) if width and bits >> width else self.code.imm(bits)
+        if bits == 0:
+            return opd.RZ_OPERAND ^ flags
+        if self.plain and slot & SLOT_ANY_IMM:
+            self.plain = False
+            return self.code.imm(_folded(bits, flags, slot))
+        return self.constant(bits) ^ flags
+
+    def _wide_immediate(self, bits: i64, slot: i64, flags: i64) -> i64:
+        if bits == 0:
+            return opd.RZ_OPERAND ^ flags
+        if self.plain and slot & SLOT_F64 and not bits & _MASK32:
+            self.plain = False
+            return self.code.imm(_folded(bits >> 32 & _MASK32, flags, slot))
+        return self.constant64(bits) ^ flags
+
+    def _address(self, symbol: i64, slot: i64, view: i64, flags: i64, is_wide: bool) -> i64:
+        """The address of a variable that has no place yet; its upper word is 0."""
+        if view > 1:
+            return opd.RZ_OPERAND ^ flags
+        if view == 0 and (slot & SLOT_WIDE or (slot & SLOT_VAR and is_wide)):
+            pair = self.new_pair()
+            self.copy(part(pair, 0), symbol, 0)
+            self.copy(part(pair, 1), opd.RZ_OPERAND, 0)
+            return pair ^ flags
+        if slot & SLOT_FIELD or (self.plain and slot & SLOT_ANY_IMM and not flags and not slot & SLOT_FLOAT):
+            self.plain = self.plain and slot & SLOT_FIELD != 0
+            return symbol
+        register = self.new_r()
+        self.copy(register, symbol, 0)
+        return register ^ flags
+
+    # -- errors ------------------------------------------------------------------------------------------
 
     def unexpected(self, node: Any, where: str) -> NotSupported | InternalError:
         """The error for an operand node that nothing is made of: of a known kind it is missing here, of any other a mistake."""
@@ -306,13 +522,6 @@ class Emitter:
             return NotSupported(f"{nodes.KIND_NAMES[kind]} {where}")
         return InternalError(f"operand of unknown kind {kind} {where} from line {self.line} of the PTX, in '{self.code.name}'")
 
-    def set_line(self, loc: int) -> None:
-        """Remember the source line of what follows."""
-        self.line = self.line_of(loc)
-
-
-_INDEX: Final = {name: index for index, name in enumerate(ARG_NAMES)}
-
 
 def _no_line(loc: int) -> int:
     """Line numbers of a builder without a source."""
@@ -320,36 +529,39 @@ def _no_line(loc: int) -> int:
     return 0
 
 
-def _signed(value: int, flags: int, slot: int, sign_bit: int) -> int:
-    """A constant with the sign changes of its slot folded in."""
+def part(operand: i64, index: i64) -> i64:
+    """The 32-bit word ``index`` of a register operand, with its signs."""
+    if operand & opd.INDEX == opd.RZ:
+        return operand & WORD_MASK
+    return opd.with_first(operand & WORD_MASK, opd.first_of(operand) + index)
+
+
+def _folded(bits: i64, flags: i64, slot: i64) -> i64:
+    """A 32-bit constant with the sign changes of its slot folded in."""
     if slot & SLOT_FLOAT:
         if flags & opd.ABSOLUTE:
-            value &= ~(1 << sign_bit)
-        if flags & _NEGATE:
-            value ^= 1 << sign_bit
-        return value & _MASK32
+            bits &= 0x7FFFFFFF
+        if flags & opd.NEGATE:
+            bits ^= 0x80000000
+        return bits
     if flags & opd.COMPLEMENT:
-        value = ~value
-    if flags & _NEGATE:
-        value = -value
-    return value & _MASK32
+        bits = ~bits
+    if flags & opd.NEGATE:
+        bits = -bits
+    return bits & _MASK32
 
 
-def _dynamic(env: list[Any], dynamic: Sequence[tuple[int, int, int]]) -> int:
-    bits = 0
-    for index, shift, mask in dynamic:
-        bits |= (env[index][1] & mask) << shift
-    return bits
-
-
-def _overlaps(env: list[Any]) -> bool:
+def _overlaps(env: Env) -> bool:
     """True when a destination's register is also a source."""
-    for index in (D, Q):
-        dest = env[index]
-        if dest & opd.INDEX_MASK in ir.RESERVED_IDS:
-            continue
-        for other in range(1, FIRST_TEMP):
-            value = env[other]
-            if other != index and value.__class__ is int and not (value ^ dest) & (opd.INDEX_MASK | 7 << opd.TYPE_SHIFT):
-                return True
+    for dest_at in (D, Q):
+        dest = env.bits[dest_at]
+        if env.kind[dest_at] == OPERAND and opd.is_register(dest):
+            other: i64 = 1
+            while other < FIRST_TEMP:
+                if other != dest_at and env.kind[other] == OPERAND and not (env.bits[other] ^ dest) & (opd.INDEX | opd.TYPE):
+                    return True
+                other += 1
     return False
+
+
+assert CC < FIRST_TEMP

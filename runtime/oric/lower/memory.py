@@ -1,41 +1,44 @@
-"""Symbols and addresses: where variables lie, how code reaches them; special registers.
+"""Operands, symbols and addresses: where variables lie, how code reaches them; special registers.
 
 Addresses by space: global and generic are 64-bit registers; shared, local, constant and parameter addresses are
 32-bit registers (the low part of a 64-bit PTX register). Kernel parameters are addressed by their offset in bank 0.
+Variables in shared and local memory get their places when the kernel is complete (:mod:`oric.lower.layout`); until then
+code names their symbols.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from oric.ir import operand as opd
-from oric.ir.attributes import FunctionAttributes
-from oric.ir.code import CodeObject, Instruction
+from oric.ir.calls import ParamVariable
+from oric.ir.function import R
 from oric.ir.module import BANK_ADDRESS, Module
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
-from .emit import Emitter
+from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Emitter, Env, Value, integer, packed, part
+from .program import CC, DESC, FIRST_TEMP, OFF, WORD_MASK, A, B, M, Program, Q
 
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_MIN: Final = -(1 << 23)
 _OFFSET_MAX: Final = (1 << 23) - 1
-_LO_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
-_STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
-_STACK_ALIGN: Final = 16
+_MOST_ADDEND: Final = 1 << 22  # a larger distance from the start of a variable is added by an instruction
 _EXTENDED: Final = {1: 0x4440, 2: 0x4410}  # bytes -> selector of PRMT that puts zeros behind them
+_MASK32: Final = 0xFFFFFFFF
 
 
+@final
 class Place:
     """What a symbol handle names.
 
     ``space``: global, const, shared, local, kernel (a kernel parameter), param (a parameter variable of a call, in
     registers) or function. ``ir_id``: id in the module's symbols, -1 for the last three. ``offset``: of a kernel
-    parameter in the parameter area. ``words``: the registers of a call parameter, one per four bytes, 0 before the
-    first use.
+    parameter in the parameter area. ``param``: the registers of a call parameter.
     """
-
-    __slots__ = ("align", "ir_id", "name", "offset", "size", "space", "words")
 
     def __init__(self, name: str, space: str, size: int, align: int, ir_id: int = -1, offset: int = 0) -> None:
         self.name = name
@@ -44,176 +47,235 @@ class Place:
         self.align = align
         self.ir_id = ir_id
         self.offset = offset
-        self.words: list[int] = [0] * -(-size // 4) if space == "param" else []
+        self.param: ParamVariable | None = ParamVariable(name, size) if space == "param" else None
+
+
+@final
+class Address:
+    """Base register and displacement (an immediate or a symbol) of an access."""
+
+    def __init__(self, base: int, displacement: int) -> None:
+        self.base = base
+        self.displacement = displacement
 
 
 class Memory(Emitter):
-    """The part of the builder that knows addresses."""
+    """The part of the builder that knows operands and addresses."""
 
-    ir: Module
-    symbols: list[Any]
+    def __init__(self, target: Any, source: Any, module: Module) -> None:
+        Emitter.__init__(self, target, source)
+        self.ir = module
+        self.symbols: list[Place | None] = []  # symbol handle -> what it names
+        self.registers_ = vec[i64]()  # register handle -> packed operand, 0 before its first use
+        self.sizes = vec[i64]()  # register handle -> number of 32-bit registers, 0 for predicates
+        self.narrow: list[tuple[int, int, int]] = []  # handles of registers of fewer than 32 bits: first, end, bytes
+        self.tables_of_labels: list[list[int]] = []
+        self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
+        self.carry = 0
+        self.loc = 0  # of the instruction at hand
 
-    def __init__(self) -> None:
-        self.tables: list[tuple[int, ...]] = []
-        self.facts = FunctionAttributes()
-        self.dynamic_fixups: list[tuple[Instruction, int, int, int]] = []
-        self.own_shared: list[Place] = []
-        self.reset_body()
+    # -- registers ---------------------------------------------------------------------------------------
 
-    def reset_body(self) -> None:
-        """Forget what belongs to one function."""
-        self.tables = []
-        self.own_shared = []
-        self._descriptor = 0
-        self._stack = 0
-        self._stack_adjust: Instruction | None = None
-        self.dynamic_fixups = []
+    def narrow_bytes(self, handle: int) -> int:
+        """Bytes of a register of fewer than 32 bits, 0 for others."""
+        for first, end, size in self.narrow:
+            if first <= handle < end:
+                return size
+        return 0
 
-    # -- declarations ------------------------------------------------------------------------------------
+    def register(self, handle: i64) -> i64:
+        """The operand of a register, which is created on first use."""
+        operand = self.registers_[handle]
+        if not operand:
+            size = self.sizes[handle]
+            if size == 1:
+                operand = opd.IS_REG | self.code.new_reg(R)
+            else:
+                operand = self.new("R", size) if size else self.new_p()
+            self.registers_[handle] = operand
+        return operand
 
-    def declare(self, variable: Any) -> Place:
-        """The place of a declared variable."""
-        space = variable.space
-        if space == "param":
-            return Place(variable.name, "param", variable.size, variable.align)
-        if space not in ("global", "const", "shared", "local"):
-            raise NotSupported(f".{space} variable")
-        if variable.type in ("texref", "samplerref", "surfref"):
-            raise NotSupported(f".{variable.type}")
-        ir_id = self.ir_symbol(variable)
-        return Place(variable.name, space, variable.size, variable.align, ir_id)
+    def place_of(self, handle: int) -> Place:
+        """What a symbol handle names."""
+        place = self.symbols[handle]
+        assert place is not None
+        return place
 
-    def ir_symbol(self, variable: Any) -> int:
-        """Enter a variable into the module."""
-        raise NotImplementedError
+    # -- operands ----------------------------------------------------------------------------------------
 
-    @staticmethod
-    def kernel_param(variable: Any, offset: int) -> Place:
-        """The place of a kernel parameter."""
-        return Place(variable.name, "kernel", variable.size, variable.align, offset=offset)
+    def value(self, node: Any) -> Value:
+        """A PTX operand."""
+        kind: int = node[0]
+        if kind == nodes.REG:
+            return packed(self.register(node[1]))
+        if kind == nodes.NOT:
+            return packed(self.register(node[1]) ^ opd.NEGATE)
+        if kind == nodes.INT:
+            return integer(node[1])
+        if kind == nodes.FLOAT:
+            return Value(FLOATING, node[1], node[2])
+        if kind == nodes.SYM:
+            return self.symbol_address(node[1], node[2])
+        if kind == nodes.SREG:
+            return self.special_register(node[1])
+        if kind == nodes.SUM:
+            return packed(self.register_sum(node[1], node[2]))
+        if kind == nodes.INDEX:
+            return packed(self.element_address(node))
+        raise self.unexpected(node, "as an operand here")
+
+    def dest(self, node: Any) -> i64:
+        """The register of a destination."""
+        if node[0] == nodes.REG:
+            return self.register(node[1])
+        return self.value(node).bits
+
+    def bind(self, program: Program, env: Env, operands: list[Any]) -> None:
+        """Put the PTX operands into the environment of a program."""
+        args = program.args
+        count = min(len(args), len(operands))
+        for at in range(count):
+            index = args[at]
+            node = operands[at]
+            kind: int = node[0]
+            if kind == nodes.REG:
+                env.put(index, self.register(node[1]))
+            elif kind == nodes.INT or kind == nodes.FLOAT:
+                env.put_node(index, node)
+            else:
+                self._bind_other(program, env, index, node, kind)
+        if program.commute and env.kind[A] != OPERAND and env.kind[B] == OPERAND:
+            _exchange(env)
+        if program.uses_desc:
+            env.put(DESC, self.descriptor())
+        if program.uses_carry:
+            if not self.carry:
+                self.carry = self.new_p()
+            env.put(CC, self.carry)
+
+    def _bind_other(self, program: Program, env: Env, index: int, node: Any, kind: int) -> None:
+        if kind == nodes.PAIR:
+            for place, item in ((index, node[1]), (Q, node[2])):
+                if item[0] == nodes.SINK:
+                    env.put(place, program.sinks[place])
+                else:
+                    env.put_value(place, self.value(item))
+        elif kind == nodes.SINK:
+            if index == M:
+                raise NotSupported("_ as an address")
+            env.put(index, program.sinks[index])
+        elif index == M:
+            self.put_address(env, self.address(node, program.options["space"]))
+        else:
+            env.put_value(index, self.value(node))
+
+    def put_address(self, env: Env, address: Address) -> None:
+        """Put an address into the places of an environment that are for it."""
+        env.put(M, address.base)
+        env.put(OFF, address.displacement)
 
     # -- things loaded at function entry -------------------------------------------------------------------
 
-    def descriptor(self) -> int:
+    def descriptor(self) -> i64:
         """The pair of uniform registers with the descriptor of global memory."""
-        if not self._descriptor:
-            self._descriptor = self.new("UR", 2)
-            self._at_entry("load_descriptor", self._descriptor)
-        return self._descriptor
+        f = self.code
+        if not f.descriptor:
+            f.descriptor = self.new("UR", 2)
+            f.needs.append("descriptor")
+        return f.descriptor
 
-    def stack(self) -> int:
+    def stack(self) -> i64:
         """The register with the address of the frame."""
-        if not self._stack:
-            self._stack = self.new("R")
-            register = self.code.regs[self._stack & opd.INDEX_MASK]
-            assert register is not None
-            register.hint = _STACK_HINT
-            op, mods = self.selector.template("add_constant").lines[0][:2]
-            adjust = Instruction(op, [self._stack, self._stack, opd.RZ_OPERAND, opd.RZ_OPERAND], mods)
-            self._prepend(adjust)
-            self._stack_adjust = adjust
-            self._at_entry("load_stack", self._stack)
-        return self._stack
-
-    def _at_entry(self, template: str, dest: int) -> None:
-        op, mods, _, specs, _, _ = self.selector.template(template).lines[0]
-        self._prepend(Instruction(op, [dest, *specs[1:]], mods))
-
-    def _prepend(self, instruction: Instruction) -> None:
-        if not self.code.blocks:
-            self.open_block()
-        entry = self.code.blocks[0]
-        if entry.head is None:
-            self.code.append(entry, instruction)
-        else:
-            self.code.insert_before(entry.head, instruction)
-
-    def finish_memory(self, code: CodeObject) -> None:
-        """What is known only at the end of a body: frame size, place of dynamic shared memory."""
-        facts = self.facts
-        for place in self.own_shared:
-            self._shared_offset(place)  # those that no code uses lie behind the others
-        if self._stack_adjust is not None:
-            facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN
-            facts.frame_size = facts.local_size
-            self._stack_adjust.operands[2] = code.imm(-facts.local_size & 0xFFFFFFFF)
-        for instruction, index, extra, align in self.dynamic_fixups:
-            base = -(-facts.static_shared // align) * align
-            instruction.operands[index] = code.imm(self.target.shared_base + base + extra)
+        f = self.code
+        if not f.stack:
+            f.stack = self.new_r()
+            f.needs.append("stack")
+        return f.stack
 
     # -- addresses ---------------------------------------------------------------------------------------
 
-    def address(self, node: Any, space: str) -> tuple[int, int]:
-        """Base register and byte offset of an address operand in a space (``""`` for generic)."""
-        kind = node[0]
-        wide = space in ("", "global")
+    def address(self, node: Any, space: str) -> Address:
+        """An address operand in a space (``""`` for generic)."""
+        kind: int = node[0]
+        wide = space == "" or space == "global"
         if kind == nodes.ADDR_REG:
-            base = self.registers_[node[1]] or self.register(node[1])
+            base = self.register(node[1])
             if not wide:
-                base &= _LO_MASK
+                base &= WORD_MASK
             elif self.sizes[node[1]] < _ADDRESS_REGISTERS:
                 raise NotSupported("a global or generic address of less than 64 bits")
             return self._with_offset(base, node[2], wide)
         if kind == nodes.ADDR_IMM:
             if _OFFSET_MIN <= node[1] <= _OFFSET_MAX:
-                return opd.RZ_OPERAND, self.code.imm(node[1] & 0xFFFFFFFF)
-            return (self.constant64(node[1]) if wide else self.constant(node[1] & 0xFFFFFFFF)), self.code.imm(0)
+                return Address(opd.RZ_OPERAND, self.code.imm(node[1] & _MASK32))
+            return Address(self.constant64(node[1]) if wide else self.constant(node[1] & _MASK32), opd.imm(0))
         if kind == nodes.INDEX:
-            base, displacement = self._symbol_base(self.symbols[node[1]], 0, space)
-            return self._scaled(node, base, wide), displacement
+            found = self._symbol_base(self.place_of(node[1]), 0, space)
+            return Address(self._scaled(node, found.base, wide), found.displacement)
         if kind != nodes.ADDR_SYM:
             raise self.unexpected(node, "as an address")
-        return self._symbol_base(self.symbols[node[1]], node[2], space)
+        return self._symbol_base(self.place_of(node[1]), node[2], space)
 
-    def _with_offset(self, base: int, offset: int, wide: bool) -> tuple[int, int]:
+    def _with_offset(self, base: i64, offset: int, wide: bool) -> Address:
         if _OFFSET_MIN <= offset <= _OFFSET_MAX:
-            return base, self.code.imm(offset)
-        name = "add_offset_wide" if wide else "add_constant"
-        dest = self.new("R", 2 if wide else 1)
-        self.template(name, d=dest, a=base, b=(nodes.INT, offset))
-        return dest, self.code.imm(0)
+            return Address(base, self.code.imm(offset))
+        dest = self.new_pair() if wide else self.new_r()
+        self.template("add_offset_wide" if wide else "add_constant", 0, dest, packed(base), integer(offset))
+        return Address(dest, opd.imm(0))
 
-    def _scaled(self, node: Any, base: int, wide: bool) -> int:
+    def _scaled(self, node: Any, base: i64, wide: bool) -> i64:
         """``base`` plus the bytes in front of an element that a register chooses.
 
         The index is a 32-bit number without sign, whatever the register (observed: ptxas 13.0.88).
         """
         _, _, handle, scale, offset = node
-        index = (self.registers_[handle] or self.register(handle)) & _LO_MASK
-        if self.narrow_bytes(handle):
-            index, narrow = self.new("R"), index
-            self.template("permute", d=index, a=narrow, b=(nodes.INT, _EXTENDED[self.narrow_bytes(handle)]), c=opd.RZ_OPERAND)
+        index = self.register(handle) & WORD_MASK
+        size = self.narrow_bytes(handle)
+        if size:
+            narrow = index
+            index = self.new_r()
+            self.template("permute", 0, index, packed(narrow), integer(_EXTENDED[size]), packed(opd.RZ_OPERAND))
         if offset:
-            index, first = self.new("R"), index
-            self.template("add_constant", d=index, a=first, b=(nodes.INT, offset // scale))
-        dest = self.new("R", 2 if wide else 1)
-        self.template("add_scaled_wide" if wide else "multiply_add", d=dest, a=index, b=(nodes.INT, scale), c=base)
+            first = index
+            index = self.new_r()
+            self.template("add_constant", 0, index, packed(first), integer(offset // scale))
+        dest = self.new_pair() if wide else self.new_r()
+        self.template("add_scaled_wide" if wide else "multiply_add", 0, dest, packed(index), integer(scale), packed(base))
         return dest
 
-    def element_address(self, node: Any) -> int:
+    def element_address(self, node: Any) -> i64:
         """The address of an element that a register chooses, as a value: a 64-bit register."""
         base = self.symbol_address(node[1], 0)
-        return self._scaled(node, base if base.__class__ is int else self.constant64(base[1]), True)
+        if base.kind == INTEGER:
+            return self._scaled(node, self.constant64(base.bits), True)
+        if base.kind == ADDRESS:
+            pair = self.new_pair()
+            self.set(pair, base)
+            return self._scaled(node, pair, True)
+        return self._scaled(node, base.bits, True)
 
-    def register_sum(self, handle: int, offset: int) -> int:
+    def register_sum(self, handle: i64, offset: int) -> i64:
         """A register with the sum of a register and a constant, of the width of the former."""
-        base = self.registers_[handle] or self.register(handle)
+        base = self.register(handle)
         dest = self.like(base)
-        wide = base >> opd.WIDTH_SHIFT & 3
-        self.template("add_offset_wide" if wide else "add_constant", d=dest, a=base, b=(nodes.INT, offset))
+        name = "add_offset_wide" if opd.count_of(base) > 1 else "add_constant"
+        self.template(name, 0, dest, packed(base), integer(offset))
         return dest
 
-    def _symbol_base(self, place: Place, offset: int, space: str) -> tuple[int, int]:
-        if place.space == "global" and space in ("", "global"):
+    def _symbol_base(self, place: Place, offset: int, space: str) -> Address:
+        if place.space == "global" and (space == "" or space == "global"):
             return self._with_offset(self._global_address(place), offset, True)
         if place.space != space:
             raise NotSupported(f"generic or foreign address of {place.space} variable {place.name}")
-        if place.space == "shared":
-            if self._is_dynamic(place):
-                return self._dynamic_shared(place, offset), self.code.imm(0)
-            return self._with_offset(opd.RZ_OPERAND, self._shared_offset(place) + offset, False)
-        if place.space == "local":
-            return self._with_offset(self.stack(), self._local_offset(place) + offset, False)
+        if place.space == "shared" or place.space == "local":
+            base: i64 = self.stack() if place.space == "local" else opd.RZ_OPERAND
+            if place.space == "shared" and self.is_dynamic(place):
+                return Address(self._dynamic_shared(place, offset), opd.imm(0))
+            if abs(offset) < _MOST_ADDEND:
+                return Address(base, opd.symbol(place.ir_id, offset))
+            far = self.new_r()
+            self.template("add_constant", 0, far, packed(base), integer(offset))
+            return Address(far, opd.symbol(place.ir_id, 0))
         return self._with_offset(opd.RZ_OPERAND, self.bank_offset(place) + offset, False)
 
     def bank_offset(self, place: Place) -> int:
@@ -223,87 +285,105 @@ class Memory(Emitter):
             return base + place.offset
         return self.ir.constant_offset(place.ir_id)
 
-    def _global_address(self, place: Place) -> int:
+    def _global_address(self, place: Place) -> i64:
         slot = self.ir.address_slot(place.ir_id)
-        dest = self.new("R", 2)
-        low, high = (opd.const_bank(BANK_ADDRESS, slot + part) for part in (0, 4))
-        self.template("pair", d=dest, a=low, b=high)
+        dest = self.new_pair()
+        self.copy(part(dest, 0), opd.const_bank(BANK_ADDRESS, slot), 0)
+        self.copy(part(dest, 1), opd.const_bank(BANK_ADDRESS, slot + 4), 0)
         return dest
 
-    def _is_dynamic(self, place: Place) -> bool:
+    def is_dynamic(self, place: Place) -> bool:
+        """Whether a variable is shared memory whose size is given at launch."""
         return self.ir.symbols[place.ir_id].is_dynamic_shared
 
-    def _shared_offset(self, place: Place) -> int:
-        base: int = self.target.shared_base
-        return base + self.facts.reserve_shared(place.ir_id, place.size, place.align)
-
-    def _local_offset(self, place: Place) -> int:
-        return self.facts.reserve_local(place.ir_id, place.size, place.align)
-
-    def _dynamic_shared(self, place: Place, offset: int) -> int:
+    def _dynamic_shared(self, place: Place, offset: int) -> i64:
         """A register with the address of dynamic shared memory, which lies behind all static variables."""
-        self.facts.uses_dynamic_shared = True
-        self.facts.shared_align = max(self.facts.shared_align, place.align)
-        dest = self.new("R")
-        instruction = self.append(self.move_op, [dest, opd.RZ_OPERAND], self.move_mods, 0)
-        self.dynamic_fixups.append((instruction, 1, offset, place.align))
+        dest = self.new_r()
+        near = abs(offset) < _MOST_ADDEND
+        self.copy(dest, opd.symbol(place.ir_id, offset if near else 0), 0)
+        return dest if near else self._plus(dest, offset)
+
+    def _plus(self, base: i64, offset: int) -> i64:
+        dest = self.new_r()
+        self.template("add_constant", 0, dest, packed(base), integer(offset))
         return dest
 
-    def symbol_address(self, handle: int, offset: int) -> Any:
-        """The address of a variable as a value: a 64-bit register, or an INT node when it is a constant."""
-        place = self.symbols[handle]
+    def symbol_address(self, handle: int, offset: int) -> Value:
+        """The address of a variable as a value: a 64-bit register, or a constant."""
+        place = self.place_of(handle)
         if place.space == "global":
             base = self._global_address(place)
             if not offset:
-                return base
-            dest = self.new("R", 2)
-            self.template("add_offset_wide", d=dest, a=base, b=(nodes.INT, offset))
-            return dest
-        if place.space == "shared" and not self._is_dynamic(place):
-            return (nodes.INT, self._shared_offset(place) + offset)
-        if place.space in ("const", "kernel"):
-            return (nodes.INT, self.bank_offset(place) + offset)
-        if place.space == "shared":
-            low = self._dynamic_shared(place, offset)
-        elif place.space == "local":
-            low = self.new("R")
-            self.template("add_constant", d=low, a=self.stack(), b=(nodes.INT, self._local_offset(place) + offset))
+                return packed(base)
+            dest = self.new_pair()
+            self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
+            return packed(dest)
+        if place.space == "const" or place.space == "kernel":
+            return integer(self.bank_offset(place) + offset)
+        if place.space == "shared" and not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND:
+            return Value(ADDRESS, opd.symbol(place.ir_id, offset))
+        dest = self.new_pair()
+        low = self._low_address(place, offset)
+        self.copy(part(dest, 0), low, 0)
+        self.copy(part(dest, 1), opd.RZ_OPERAND, 0)
+        return packed(dest)
+
+    def _low_address(self, place: Place, offset: int) -> i64:
+        """A 32-bit register with the address of a variable in shared or local memory."""
+        if place.space == "shared" and self.is_dynamic(place):
+            return self._dynamic_shared(place, offset)
+        near = abs(offset) < _MOST_ADDEND
+        symbol = Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0))
+        low = self.new_r()
+        if place.space == "local":
+            self.template("add_constant", 0, low, packed(self.stack()), symbol)
+        elif place.space == "shared":
+            self.set(low, symbol)
         else:
             raise NotSupported(f"address of {place.space} {place.name}")
-        dest = self.new("R", 2)
-        self.template("pair", d=dest, a=low, b=opd.RZ_OPERAND)
-        return dest
+        return low if near else self._plus(low, offset)
 
     # -- special registers ---------------------------------------------------------------------------------
 
-    def special_register(self, name: str) -> Any:
-        """A register (32 or 64 bits) with the value of a special register, or an INT node for a constant one."""
+    def special_register(self, name: str) -> Value:
+        """A register (32 or 64 bits) with the value of a special register."""
         from oric_tables import lower_index
 
         size = lower_index.SPECIAL_REGISTERS.get(name)
         if size is None:
             raise NotSupported(f"%{name}")
         dest = self.new("R", size)
-        self.template(f"%{name}", d=dest)
-        return dest
+        self._read_special(name, dest, 0)
+        return packed(dest)
 
-    def read_special(self, name: str, dest: int, guard: int) -> bool:
+    def read_special(self, name: str, dest: i64, guard: i64) -> bool:
         """Read a special register into ``dest``; False when the widths differ (or the name is unknown)."""
         from oric_tables import lower_index
 
-        if lower_index.SPECIAL_REGISTERS.get(name) != 1 << (dest >> opd.WIDTH_SHIFT & 3):
+        if lower_index.SPECIAL_REGISTERS.get(name) != opd.count_of(dest):
             return False
-        self.template(f"%{name}", guard, d=dest)
+        self._read_special(name, dest, guard)
         return True
 
-    # declared by the builder
-    registers_: list[int]
-    sizes: bytearray
+    def _read_special(self, name: str, dest: i64, guard: i64) -> None:
+        program = self.tables.template(f"%{name}")
+        env = self.open(program)
+        env.put(0, dest)
+        self.run(program, env, guard)
+        self.close()
 
-    def register(self, handle: int) -> int:
-        """The operand of a declared register."""
-        raise NotImplementedError
+    def add_register(self, operand: i64, size: i64) -> int:
+        """A handle of a register whose operand is known (0: not yet)."""
+        self.registers_ = append(self.registers_, operand)
+        self.sizes = append(self.sizes, size)
+        return len(self.registers_) - 1
 
-    def narrow_bytes(self, handle: int) -> int:
-        """Bytes of a register of fewer than 32 bits, 0 for others."""
-        raise NotImplementedError
+
+def _exchange(env: Env) -> None:
+    """Let sources a and b change places."""
+    kind, bits, wide = env.kind[A], env.bits[A], env.wide[A]
+    env.kind[A], env.bits[A], env.wide[A] = env.kind[B], env.bits[B], env.wide[B]
+    env.kind[B], env.bits[B], env.wide[B] = kind, bits, wide
+
+
+assert OFF < FIRST_TEMP

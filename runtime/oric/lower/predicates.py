@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from oric.support import nodes
 
@@ -39,3 +39,13 @@ def divisor_is_constant(operands: Sequence[Any]) -> bool:
     """The third operand is a constant other than 0, 1 and -1 (as a 32-bit pattern)."""
     last = operands[2]
     return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF not in {0, 1, 0xFFFFFFFF})
+
+
+TESTS: Final = {
+    "all_constant": all_constant,
+    "divisor_is_constant": divisor_is_constant,
+    "divisor_is_power_of_two": divisor_is_power_of_two,
+    "fields_are_constant": fields_are_constant,
+    "mask_is_full": mask_is_full,
+    "middle_constant": middle_constant,
+}

@@ -1,142 +1,148 @@
-"""Rules made ready to run: selection by variant, substitution of qualifiers and target columns.
+"""Rules made ready to run: selection by variant, substitution of qualifiers and target columns, flat tables.
 
-The compiled rules of ``oric_tables.lower_*`` (their form: :mod:`oricgen.lowering.compiler`) become a
-:class:`Program` the first time a variant is met for a target; after that, lowering an instruction is one lookup.
+The compiled rules of ``oric_tables.lower_*`` (their form: :mod:`oricgen.lowering.compiler`) become a :class:`Program` the
+first time a variant is met for a target; its lines lie in the arrays of :class:`Tables`, which the emitter runs. After that,
+lowering an instruction is one lookup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from oric.ir import operand as opd
-from oric.ir import optable
+from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
 from oric.support.diagnostics import NotSupported
 from oric.support.qualifiers import assign
 
+from . import predicates
+
 # Indices in the environment of a program: see oricgen.lowering.template.
-ARG_NAMES: Final = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
-D, A, B, C, E, F, Q, M, OFF, DESC, V, CC = range(len(ARG_NAMES))
-FIRST_TEMP: Final = len(ARG_NAMES)
+D: Final = 0
+A: Final = 1
+B: Final = 2
+C: Final = 3
+E: Final = 4
+F: Final = 5
+Q: Final = 6
+M: Final = 7
+OFF: Final = 8
+DESC: Final = 9
+V: Final = 10
+CC: Final = 11
+FIRST_TEMP: Final = 12
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
-_LITERAL, _CBANK, _COLUMN, LABEL = -1, -2, -3, -5
-SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
+_LITERAL: Final = -1
+_CBANK: Final = -2
+_COLUMN: Final = -3
+LABEL: Final = -5
+PACKED: Final = -6  # an operand that is ready
+SLOT_IMM: Final = 1
+SLOT_F32: Final = 2
+SLOT_F64: Final = 4
+SLOT_HALF: Final = 8
+SLOT_PRED: Final = 16
+SLOT_WIDE: Final = 32
+SLOT_DEST: Final = 64
+SLOT_VAR: Final = 128
+SLOT_FIELD: Final = 256
+SLOT_WIDTH: Final = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 SLOT_ANY_IMM: Final = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 SLOT_FLOAT: Final = SLOT_F32 | SLOT_F64 | SLOT_HALF
-_FLAG_HAZARD, _FLAG_GUARDED = 1, 2
+_FLAG_HAZARD: Final = 1
+_FLAG_GUARDED: Final = 2
 
-_EFFECTS: Final = optable.PINNED | optable.MEMORY | optable.WARP
-_NOWHERE: Final = (opd.NO_OPERAND, opd.RZ_OPERAND, opd.PT_OPERAND)
+_EFFECTS: Final = PINNED | MEMORY | WARP
+WORD_MASK: Final = ~opd.SPAN  # makes of a register operand its first word
+NO_LABEL: Final = -1
 
-PART_MASK: Final = ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
-
-Line = tuple[Any, ...]
+Test = Callable[[Sequence[Any]], bool]
 
 
+@final
 class Program:
-    """One alternative of a rule for one variant and target, ready to run.
+    """One alternative of a rule for one variant and target.
 
     Attributes:
         text: the PTX mnemonic, for messages.
-        lines: ``(op, mods, guard, operands, dynamic, free)`` or the number of a label. An operand is a packed operand, or
-            ``(index, and_mask, xor_mask, slot, view)`` on the environment. ``free``: only temporaries are written, so the
-            line needs no guard of the PTX instruction; without one, the temporaries do not live longer than the program.
+        first, last: its lines in the tables, ``last`` not among them.
         count: number of PTX operands, -1 for any; ``test``: predicate on the operands or None.
         args: environment index of each PTX operand.
         temps: ``(register type, size)`` of the temporaries.
         labels: number of labels.
         hazard: a destination is written before the last source is read.
         guarded: lines have guards or branches of their own.
-        expand: function that emits the instruction, or None to run the lines.
+        expand: name of the function that emits the instruction, or "" to run the lines.
         options, tokens: parameters of the rule; slot name -> qualifier.
         uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
         wide: the source type has 64 bits.
+        sinks: for each environment index, what takes a result that nobody wants.
     """
 
-    __slots__ = ("args", "commute", "count", "expand", "guarded", "hazard", "labels", "lines", "options", "temps", "test",
-                 "text", "tokens", "types", "uses_carry", "uses_desc", "wide")  # fmt: skip
-
-    def __init__(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...], target: Any) -> None:
-        from . import expansions, predicates
-
-        _, _, test, expand, options, args, commute, temps, labels, flags, lines = row
+    def __init__(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> None:
+        _, _, test, expand, options, args, commute, temps, labels, flags, _ = row
         self.text = text
+        self.first = 0
+        self.last = 0
         self.count = -1
         self.tokens = tokens
         self.types = types
-        self.options = dict(options)
-        self.args = args
-        self.commute = commute
-        self.temps = temps
-        self.labels = labels
-        self.hazard = bool(flags & _FLAG_HAZARD)
-        self.guarded = bool(flags & _FLAG_GUARDED)
+        self.options: dict[str, str] = dict(options)
+        self.args: list[int] = list(args)
+        self.commute: bool = commute
+        self.temps: list[tuple[str, int]] = list(temps)
+        self.labels: int = labels
+        self.hazard = flags & _FLAG_HAZARD != 0
+        self.guarded = flags & _FLAG_GUARDED != 0
         self.wide = bool(types) and types[-1].endswith("64")
-        here = [line for line in lines if isinstance(line, int) or line[5] is None or target.isa_name in line[5]]
-        self.lines: list[Any] = [_line(line, tokens, target) for line in here]
-        used = {spec[0] for line in self.lines if line.__class__ is not int for spec in line[3] if spec.__class__ is not int}
-        self.uses_desc = DESC in used
-        self.uses_carry = CC in used
-        self.expand: Callable[..., None] | None = expansions.FUNCTIONS[expand] if expand else None
-        self.test: Callable[..., bool] | None = getattr(predicates, test) if test else None
+        self.uses_desc = False
+        self.uses_carry = False
+        self.expand: str = expand
+        self.test: Test | None = predicates.TESTS[test] if test else None
+        self.sinks: list[int] = []
 
 
-def _line(line: Any, tokens: dict[str, str], target: Any) -> Any:
-    if isinstance(line, int):
-        return line
-    word, mods, sets, guard, operands, _ = line
-    dynamic = []
-    for name, table in sets:
-        if name.startswith("="):
-            dynamic.append((int(name[1:]), table["shift"], table["mask"]))
-            continue
-        token = tokens.get(name)
-        if token is not None:
-            if token not in table:
-                raise KeyError(token)
-            mods ^= table[token]
-    found = [_operand(o, target) for o in operands]
-    return word, mods, _operand(guard, target), found, tuple(dynamic), _is_free(word, found)
+@final
+class Tables:
+    """The lines and operands of all programs of one target, and the programs by variant.
 
+    Line l: ``op[l]`` (or minus one less the number of a label that stands here), ``mods[l]``, ``own[l]``: operand number of
+    its guard plus one or 0, operands ``start[l] .. start[l + 1] - 1``, ``free[l]``: only temporaries are written, so that it
+    needs no guard of the PTX instruction; dynamic modifiers ``set_start[l] .. set_start[l + 1] - 1``.
 
-def _is_free(word: int, operands: list[Any]) -> bool:
-    """Whether an operation writes temporaries and nothing else."""
-    info = optable.INFO[word]
-    if info.flags & _EFFECTS and not info.flags & optable.CONSTANT:
-        return False
-    written = [operands[i] for i in info.writes if i < len(operands)]
-    return all(o in _NOWHERE if o.__class__ is int else o[0] >= FIRST_TEMP for o in written)
-
-
-def _operand(spec: Any, target: Any) -> Any:
-    if isinstance(spec, int):
-        return spec
-    index, view, flags, slot = spec
-    if index >= 0:
-        if view:
-            return index, PART_MASK, (view - 1) << opd.COMPONENT_SHIFT | flags, slot, view
-        return index, -1, flags, slot, 0
-    if index == _CBANK:
-        return opd.const_bank(0, getattr(target, f"bank0_{view}") + slot) ^ flags
-    if index == _COLUMN:
-        return _LITERAL, 0, 0, getattr(target, view), 0
-    if index == _LITERAL:
-        return _LITERAL, 0, 0, view, 0
-    return LABEL, 0, 0, view, 0
-
-
-class Selector:
-    """Programs of one target by variant."""
+    Operand o: ``index[o]`` in the environment (its value is masked with ``keep[o]`` and combined with ``flip[o]`` by
+    exclusive or), or ``PACKED`` (the operand is ``flip[o]``), ``LABEL`` (number in ``flip[o]``); ``slot[o]``, ``view[o]``.
+    """
 
     def __init__(self, target: Any) -> None:
         self.target = target
-        self.programs: dict[Any, Any] = {}
+        self.programs: dict[Any, list[Program]] = {}
         self.templates: dict[str, Program] = {}
+        self.op = vec[i64]()
+        self.mods = vec[i64]()
+        self.own = vec[i64]()
+        self.free = vec[i64]()
+        self.start = vec[i64]([0])
+        self.set_start = vec[i64]([0])
+        self.set_index = vec[i64]()
+        self.set_shift = vec[i64]()
+        self.set_mask = vec[i64]()
+        self.index = vec[i64]()
+        self.keep = vec[i64]()
+        self.flip = vec[i64]()
+        self.slot = vec[i64]()
+        self.view = vec[i64]()
 
-    def select(self, variant: Any) -> Any:
-        """The program of a variant, or a list of them when operands decide; cached.
+    # -- selection ---------------------------------------------------------------------------------------
+
+    def select(self, variant: Any) -> list[Program]:
+        """The programs of a variant, in the order in which operands decide; cached.
 
         Raises:
             NotSupported: no rule fits.
@@ -152,10 +158,10 @@ class Selector:
                     found += self._alternatives(variant, tokens, count, alternatives)
         if not found:
             raise NotSupported(variant.text)
-        plain = found[0].count < 0 and found[0].test is None
-        result: Any = found[0] if plain else found
-        self.programs[variant] = result
-        return result
+        if found[0].count < 0 and found[0].test is None:
+            found = found[:1]
+        self.programs[variant] = found
+        return found
 
     def _alternatives(self, variant: Any, tokens: dict[str, str], count: int, rows: Sequence[Any]) -> list[Program]:
         out = []
@@ -166,9 +172,8 @@ class Selector:
                 continue
             if not all((name[1:] not in target.features) if name[0] == "!" else name in target.features for name in when):
                 continue
-            try:
-                program = Program(variant.text, row, tokens, variant.types, target)
-            except KeyError:  # a qualifier that the operation cannot express
+            program = self._program(variant.text, row, tokens, variant.types)
+            if program is None:
                 continue
             program.count = count
             out.append(program)
@@ -183,8 +188,129 @@ class Selector:
             from oric_tables import lower_index
 
             row = import_module(f"oric_tables.{lower_index.TEMPLATES[name]}").TEMPLATES[name]
-            program = self.templates[name] = Program(name, row, {}, (), self.target)
+            program = self._program(name, row, {}, ())
+            assert program is not None  # as it has no qualifiers
+            self.templates[name] = program
         return program
+
+    # -- tables ------------------------------------------------------------------------------------------
+
+    def _program(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> Program | None:
+        """A row for these qualifiers; None when an operation cannot express one of them."""
+        here = [line for line in row[-1] if isinstance(line, int) or line[5] is None or self.target.isa_name in line[5]]
+        lines: list[tuple[Any, int, list[tuple[int, int, int]]]] = []
+        for line in here:
+            if isinstance(line, int):
+                lines.append((line, 0, []))
+                continue
+            found = _modifiers(line, tokens)
+            if found is None:
+                return None
+            lines.append((line, found[0], found[1]))
+        program = Program(text, row, tokens, types)
+        program.first = len(self.op)
+        for line, mods, dynamic in lines:
+            self._add_line(line, mods, dynamic)
+        program.last = len(self.op)
+        self._note_uses(program)
+        return program
+
+    def _add_line(self, line: Any, mods: int, dynamic: list[tuple[int, int, int]]) -> None:
+        if isinstance(line, int):
+            self.op = append(self.op, -1 - line)
+            self.own = append(self.own, 0)
+            self.free = append(self.free, 0)
+        else:
+            number, _, _, guard, operands, _ = line
+            self.op = append(self.op, number)
+            first: int = len(self.index)
+            for operand in operands:
+                self._add_operand(operand)
+            self.free = append(self.free, 1 if self._is_free(number, first) else 0)
+            self.start[len(self.start) - 1] = first
+            own = 0
+            if not (isinstance(guard, int) and guard == 0):
+                self._add_operand(guard)  # behind the operands, outside of their range
+                own = len(self.index)
+            self.own = append(self.own, own)
+        for index, shift, mask in dynamic:
+            self.set_index = append(self.set_index, index)
+            self.set_shift = append(self.set_shift, shift)
+            self.set_mask = append(self.set_mask, mask)
+        self.mods = append(self.mods, mods)
+        self.start = append(self.start, len(self.index))
+        self.set_start = append(self.set_start, len(self.set_index))
+
+    def operands_end(self, line: i64) -> i64:
+        """One behind the last operand of a line: its own guard does not belong to them."""
+        return self.start[line + 1] - (1 if self.own[line] else 0)
+
+    def _add_operand(self, spec: Any) -> None:
+        if isinstance(spec, int):
+            self._put_operand(PACKED, -1, spec, 0, 0)
+            return
+        index, view, flags, slot = spec
+        if index >= 0:
+            if view:
+                self._put_operand(index, WORD_MASK, opd.with_first(0, view - 1) | flags, slot, view)
+            else:
+                self._put_operand(index, -1, flags, slot, 0)
+        elif index == _CBANK:
+            self._put_operand(PACKED, -1, opd.const_bank(0, getattr(self.target, f"bank0_{view}") + slot) ^ flags, 0, 0)
+        elif index == LABEL:
+            self._put_operand(LABEL, -1, view, 0, 0)
+        else:
+            value = getattr(self.target, view) if index == _COLUMN else view
+            self._put_operand(_LITERAL, -1, value, 0, 0)
+
+    def _put_operand(self, index: int, keep: int, flip: int, slot: int, view: int) -> None:
+        self.index = append(self.index, index)
+        self.keep = append(self.keep, keep)
+        self.flip = append(self.flip, flip)
+        self.slot = append(self.slot, slot)
+        self.view = append(self.view, view)
+
+    def _is_free(self, number: int, first: int) -> bool:
+        """Whether an operation writes temporaries and nothing else; its operands are the last in the tables."""
+        flags = OPS.flags[number]
+        if flags & _EFFECTS and not flags & CONSTANT:
+            return False
+        for at in range(len(self.index) - first):
+            if OPS.writes_at(number, at):
+                index = self.index[first + at]
+                packed: int = self.flip[first + at]
+                nowhere = packed in (opd.NO_OPERAND, opd.RZ_OPERAND, opd.PT_OPERAND)
+                if not (nowhere if index == PACKED else index >= FIRST_TEMP):
+                    return False
+        return True
+
+    def _note_uses(self, program: Program) -> None:
+        program.sinks = [opd.RZ_OPERAND] * FIRST_TEMP
+        program.sinks[Q] = opd.PT_OPERAND
+        seen: set[int] = set()
+        for o in range(self.start[program.first], self.start[program.last]):
+            index: int = self.index[o]
+            program.uses_desc = program.uses_desc or index == DESC
+            program.uses_carry = program.uses_carry or index == CC
+            if 0 <= index < FIRST_TEMP and index not in seen:
+                seen.add(index)
+                program.sinks[index] = opd.PT_OPERAND if self.slot[o] & SLOT_PRED else opd.RZ_OPERAND
+
+
+def _modifiers(line: Any, tokens: dict[str, str]) -> tuple[int, list[tuple[int, int, int]]] | None:
+    """The modifiers of a line and what depends on operands; None for a qualifier that the operation cannot express."""
+    _, mods, sets, _, _, _ = line
+    dynamic = []
+    for name, table in sets:
+        if name.startswith("="):
+            dynamic.append((int(name[1:]), table["shift"], table["mask"]))
+            continue
+        token = tokens.get(name)
+        if token is not None:
+            if token not in table:
+                return None
+            mods ^= table[token]
+    return mods, dynamic
 
 
 def _match(slots: Sequence[Any], words: Sequence[str]) -> dict[str, str] | None:
@@ -199,12 +325,9 @@ def _match(slots: Sequence[Any], words: Sequence[str]) -> dict[str, str] | None:
     return {name: word for word, (name, _, _) in zip(taken, slots, strict=True) if word and name}
 
 
-_SELECTORS: dict[str, Selector] = {}
+@cache
+def tables_of(name: str) -> Tables:
+    """The tables of a target, shared by all compilations of the process."""
+    from oric_tables.targets import TARGETS
 
-
-def selector(target: Any) -> Selector:
-    """The selector of a target, shared by all compilations of the process."""
-    found = _SELECTORS.get(target.name)
-    if found is None:
-        found = _SELECTORS[target.name] = Selector(target)
-    return found
+    return Tables(TARGETS[name])

@@ -2,94 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
 from oric.ir import operand as opd
-from oric.ir.code import AUX_VOLATILE, CodeObject, Instruction
-from oric.ir.optable import ATOMIC, FLAGS, INFO, PINNED
+from oric.ir.cursor import Cursor
+from oric.ir.function import AUX_VOLATILE, NONE, Function
+from oric.ir.optable import ATOMIC, KIND_PRED, OPS, PINNED, SLOTS
 from oric.ir.passes import PassContext
-from oric.ir.slots import slot_map
 from oric.ir.verify import verify
+from oric.support.arrays import nones, zeros
 
 
-def check_initial_program(code: CodeObject, ctx: PassContext) -> bool:
+def check_initial_program(f: Function, ctx: PassContext) -> bool:
     """Phase 0: refuse malformed code; control flow may still stand inside blocks."""
-    verify(code, "lowering", final_flow=False)
+    verify(f, "lowering")
     return False
 
 
-def sanitize(code: CodeObject, ctx: PassContext) -> bool:
+def sanitize(f: Function, ctx: PassContext) -> bool:
     """Phase 12: the same with control flow last in its block."""
-    verify(code, "the bridge phases", final_flow=True)
+    verify(f, "the bridge phases")
     return False
 
 
-def remove_dead_code(code: CodeObject, ctx: PassContext) -> bool:
+def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     """Remove instructions whose results nobody reads, also round loops.
 
-    Registers are taken as wholes in time: a register component is live when any instruction that stays reads it.
+    Registers are taken as wholes in time: a word is live when any instruction that stays reads it.
     """
-    slots = slot_map(code)
-    live = bytearray(slots.count)
-    of = slots.of
-    waiting: list[Instruction] = []
-    atomics: list[Instruction] = []
-    for block in reversed(code.blocks):
-        node = block.tail
-        while node is not None:
-            if FLAGS[node.op] & PINNED or node.aux & AUX_VOLATILE or _writes_live(node, live, of):
-                _mark_sources(node, live, of)
-                if FLAGS[node.op] & ATOMIC:
-                    atomics.append(node)
-            else:
-                waiting.append(node)
-            node = node.prev
-    changed = True
-    while changed and waiting:
-        changed = False
-        rest: list[Instruction] = []
-        for node in waiting:
-            if _writes_live(node, live, of):
-                _mark_sources(node, live, of)
-                changed = True
-            else:
-                rest.append(node)
-        waiting = rest
-    for node in waiting:
-        code.remove(node)
-    for node in atomics:
-        if not _writes_live(node, live, of):
-            _drop_results(node)
-    ctx.count("dead instructions", len(waiting))
-    return bool(waiting)
+    marks = _Marks(f)
+    marks.run()
+    dead = _remove(f, marks)
+    ctx.count("dead instructions", dead)
+    return dead != 0
 
 
-def _drop_results(node: Instruction) -> None:
-    """Let an instruction that stays for its effect write RZ and PT."""
-    info = INFO[node.op]
-    for place in info.writes:
-        if place < len(node.operands) and node.operands[place] != opd.NO_OPERAND:
-            node.operands[place] = opd.PT_OPERAND if info.kinds[place] == "pred" else opd.RZ_OPERAND
+@final
+class _Marks:
+    """What stays: ``needed[i]`` and ``live[w]``. The definitions of every word are lists: ``def_next``, ``def_of``."""
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.needed = zeros(f.instructions())
+        self.live = zeros(f.words)
+        self.def_head = nones(f.words)
+        self.def_next = vec[i64]()
+        self.def_of = vec[i64]()
+        self.stack = vec[i64]()
+        self.depth: int = 0
+
+    def run(self) -> None:
+        """Mark what has an effect, then what it needs."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                if OPS.flags[f.op[i]] & PINNED or f.aux[i] & AUX_VOLATILE:
+                    self._need(i)
+                else:
+                    self._note_definitions(i)
+                i = f.next[i]
+            b += 1
+        while self.depth > 0:
+            self.depth -= 1
+            self._mark_sources(self.stack[self.depth])
+
+    def _note_definitions(self, i: i64) -> None:
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while mask >> at and at < f.count[i]:
+            operand = f.operand[f.first[i] + at]
+            if mask >> at & 1 and opd.is_register(operand):
+                word = f.words_of(operand)
+                end = word + opd.count_of(operand)
+                while word < end:
+                    self.def_next = append(self.def_next, self.def_head[word])
+                    self.def_of = append(self.def_of, i)
+                    self.def_head[word] = len(self.def_of) - 1
+                    word += 1
+            at += 1
+
+    def _need(self, i: i64) -> None:
+        if self.needed[i]:
+            return
+        self.needed[i] = 1
+        if self.depth == len(self.stack):
+            self.stack = append(self.stack, i)
+        else:
+            self.stack[self.depth] = i
+        self.depth += 1
+
+    def _mark_sources(self, i: i64) -> None:
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while at < f.count[i]:
+            if not mask >> at & 1:
+                self._mark(f.operand[f.first[i] + at])
+            at += 1
+        self._mark(f.guard[i])
+
+    def _mark(self, operand: i64) -> None:
+        f = self.f
+        if not opd.is_register(operand):
+            return
+        word = f.words_of(operand)
+        end = word + opd.count_of(operand)
+        while word < end:
+            if not self.live[word]:
+                self.live[word] = 1
+                entry = self.def_head[word]
+                while entry != NONE:
+                    self._need(self.def_of[entry])
+                    entry = self.def_next[entry]
+            word += 1
 
 
-def _writes_live(node: Instruction, live: bytearray, of: Callable[[int], range]) -> bool:
-    operands = node.operands
-    count = len(operands)
-    for place in INFO[node.op].writes:
-        if place < count:
-            for slot in of(operands[place]):
-                if live[slot]:
+def _remove(f: Function, marks: _Marks) -> i64:
+    """Take out what is not needed; what stays for its effect alone writes RZ and PT. Returns the number of the removed."""
+    cursor = Cursor(f)
+    dead: i64 = 0
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            following = f.next[i]
+            if not marks.needed[i]:
+                cursor.remove(i)
+                dead += 1
+            elif OPS.flags[f.op[i]] & ATOMIC and not _writes_live(f, i, marks):
+                _drop_results(f, i)
+            i = following
+        b += 1
+    return dead
+
+
+def _writes_live(f: Function, i: i64, marks: _Marks) -> bool:
+    mask = OPS.writes[f.op[i]]
+    at: i64 = 0
+    while mask >> at and at < f.count[i]:
+        operand = f.operand[f.first[i] + at]
+        if mask >> at & 1 and opd.is_register(operand):
+            word = f.words_of(operand)
+            end = word + opd.count_of(operand)
+            while word < end:
+                if marks.live[word]:
                     return True
+                word += 1
+        at += 1
     return False
 
 
-def _mark_sources(node: Instruction, live: bytearray, of: Callable[[int], range]) -> None:
-    operands = node.operands
-    count = len(operands)
-    for place in INFO[node.op].reads:
-        if place < count:
-            for slot in of(operands[place]):
-                live[slot] = 1
-    if node.guard:
-        for slot in of(node.guard):
-            live[slot] = 1
+def _drop_results(f: Function, i: i64) -> None:
+    """Let an instruction that stays for its effect write RZ and PT."""
+    mask = OPS.writes[f.op[i]]
+    at: i64 = 0
+    while mask >> at and at < f.count[i]:
+        if mask >> at & 1 and f.get(i, at) != opd.NO_OPERAND:
+            f.set(i, at, opd.PT_OPERAND if OPS.kind[f.op[i] * SLOTS + at] == KIND_PRED else opd.RZ_OPERAND)
+        at += 1

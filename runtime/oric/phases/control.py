@@ -5,95 +5,83 @@ Source: PTX-to-Ori, phases 0, 3, 6 and 12.
 
 from __future__ import annotations
 
-from typing import Final
+from librt.vecs import append, vec
+from mypy_extensions import i64
 
-from oric.ir import cfg
 from oric.ir import operand as opd
-from oric.ir.code import Block, CodeObject, Instruction
-from oric.ir.optable import BRANCH, EXIT, FLAGS, INDIRECT
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, Function
+from oric.ir.optable import BRANCH, EXIT, OPS
 from oric.ir.passes import PassContext
-from oric.ir.verify import FINAL_FLOW
 
-from .flow import COND, COND_STOP, JUMP, STOP, End, Flow, can_invert, is_conditional, take_apart, target_of
-
-BLOCKS_MERGED: Final = "blocks_merged"  # in CodeObject.analyses when blocks were merged since the last general optimization
+from .flow import COND, COND_STOP, GONE, JUMP, STOP, Flow, can_invert
 
 
-def analyze_control_flow(code: CodeObject, ctx: PassContext) -> bool:
+def analyze_control_flow(f: Function, ctx: PassContext) -> bool:
     """Phase 3: edges of every block from its instructions; nothing jumps to the entry block afterwards."""
-    blocks = code.blocks
-    for block in blocks:
-        block.succs = _targets(code, block)
-    if any(0 in block.succs for block in blocks):
-        _add_entry(code)
-    for block in blocks:
-        block.preds = []
-    for block in code.blocks:
-        for target in block.succs:
-            code.blocks[target].preds.append(block.index)
-    cfg.invalidate(code)
+    make_edges(f)
+    b: i64 = 0
+    while b < f.blocks():
+        if f.goes_to(b, 0):
+            _add_entry(f)
+            make_edges(f)
+            break
+        b += 1
     return False
 
 
-def _targets(code: CodeObject, block: Block) -> list[int]:
-    found: list[int] = []
-    node = block.tail
-    if node is None or not FLAGS[node.op] & (BRANCH | EXIT):  # the usual case: control flow is last or absent
-        node = block.head
-    while node is not None:
-        flags = FLAGS[node.op]
-        if flags & INDIRECT:
-            found.extend(code.attributes.jump_tables[node.aux].targets)
-        elif flags & BRANCH:
-            found.append(target_of(node))
-        if flags & (BRANCH | EXIT) and not is_conditional(node):
-            return list(dict.fromkeys(found))
-        node = node.next
-    found = [target for target in found if target != block.index + 1]
-    return [*dict.fromkeys(found), block.index + 1]
+def _add_entry(f: Function) -> None:
+    order = vec[i64]()
+    order = append(order, Cursor(f).new_block())
+    b: i64 = 0
+    while b < f.blocks() - 1:
+        order = append(order, b)
+        b += 1
+    Cursor(f).reorder(order)
 
 
-def _add_entry(code: CodeObject) -> None:
-    first = code.new_block()
-    first.succs = [0]
-    code.reorder([first, *code.blocks[:-1]])
-
-
-def set_control_flow_last(code: CodeObject, ctx: PassContext) -> bool:
+def set_control_flow_last(f: Function, ctx: PassContext) -> bool:
     """Phase 6: a block ends behind its first control-flow instruction; the rest becomes a block of its own."""
-    code.analyses[FINAL_FLOW] = True
-    order: list[Block] = []
-    for block in list(code.blocks):
-        order.append(block)
-        node = _control_before_tail(block)
-        while node is not None:
-            rest = code.split_after(node)
-            order.append(rest)
-            node = _control_before_tail(rest)
-    if len(order) == len(code.blocks) == sum(1 for a, b in zip(order, code.blocks, strict=True) if a is b):
+    f.final_flow = True
+    cursor = Cursor(f)
+    order = vec[i64]()
+    count = f.blocks()
+    b: i64 = 0
+    while b < count:
+        order = append(order, b)
+        i = _control_before_tail(f, b)
+        while i != NONE:
+            rest = cursor.split_behind(i)
+            order = append(order, rest)
+            i = _control_before_tail(f, rest)
+        b += 1
+    if len(order) == count:
         return False
-    code.reorder(order)
-    analyze_control_flow(code, ctx)
+    cursor.reorder(order)
+    analyze_control_flow(f, ctx)
     return True
 
 
-def _control_before_tail(block: Block) -> Instruction | None:
-    tail = block.tail
-    node = block.head
-    while node is not tail and node is not None:
-        if FLAGS[node.op] & (BRANCH | EXIT):
-            return node
-        node = node.next
-    return None
+def _control_before_tail(f: Function, b: i64) -> i64:
+    tail = f.tail[b]
+    i = f.head[b]
+    while i != tail and i != NONE:
+        if OPS.flags[f.op[i]] & (BRANCH | EXIT):
+            return i
+        i = f.next[i]
+    return NONE
 
 
-def simplify_control_flow(code: CodeObject, ctx: PassContext) -> bool:
+def simplify_control_flow(f: Function, ctx: PassContext) -> bool:
     """Straightens jumps: jumps to jumps, branches round jumps, empty blocks, blocks with one way in, jumps to exits."""
-    if len(code.blocks) == 1:
+    if f.blocks() == 1:
         return False
-    flow = take_apart(code)
+    flow = Flow(f)
     flow.drop_unreachable()
-    for _ in range(len(code.blocks)):
+    turn: i64 = f.blocks()
+    while turn > 0:
+        turn -= 1
         thread_jumps(flow)
         flow.drop_unreachable()
         if not _merge_chains(flow):
@@ -104,67 +92,74 @@ def simplify_control_flow(code: CodeObject, ctx: PassContext) -> bool:
 
 def thread_jumps(flow: Flow) -> None:
     """Retarget ends that go to empty blocks; branches to blocks that only exit become exits."""
-    blocks = flow.code.blocks
-    for index, end in flow.live():
-        for target in end.succs():
-            final = _through_empty(flow, target)
-            if final != target:
-                end.redirect(target, final)
-        if end.kind == COND and end.target == end.other:
-            flow.ends[index] = End(JUMP, target=end.target)
-        elif end.kind == COND:
-            _exit_early(flow, index, end)
-        elif end.kind == JUMP and blocks[end.target].head is None and flow.end(end.target).kind == STOP:
-            flow.ends[index] = End(STOP, _copy(flow.end(end.target).node, end.node))
+    f = flow.f
+    b: i64 = 0
+    while b < flow.blocks():
+        kind = flow.kind[b]
+        if kind != GONE:
+            for target in flow.successors(b):
+                final = _through_empty(flow, target)
+                if final != target:
+                    flow.redirect(b, target, final)
+            if kind == COND and flow.target[b] == flow.other[b]:
+                flow.set_end(b, JUMP, NONE, flow.target[b], -1)
+            elif kind == COND:
+                _exit_early(flow, b)
+            elif kind == JUMP and flow.is_bare_stop(flow.target[b]):
+                line: i64 = f.line[flow.node[flow.target[b]]]
+                flow.set_end(b, STOP, _copy(flow, flow.node[flow.target[b]], line), -1, -1)
+        b += 1
 
 
-def _through_empty(flow: Flow, target: int) -> int:
+def _through_empty(flow: Flow, target: i64) -> i64:
     seen = {target}
-    while flow.code.blocks[target].head is None:
-        end = flow.end(target)
-        if end.kind != JUMP or end.target in seen:
-            break
-        target = end.target
+    while flow.f.head[target] == NONE and flow.kind[target] == JUMP and flow.target[target] not in seen:
+        target = flow.target[target]
         seen.add(target)
     return target
 
 
-def _exit_early(flow: Flow, index: int, end: End) -> None:
+def _exit_early(flow: Flow, b: i64) -> None:
     """``@P BRA x`` where block x is a bare EXIT becomes ``@P EXIT``."""
-    blocks = flow.code.blocks
-    branch = end.node
-    if branch is None or not can_invert(branch):
+    f = flow.f
+    branch = flow.node[b]
+    if not can_invert(f, branch):
         return
     for taken in (True, False):
-        target, rest = (end.target, end.other) if taken else (end.other, end.target)
-        if not taken and rest <= index:
+        target, rest = (flow.target[b], flow.other[b]) if taken else (flow.other[b], flow.target[b])
+        if not taken and rest <= b:
             continue  # the branch closes a loop: a jump behind an exit would be one instruction more
-        if blocks[target].head is None and flow.end(target).kind == STOP:
-            node = _copy(flow.end(target).node, branch)
-            node.guard = branch.guard if taken else branch.guard ^ opd.NEGATE
-            flow.ends[index] = End(COND_STOP, node, other=rest)
+        if flow.is_bare_stop(target):
+            node = _copy(flow, flow.node[target], f.line[branch])
+            f.guard[node] = f.guard[branch] if taken else f.guard[branch] ^ opd.NEGATE
+            flow.set_end(b, COND_STOP, node, -1, rest)
             return
 
 
-def _copy(node: Instruction | None, place: Instruction | None) -> Instruction:
-    assert node is not None
-    return Instruction(node.op, list(node.operands), node.mods, 0, place.line if place is not None else node.line)
+def _copy(flow: Flow, i: i64, line: i64) -> i64:
+    """A copy of an exit, in no block."""
+    cursor = flow.cursor
+    cursor.at_end(0)
+    cursor.line = line
+    made = cursor.clone(i)
+    cursor.remove(made)
+    return made
 
 
 def _merge_chains(flow: Flow) -> bool:
     """Append blocks with one way in to the block that alone goes there."""
-    preds = flow.preds()
-    blocks = flow.code.blocks
+    preds = flow.pred_counts()
     merged = False
-    for index, end in list(flow.live()):
-        if flow.ends[index] is None:
-            continue
-        while end.kind == JUMP and end.target not in (index, 0) and len(preds[end.target]) == 1:
-            target = end.target
-            flow.code.append_all(blocks[index], blocks[target])
-            end = flow.ends[index] = flow.end(target)
-            flow.ends[target] = None
-            for succ in end.succs():
-                preds[succ] = [index if p == target else p for p in preds[succ]]
-            merged = flow.code.analyses[BLOCKS_MERGED] = True
+    b: i64 = 0
+    while b < flow.blocks():
+        while flow.kind[b] == JUMP:
+            target = flow.target[b]
+            if target == b or target == 0 or preds[target] != 1:
+                break
+            flow.cursor.append_block(b, target)
+            flow.move_end(b, target)
+            merged = True
+        b += 1
+    if merged:
+        flow.f.merged = True
     return merged

@@ -1,177 +1,314 @@
-"""Phase 72: convergence barriers around divergent branches, WARPSYNC where there can be none.
+"""Phase 72: convergence barriers where threads part, WARPSYNC where there can be none.
 
-``BSSY Bn, x`` in front of a branch, ``BSYNC Bn`` where its threads meet, directly in front of x. A loop in which threads
-wait for one another (a spin lock) gets no barrier at its exit: the thread that holds the lock would wait for those that
-want it. Source: observed on ptxas 13.0.88; docs/architecture.md.
+``BSSY Bn, x`` in front of a branch or a loop, ``BSYNC Bn`` where its threads meet, directly in front of x, ``BREAK Bn`` on other
+ways out (:mod:`.regions`, :mod:`.joins`). A barrier that is kept in a register is set and waited for as the last one:
+``BSSY B15, x; BMOV.32.CLEAR R, B15``, and ``BMOV.32 B15, R; BSYNC B15``. A loop in which threads wait for one another (a spin
+lock) gets no barrier at its exit: the thread that holds the lock would wait for those that want it. Source: observed on ptxas
+13.0.88; docs/deviations.md, "convergence barriers".
 """
 
 from __future__ import annotations
 
+from typing import Final, final
+
+from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.ops import VOTE
+from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, VOTE, WARPSYNC, WARPSYNC_ALL, YIELD
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
-from oric.ir.code import AUX_IF_DIVERGED, CodeObject, Instruction
-from oric.ir.optable import BARRIER, BSSY, BSYNC, FLAGS, WARP, WARPSYNC, WARPSYNC_ALL, YIELD
+from oric.ir.cursor import Cursor
+from oric.ir.function import AUX_IF_DIVERGED, NONE, Function, R
+from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 
+from .barriers import Barriers
 from .control import thread_jumps
 from .divergence import Definitions, divergent_branches, waiting_loops
-from .flow import COND, JUMP, TABLE, Flow, take_apart
-from .regions import Region, find_regions, meeting_points, without_bare_exits
+from .flow import COND, JUMP, TABLE, Flow, can_invert
+from .joins import Joins
+from .regions import Finder, Meeting, Nest, Region, leaving_blocks, meeting_points
+
+_CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
 
 
-def insert_convergence_barriers(code: CodeObject, ctx: PassContext) -> bool:
-    """Insert the barriers of ``code`` and settle its WARPSYNCs."""
-    if not any(len(block.succs) > 1 for block in code.blocks):
-        _settle_warpsync(code, set(), ctx)
+def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
+    """Insert the barriers of a function and settle its WARPSYNCs."""
+    b: i64 = 0
+    while b < f.blocks() and f.succ_count[b] < 2:
+        b += 1
+    if b == f.blocks():
+        _settle_warpsync(f, set(), ctx)
         return False
-    flow = take_apart(code)
+    flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
-    succs, leaving = without_bare_exits(flow)
-    cfg = Cfg(succs)
-    meeting = meeting_points(flow, cfg, leaving)
-    points = meeting.points
-    branches = {index for index, end in flow.live() if end.kind in (COND, TABLE) and len(succs[index]) > 1}
+    leaving = leaving_blocks(flow)
+    cfg = flow.graph(without_bare_exits=True)
+    meeting = meeting_points(flow, cfg, cfg, leaving)
     definitions = Definitions(flow)
-    if ctx.opt_level > 0 and not cfg.loops.irreducible:
-        branches &= divergent_branches(flow, cfg, definitions, points)
+    branches = _branches(flow, cfg)
+    if not cfg.loops().irreducible:
+        branches &= divergent_branches(flow, cfg, definitions, meeting.points)
     waiting = waiting_loops(flow, cfg, definitions)
-    regions, unmet = find_regions(cfg, meeting, branches, _barred(cfg, points, branches, waiting))
-    apart = _blocks_apart(cfg, regions, unmet)
-    _let_others_run(code, waiting)
-    _settle_warpsync(code, apart, ctx)
-    _insert(flow, cfg, regions)
-    code.attributes.num_convergence_barriers = max((region.number + 1 for region in regions), default=0)
-    ctx.count("convergence barriers", len(regions))
+    barriers, unmet = _find(flow, cfg, meeting, leaving, branches, waiting)
+    apart = _blocks_apart(cfg, barriers, unmet)
+    _let_others_run(f, waiting)
+    _settle_warpsync(f, apart, ctx)
+    inserted = _Insertion(flow, barriers).run()
+    f.attributes.num_convergence_barriers = inserted.highest + 1
+    ctx.count("convergence barriers", inserted.count)
     flow.rebuild()
     return True
 
 
-def _barred(cfg: Cfg, points: list[int], branches: set[int], waiting: set[int]) -> set[int]:
+def _find(
+    flow: Flow, cfg: Cfg, strict: Meeting, leaving: list[int], branches: set[int], waiting: set[int]
+) -> tuple[Barriers, list[int]]:
+    """The barriers of a function, and the branches behind which threads stay apart."""
+    nest = Nest(cfg)
+    meeting = meeting_points(flow, cfg, nest.graph, leaving)
+    finder = Finder(nest, meeting, branches, _barred(nest, strict, meeting, branches, waiting), waiting)
+    finder.run()
+    if not waiting:
+        finder.regions.extend(Joins(flow.f, finder).run())
+    barriers = Barriers(nest, meeting, finder)
+    return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
+
+
+def _branches(flow: Flow, cfg: Cfg) -> set[int]:
+    """Blocks that go on to several others."""
+    found: set[int] = set()
+    b: i64 = 0
+    while b < flow.blocks():
+        kind = flow.kind[b]
+        if (kind == COND or kind == TABLE) and cfg.succ_start[b + 1] - cfg.succ_start[b] > 1:
+            found.add(b)
+        b += 1
+    return found
+
+
+def _barred(nest: Nest, strict: Meeting, meeting: Meeting, branches: set[int], waiting: set[int]) -> set[int]:
     """Where the threads that leave a waiting loop would meet those that still wait."""
     out: set[int] = set()
+    if not waiting:
+        return out
+    loops = nest.loops
     for branch in branches:
-        header = cfg.loops.header[branch]
+        header: int = loops.header[branch]
         while header >= 0:
-            if header in waiting and any(not cfg.loops.contains(header, target) for target in cfg.succs[branch]):
-                out.add(points[branch])
-            header = cfg.loops.outer[header]
+            if header in waiting and any(not loops.contains(header, target) for target in nest.cfg.successors(branch)):
+                out.add(strict.points[branch])
+                out.add(meeting.points[nest.end[header]])
+            header = loops.outer[header]
     return out
 
 
-def _blocks_apart(cfg: Cfg, regions: list[Region], unmet: set[int]) -> set[int]:
+def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int]) -> set[int]:
     """Blocks that the threads of a warp may run apart from one another although they could be together."""
     out: set[int] = set()
     for branch in unmet:
-        gates = {region.meet for region in regions if branch in region.blocks or branch == region.start}
-        stack = [t for t in cfg.succs[branch] if t not in gates]
+        gates = {region.meet for region in barriers.behind[branch] if region.number >= 0}
+        stack = [t for t in cfg.successors(branch) if t not in gates]
         while stack:
             block = stack.pop()
             if block not in out:
                 out.add(block)
-                stack.extend(t for t in cfg.succs[block] if t not in gates)
+                stack.extend(t for t in cfg.successors(block) if t not in gates)
     return out
 
 
-def _let_others_run(code: CodeObject, waiting: set[int]) -> None:
+def _let_others_run(f: Function, waiting: set[int]) -> None:
     """A YIELD in every turn of a loop that waits for other threads."""
+    cursor = Cursor(f)
     for header in sorted(waiting):
-        block = code.blocks[header]
-        node = Instruction(YIELD, [], line=block.head.line if block.head else 0)
-        if block.head is not None:
-            code.insert_before(block.head, node)
-        else:
-            code.append(block, node)
+        cursor.at_start(header)
+        cursor.line = f.line[f.head[header]] if f.head[header] != NONE else 0
+        cursor.make(YIELD)
 
 
-def _settle_warpsync(code: CodeObject, apart: set[int], ctx: PassContext) -> None:
+def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext) -> None:
     """Remove the WARPSYNCs that bring nobody together; add them in front of CTA barriers where threads may be apart."""
-    for block in code.blocks:
-        if block.index in apart:
-            for node in block:
-                if _needs_everybody(node):
-                    code.insert_before(node, _whole_warp(code, ctx, node.line))
+    cursor = Cursor(f)
+    b: i64 = 0
+    while b < f.blocks():
+        away = b in apart
+        i = f.head[b]
+        while i != NONE:
+            following = f.next[i]
+            if away:
+                if _needs_everybody(f, i):
+                    cursor.in_front(i)
+                    _whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")
-            continue
-        for node in block:
-            if node.op == WARPSYNC and node.aux & AUX_IF_DIVERGED:
-                code.remove(node)
+            elif f.op[i] == WARPSYNC and f.aux[i] & AUX_IF_DIVERGED:
+                cursor.remove(i)
+            i = following
+        b += 1
 
 
-def _needs_everybody(node: Instruction) -> bool:
+def _needs_everybody(f: Function, i: i64) -> bool:
     """Whether the threads of the warp must be together for an instruction, and nothing in front of it sees to that.
 
     Lowering puts a WARPSYNC in front of warp-wide operations that name some of the threads; those without one mean all.
     A vote on a constant asks who is here, and waits for nobody.
     """
-    flags = FLAGS[node.op]
-    if node.guard or not flags & (BARRIER | WARP):
+    flags = OPS.flags[f.op[i]]
+    if f.guard[i] or not flags & (BARRIER | WARP):
         return False
     if flags & BARRIER:
         return True
-    if node.prev is not None and node.prev.op in (WARPSYNC, WARPSYNC_ALL):
+    before = f.prev[i]
+    if before != NONE and (f.op[before] == WARPSYNC or f.op[before] == WARPSYNC_ALL):
         return False
-    return not (node.op == VOTE and opd.PT_OPERAND in node.operands[1:2])
+    return not (f.op[i] == VOTE and f.get(i, 1) == opd.PT_OPERAND)
 
 
-def _whole_warp(code: CodeObject, ctx: PassContext, line: int) -> Instruction:
+def _whole_warp(cursor: Cursor, ctx: PassContext) -> None:
     """The instruction that waits for all threads of the warp."""
     if ctx.target.isa_name in ops.op(WARPSYNC_ALL).isas:
-        return Instruction(WARPSYNC_ALL, [], line=line)
-    return Instruction(WARPSYNC, [code.imm(0xFFFFFFFF)], line=line)
+        cursor.make(WARPSYNC_ALL)
+    else:
+        cursor.make1(WARPSYNC, cursor.f.imm(0xFFFFFFFF))
 
 
-def _insert(flow: Flow, cfg: Cfg, regions: list[Region]) -> None:
-    """Put the barriers in: places in front of loops, then meeting points from the inside out, then BSSY outside in."""
-    in_front: dict[int, int] = {}
-    for region in regions:
-        if region.loop and region.start not in in_front:
-            in_front[region.start] = _put_in_front(flow, cfg, regions, region.start)
-    behind: list[int] = [0] * len(regions)
-    by_depth = sorted(range(len(regions)), key=lambda i: regions[i].number)
-    for i in reversed(by_depth):
-        behind[i] = _put_sync(flow, regions, regions[i], in_front.get(regions[i].meet, -1))
-    code = flow.code
-    for i in by_depth:
-        region = regions[i]
-        block = code.blocks[in_front[region.start] if region.loop else region.start]
-        line = block.tail.line if block.tail else 0
-        code.append(block, Instruction(BSSY, [opd.special(region.number), opd.label(behind[i])], line=line))
+@final
+class _Insertion:
+    """Puts the barriers into a function: BSYNC blocks at meeting points, BREAK on other ways out, BSSY at starts."""
 
+    def __init__(self, flow: Flow, barriers: Barriers) -> None:
+        self.flow = flow
+        self.barriers = barriers
+        self.cfg = barriers.nest.cfg
+        self.highest: int = -1
+        self.count: int = 0
+        self._in_front: dict[int, int] = {}
+        self._syncs: dict[tuple[int, int], int] = {}
+        self._labels: dict[tuple[int, int], int] = {}
+        self._labelled: set[int] = set()
+        self._leaves: dict[tuple[int, ...], int] = {}
+        self._breaks: list[tuple[int, int, list[int]]] = []
+        self._keepers: dict[int, int] = {}
 
-def _put_in_front(flow: Flow, cfg: Cfg, regions: list[Region], header: int) -> int:
-    """The block on all ways into a loop, a new one where there is none."""
-    outside = [p for p in cfg.preds[header] if cfg.number[p] >= 0 and not cfg.loops.contains(header, p)]
-    if len(outside) == 1 and flow.end(outside[0]).kind == JUMP:
-        only = outside[0]
-        if not any(region.meet == header and (only in region.blocks or only == region.start) for region in regions):
-            return only
-    place = flow.new_block(header).index
-    for pred in outside:
-        flow.end(pred).redirect(header, place)
-    return place
+    def run(self) -> _Insertion:
+        """Insert the barriers."""
+        starts = sorted(self.barriers.in_front)
+        for header in starts:
+            self._in_front[header] = self._put_in_front(header)
+        at: i64 = 0
+        while at < self.cfg.reachable:
+            if self.barriers.behind[self.cfg.order[at]] or self._in_front:
+                self._redirect(self.cfg.order[at])
+            at += 1
+        for header in starts:
+            for region in self.barriers.in_front[header]:
+                self._set(region, self._in_front[header])
+        for start in sorted(self.barriers.at_end):
+            for region in self.barriers.at_end[start]:
+                self._set(region, start)
+        for block, guard, numbers in self._breaks:
+            self._leave_here(block, guard, numbers)
+        return self
 
+    def _is_short(self, b: i64, leave: list[int]) -> bool:
+        """Whether threads leave their barriers by guarded instructions in front of the branch, not in a block of their own."""
+        return self.flow.kind[b] == COND and len(leave) == 1 and can_invert(self.flow.f, self.flow.node[b])
 
-def _put_sync(flow: Flow, regions: list[Region], region: Region, in_front: int) -> int:
-    """The BSYNC of a region in a block of its own; returns the block that must stand behind it."""
-    members = [*region.blocks, region.start] if not region.loop else list(region.blocks)
-    meet = region.meet
-    if in_front >= 0 and any(in_front in flow.end(b).succs() for b in members):
-        meet = in_front
-    sync = flow.new_block(meet)
-    line = next((b.line for b in [flow.code.blocks[meet].head] if b), 0)
-    flow.code.append(sync, Instruction(BSYNC, [opd.special(region.number)], line=line))
-    for block in members:
-        flow.end(block).redirect(meet, sync.index)
-    for other in regions:
-        if other is not region and region.meet not in other.blocks and (region.blocks < other.blocks):
-            other.blocks.add(sync.index)
-    behind = meet
-    if meet in flow.follower.values():
-        behind = flow.new_block(meet).index
-        flow.end(sync.index).target = behind
-    flow.follower[sync.index] = behind
-    return behind
+    def _leave_here(self, b: i64, guard: i64, numbers: list[int]) -> None:
+        flow = self.flow
+        flow.cursor.at_end(b)
+        flow.cursor.line = flow.f.line[flow.node[b]]
+        for number in numbers:
+            flow.cursor.make1(BREAK, opd.special(number), 0, guard)
+
+    def _put_in_front(self, header: i64) -> i64:
+        """The block on all ways into a loop, a new one where there is none."""
+        flow, cfg, loops = self.flow, self.cfg, self.barriers.nest.loops
+        outside = [p for p in cfg.predecessors(header) if cfg.number[p] >= 0 and not loops.contains(header, p)]
+        if len(outside) == 1 and flow.kind[outside[0]] == JUMP and not self.barriers.crossing(outside[0], header):
+            return outside[0]
+        return flow.new_block(header)
+
+    def _redirect(self, b: i64) -> None:
+        """Send the threads that leave a block by way of the barriers that end there."""
+        flow = self.flow
+        for x in flow.successors(b):
+            if self.cfg.number[x] < 0:
+                continue
+            dest: int = x
+            place: int = self._in_front.get(x, -1)
+            if place >= 0 and place != b and not self.barriers.nest.loops.contains(x, b):
+                dest = place
+            leave: list[int] = []
+            for region in self.barriers.crossing(b, x):
+                if region.number < 0:
+                    continue
+                if region.meet == x:
+                    dest = self._sync(region, dest)
+                elif not self.barriers.quiet[x]:
+                    leave.append(region.number)
+            if leave and self.barriers.nest.loops.left(b, x) < 0 and self._is_short(b, leave):
+                guard = flow.f.guard[flow.node[b]]
+                self._breaks.append((b, guard if flow.target[b] == x else guard ^ opd.NEGATE, leave))
+            elif leave:
+                dest = self._leave(dest, leave)
+            if dest != x:
+                flow.redirect(b, x, dest)
+
+    def _sync(self, region: Region, meet: i64) -> i64:
+        """The block with the BSYNC of a region; what it goes on to stands right behind it."""
+        key = (region.meet, region.start)
+        if key in self._syncs:
+            return self._syncs[key]
+        flow = self.flow
+        sync = flow.new_block(meet)
+        self._syncs[key] = sync
+        flow.cursor.at_end(sync)
+        flow.cursor.line = flow.f.line[flow.f.head[region.meet]] if flow.f.head[region.meet] != NONE else 0
+        barrier = opd.special(region.number)
+        if region.saved:
+            flow.cursor.make2(BMOV_B, barrier, self._keeper(key))
+        flow.cursor.make1(BSYNC, barrier)
+        if region.back or meet in self._labelled:
+            meet = flow.new_block(meet)
+            flow.target[sync] = meet
+        self._labels[key] = meet
+        self._labelled.add(meet)
+        flow.follower[sync] = meet
+        return sync
+
+    def _keeper(self, key: tuple[int, int]) -> i64:
+        """The register that keeps the barrier of a region."""
+        name = self._syncs[key]
+        if name not in self._keepers:
+            self._keepers[name] = opd.reg(self.flow.f.new_reg(R))
+        return self._keepers[name]
+
+    def _leave(self, dest: i64, numbers: list[int]) -> i64:
+        """A block in which threads leave barriers on their way to ``dest``."""
+        key = (dest, *numbers)
+        found = self._leaves.get(key)
+        if found is not None:
+            return found
+        flow = self.flow
+        block = flow.new_block(dest)
+        flow.cursor.at_end(block)
+        flow.cursor.line = flow.f.line[flow.f.head[dest]] if flow.f.head[dest] != NONE else 0
+        for number in numbers:
+            flow.cursor.make1(BREAK, opd.special(number))
+        self._leaves[key] = block
+        return block
+
+    def _set(self, region: Region, block: i64) -> None:
+        """The BSSY of a region at the end of a block."""
+        key = (region.meet, region.start)
+        if region.number < 0:
+            return
+        flow, barrier = self.flow, opd.special(region.number)
+        flow.cursor.at_end(block)
+        flow.cursor.line = flow.f.line[flow.f.tail[block]] if flow.f.tail[block] != NONE else 0
+        flow.cursor.make2(BSSY, barrier, opd.label(self._labels[key]))
+        if region.saved:
+            flow.cursor.make2(BMOV_R, self._keeper(key), barrier, _CLEAR)
+        self.highest = max(self.highest, region.number)
+        self.count += 1

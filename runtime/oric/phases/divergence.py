@@ -1,157 +1,292 @@
 """Which values may differ between the threads of a warp, and which loops wait for other threads.
 
-Forward data flow over register components, not sensitive to the order of instructions: a component is *divergent* when
-one of its definitions is. Definitions are divergent when the operation makes values that differ by thread, when a source
-is divergent, or when threads that took different ways meet (definitions under a divergent branch of a component that has
-several; definitions in a loop that threads leave at different times).
+Forward data flow over register words, not sensitive to the order of instructions: a word is *divergent* when one of its
+definitions is. Definitions are divergent when the operation makes values that differ by thread, when a source is divergent,
+or when threads that took different ways meet (definitions under a divergent branch of a word that has several; definitions
+in a loop that threads leave at different times).
 """
 
 from __future__ import annotations
 
+from typing import final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables.operand_kinds import UNIFORM_SPECIAL
+
+from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
-from oric.ir.code import AUX_VOLATILE, UP, UR, CodeObject, Instruction
-from oric.ir.optable import INFO, is_strong
-from oric.ir.slots import slot_map
+from oric.ir.function import AUX_VOLATILE, NONE, UP, UR, Function
+from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, WARP
+from oric.ir.words import WordList
+from oric.support.arrays import nones, zeros
 
-from .flow import COND, COND_STOP, TABLE, Flow
+from .flow import COND, COND_STOP, GONE, TABLE, Flow
 
 
+@final
 class Definitions:
     """The definitions of a function in the form that the analyses here iterate over.
 
-    ``rows`` holds (block, destination slots, source slots, instruction) of every instruction that defines something.
+    Row r is the instruction ``insn[r]`` in block ``block[r]``; it defines the words ``words[dests[r]:sources[r]]`` and reads
+    ``words[sources[r]:dests[r + 1]]``. ``defs_of[w]`` counts the definitions of a word, ``uniform[w]`` marks words of uniform
+    registers.
     """
 
-    __slots__ = ("count", "defs_of", "rows", "uniform")
-
     def __init__(self, flow: Flow) -> None:
-        code = flow.code
-        slots = slot_map(code)
-        self.count = slots.count
-        self.rows: list[tuple[int, list[int], list[int], Instruction]] = []
-        self.defs_of = [0] * slots.count
-        self.uniform = bytearray(slots.count)
-        for reg in code.regs:
-            if reg is not None and reg.reg_type in (UR, UP):
-                for slot in range(slots.bases[reg.id], slots.bases[reg.id] + reg.size):
-                    self.uniform[slot] = 1
-        of = slots.of
-        for index, _ in flow.live():
-            for node in code.blocks[index]:
-                info = INFO[node.op]
-                operands = node.operands
-                dests = [s for at in info.writes if at < len(operands) for s in of(operands[at])]
-                if dests:
-                    sources = [s for at in info.reads if at < len(operands) for s in of(operands[at])]
-                    if node.guard:
-                        sources.extend(of(node.guard))
-                    self.rows.append((index, dests, sources, node))
-                    for slot in dests:
-                        self.defs_of[slot] += 1
+        f = flow.f
+        self.f = f
+        self.insn = vec[i64]()
+        self.block = vec[i64]()
+        self.dests = vec[i64]()
+        self.sources = vec[i64]()
+        self.words = vec[i64]()
+        self.defs_of = zeros(f.words)
+        self.uniform = zeros(f.words)
+        self._scratch = WordList()
+        r: i64 = 0
+        while r < f.registers():
+            kind = f.reg_type[r]
+            word = f.reg_word[r]
+            while (kind == UR or kind == UP) and word < f.reg_word[r] + f.reg_size[r]:
+                self.uniform[word] = 1
+                word += 1
+            r += 1
+        b: i64 = 0
+        while b < flow.blocks():
+            i = f.head[b] if flow.kind[b] != GONE else NONE
+            while i != NONE:
+                self._add(b, i)
+                i = f.next[i]
+            b += 1
+        self.dests = append(self.dests, len(self.words))
 
-
-def _spread(definitions: Definitions, marked: bytearray) -> None:
-    """Mark what depends on marked components."""
-    pending = definitions.rows
-    uniform = definitions.uniform
-    while True:
-        rest = []
-        changed = False
-        for row in pending:
-            for slot in row[2]:
-                if marked[slot]:
-                    for dest in row[1]:
-                        if not uniform[dest] and not marked[dest]:
-                            marked[dest] = 1
-                            changed = True
-                    break
-            else:
-                rest.append(row)
-        if not changed:
+    def _add(self, b: i64, i: i64) -> None:
+        f = self.f
+        found = self._scratch
+        found.clear()
+        found.add_writes(f, i)
+        if found.count == 0:
             return
-        pending = rest
+        self.insn = append(self.insn, i)
+        self.block = append(self.block, b)
+        self.dests = append(self.dests, len(self.words))
+        at: i64 = 0
+        while at < found.count:
+            self.words = append(self.words, found.words[at])
+            self.defs_of[found.words[at]] += 1
+            at += 1
+        self.sources = append(self.sources, len(self.words))
+        found.clear()
+        found.add_reads(f, i)
+        at = 0
+        while at < found.count:
+            self.words = append(self.words, found.words[at])
+            at += 1
+
+    def rows(self) -> i64:
+        """Number of rows."""
+        return len(self.insn)
+
+    def mark(self, row: i64, marked: vec[i64]) -> None:
+        """Mark what a row defines."""
+        at = self.dests[row]
+        while at < self.sources[row]:
+            marked[self.words[at]] = 1
+            at += 1
+
+    def spread(self, marked: vec[i64]) -> None:
+        """Mark what depends on marked words; uniform words stay unmarked."""
+        pending = zeros(self.rows())
+        count: i64 = 0
+        while count < self.rows():
+            pending[count] = count
+            count += 1
+        changed = True
+        while changed:
+            changed = False
+            kept: i64 = 0
+            at: i64 = 0
+            while at < count:
+                row = pending[at]
+                if self._reads_marked(row, marked):
+                    changed = self._mark_varying(row, marked) or changed
+                else:
+                    pending[kept] = row
+                    kept += 1
+                at += 1
+            count = kept
+
+    def _reads_marked(self, row: i64, marked: vec[i64]) -> bool:
+        at = self.sources[row]
+        end = self.dests[row + 1]
+        while at < end:
+            if marked[self.words[at]]:
+                return True
+            at += 1
+        return False
+
+    def _mark_varying(self, row: i64, marked: vec[i64]) -> bool:
+        changed = False
+        at = self.dests[row]
+        while at < self.sources[row]:
+            word = self.words[at]
+            if not self.uniform[word] and not marked[word]:
+                marked[word] = 1
+                changed = True
+            at += 1
+        return changed
 
 
-def condition_slots(code: CodeObject, node: Instruction) -> list[int]:
-    """Components that decide where a control-flow instruction goes."""
-    of = slot_map(code).of
-    slots = [slot for operand in node.operands for slot in of(operand)]
-    if node.guard:
-        slots.extend(of(node.guard))
-    return slots
+def _varies(f: Function, i: i64) -> bool:
+    """Whether an instruction gives the threads of a warp different values of its own accord."""
+    op = f.op[i]
+    sreg = OPS.sreg[op]
+    if sreg >= 0:
+        return f.get(i, sreg) & opd.INDEX not in UNIFORM_SPECIAL
+    flags = OPS.flags[op]
+    return flags & (LOAD | ATOMIC | WARP) != 0 and not flags & CONSTANT
 
 
-def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, ipdom: list[int]) -> set[int]:
-    """Blocks at whose end the threads of a warp may go different ways."""
-    code = flow.code
-    marked = bytearray(definitions.count)
-    for _, dests, _, node in definitions.rows:
-        if INFO[node.op].varies(node):
-            for slot in dests:
-                marked[slot] = 1
-    ends = [(index, condition_slots(code, end.node)) for index, end in flow.live() if end.kind in (COND, TABLE) and end.node]
+def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:
+    """Whether a marked word decides where control goes at the end of a block."""
+    f = flow.f
+    node = flow.node[b]
+    if node == NONE:
+        return False
+    words = WordList()
+    at: i64 = 0
+    while at < f.count[node]:
+        words.add(f, f.get(node, at))
+        at += 1
+    if f.guard[node]:
+        words.add(f, f.guard[node])
+    at = 0
+    while at < words.count:
+        if marked[words.words[at]]:
+            return True
+        at += 1
+    return False
+
+
+def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> set[int]:
+    """Blocks at whose end the threads of a warp may go different ways; ``points``: where the threads meet again."""
+    f = flow.f
+    marked = zeros(f.words)
+    row: i64 = 0
+    while row < definitions.rows():
+        if _varies(f, definitions.insn[row]):
+            definitions.mark(row, marked)
+        row += 1
     found: set[int] = set()
     while True:
-        _spread(definitions, marked)
-        fresh = [index for index, slots in ends if index not in found and any(marked[s] for s in slots)]
+        definitions.spread(marked)
+        fresh: list[int] = []
+        b: i64 = 0
+        while b < flow.blocks():
+            kind = flow.kind[b]
+            if (kind == COND or kind == TABLE) and b not in found and _depends(flow, b, marked):
+                fresh.append(b)
+            b += 1
         if not fresh:
             return found
         found.update(fresh)
-        _mark_meeting(cfg, definitions, ipdom, fresh, marked)
+        _mark_meeting(cfg, definitions, points, fresh, marked)
 
 
-def _mark_meeting(cfg: Cfg, definitions: Definitions, ipdom: list[int], branches: list[int], marked: bytearray) -> None:
-    """Mark components that get values on some of the ways that lead away from divergent branches."""
-    several: set[int] = set()
-    left: set[int] = set()
+def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches: list[int], marked: vec[i64]) -> None:
+    """Mark words that get values on some of the ways that lead away from divergent branches."""
+    several = zeros(cfg.blocks)
+    seen = nones(cfg.blocks)
+    left = zeros(cfg.blocks)
+    loops = cfg.loops()
+    for end, branch in sorted((points[branch], branch) for branch in branches):
+        _mark_between(cfg, branch, end, several, seen)
     for branch in branches:
-        several |= _between(cfg.succs, branch, ipdom[branch])
-        header = cfg.loops.header[branch]
-        while header >= 0:
-            if any(not cfg.loops.contains(header, target) for target in cfg.succs[branch]):
-                left.add(header)
-            header = cfg.loops.outer[header]
-    bodies = cfg.loops.bodies() if left else {}
-    leaving = {block for header in left for block in bodies[header]}
-    uniform = definitions.uniform
-    for block, dests, _, _ in definitions.rows:
-        if block in several or block in leaving:
-            for slot in dests:
-                if not uniform[slot] and (block in leaving or definitions.defs_of[slot] > 1):
-                    marked[slot] = 1
+        e = cfg.succ_start[branch]
+        while e < cfg.succ_start[branch + 1]:
+            outermost = loops.left(branch, cfg.succ[e])
+            header = loops.header[branch]
+            while outermost >= 0:
+                left[header] = 1
+                if header == outermost:
+                    break
+                header = loops.outer[header]
+            e += 1
+    inside = _inside(cfg, left)
+    row: i64 = 0
+    while row < definitions.rows():
+        block = definitions.block[row]
+        leaving = inside[block] != 0
+        if several[block] or leaving:
+            at = definitions.dests[row]
+            while at < definitions.sources[row]:
+                word = definitions.words[at]
+                if not definitions.uniform[word] and (leaving or definitions.defs_of[word] > 1):
+                    marked[word] = 1
+                at += 1
+        row += 1
 
 
-def _between(succs: list[list[int]], start: int, end: int) -> set[int]:
-    """Blocks on the ways from the end of ``start`` to ``end``."""
-    seen: set[int] = set()
-    stack = [t for t in succs[start] if t != end]
+def _inside(cfg: Cfg, left: vec[i64]) -> vec[i64]:
+    """Marks the blocks of the loops whose headers are marked."""
+    loops = cfg.loops()
+    out = zeros(cfg.blocks)
+    at: i64 = 0
+    while at < cfg.reachable:
+        b = cfg.order[at]
+        header = loops.header[b]
+        if header == b:
+            outer = loops.outer[b]
+            out[b] = 1 if left[b] or (outer >= 0 and out[outer]) else 0
+        elif header >= 0:
+            out[b] = out[header]
+        at += 1
+    return out
+
+
+def _mark_between(cfg: Cfg, start: i64, end: i64, marked: vec[i64], seen: vec[i64]) -> None:
+    """Mark the blocks on the ways from the end of ``start`` to ``end``; ``seen``: for which end blocks were marked last."""
+    token = end + 1
+    stack: list[int] = [start]
     while stack:
-        block = stack.pop()
-        if block not in seen:
-            seen.add(block)
-            stack.extend(t for t in succs[block] if t != end)
-    return seen
+        block: i64 = stack.pop()
+        e = cfg.succ_start[block]
+        while e < cfg.succ_start[block + 1]:
+            target = cfg.succ[e]
+            if target != end and seen[target] != token:
+                seen[target] = token
+                marked[target] = 1
+                stack.append(target)
+            e += 1
 
 
 def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
     """Headers of loops in which a branch depends on what other threads write: atomics, volatile and strong loads."""
-    if not cfg.loops.count:
+    loops = cfg.loops()
+    if loops.count == 0:
         return set()
-    marked = bytearray(definitions.count)
+    f = flow.f
+    marked = zeros(f.words)
     any_source = False
-    for block, dests, _, node in definitions.rows:
-        if cfg.loops.depth[block] and (is_strong(node) or node.aux & AUX_VOLATILE):
+    row: i64 = 0
+    while row < definitions.rows():
+        i = definitions.insn[row]
+        if loops.depth[definitions.block[row]] and (OPS.is_strong(f, i) or f.aux[i] & AUX_VOLATILE):
             any_source = True
-            for slot in dests:
-                marked[slot] = 1
+            definitions.mark(row, marked)
+        row += 1
     if not any_source:
         return set()
-    _spread(definitions, marked)
+    definitions.spread(marked)
     found: set[int] = set()
-    for index, end in flow.live():
-        if end.kind in (COND, TABLE, COND_STOP) and end.node and any(marked[s] for s in condition_slots(flow.code, end.node)):
-            header = cfg.loops.header[index]
+    b: i64 = 0
+    while b < flow.blocks():
+        kind = flow.kind[b]
+        if (kind == COND or kind == TABLE or kind == COND_STOP) and _depends(flow, b, marked):
+            header = loops.header[b]
             while header >= 0:
                 found.add(header)
-                header = cfg.loops.outer[header]
+                header = loops.outer[header]
+        b += 1
     return found

@@ -1,261 +1,308 @@
 """Control flow in explicit form: blocks without their jumps, and what each one does at its end.
 
-Passes that change the shape of a function take it apart (:func:`take_apart`), change blocks and ends, and put it together
-again (:meth:`Flow.rebuild`), which chooses the order of the blocks and adds the jumps that this order needs. A block
-keeps its index while the function is apart.
+Passes that change the shape of a function take it apart (:class:`Flow`), change blocks and ends, and put it together again
+(:meth:`Flow.rebuild`), which chooses the order of the blocks and adds the jumps that this order needs. A block keeps its
+number while the function is apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables.op import BRA
 
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg, invalidate
-from oric.ir.code import Block, CodeObject, Instruction
-from oric.ir.optable import BRA, BRANCH, EXIT, FLAGS, INDIRECT
+from oric.ir.cfg import Cfg
+from oric.ir.cursor import Cursor
+from oric.ir.edges import is_conditional, set_target, target_of
+from oric.ir.function import NONE, Function
+from oric.ir.optable import BRANCH, EXIT, INDIRECT, OPS
+from oric.support.arrays import zeros
 
 # What a block does at its end.
+GONE: Final = -1  # the block was removed
 JUMP: Final = 0  # goes to `target`
 COND: Final = 1  # `node`: to `target` when it is taken, else to `other`
 STOP: Final = 2  # `node` ends the thread
 COND_STOP: Final = 3  # `node` ends the thread when its guard holds, else on to `other`
-TABLE: Final = 4  # `node` jumps to one of `targets`
+TABLE: Final = 4  # `node` jumps to one of `tables[b]`
 
 
-class End:
-    """The end of a block. ``node`` is not linked into the block; block indices in ``target``, ``other``, ``targets``."""
-
-    __slots__ = ("kind", "node", "other", "target", "targets")
-
-    def __init__(self, kind: int, node: Instruction | None = None, target: int = -1, other: int = -1,
-                 targets: list[int] | None = None) -> None:  # fmt: skip
-        self.kind = kind
-        self.node = node
-        self.target = target
-        self.other = other
-        self.targets = targets or []
-
-    def succs(self) -> list[int]:
-        """Successors, without duplicates; where control goes without a jump comes last."""
-        if self.kind == JUMP:
-            return [self.target]
-        if self.kind == COND:
-            return [self.target, self.other] if self.target != self.other else [self.target]
-        if self.kind == COND_STOP:
-            return [self.other]
-        return list(dict.fromkeys(self.targets))
-
-    def redirect(self, old: int, new: int) -> bool:
-        """Replace a successor; returns whether it was one."""
-        found = False
-        if self.target == old:
-            self.target = new
-            found = True
-        if self.other == old:
-            self.other = new
-            found = True
-        if old in self.targets:
-            self.targets = [new if t == old else t for t in self.targets]
-            found = True
-        return found
-
-
+@final
 class Flow:
-    """A function taken apart; ``ends[b]`` belongs to ``code.blocks[b]``, None for a block that was removed."""
+    """A function taken apart: ``kind[b]``, ``node[b]`` (an instruction in no block), ``target[b]`` and ``other[b]``.
 
-    __slots__ = ("code", "ends", "follower")
+    ``tables`` holds the targets of jumps by table, ``follower`` the block that must stand right behind another. Control flow
+    must be last in its block (phase 6). Until :meth:`rebuild` the edges of the function mean nothing.
+    """
 
-    def __init__(self, code: CodeObject, ends: list[End | None]) -> None:
-        self.code = code
-        self.ends = ends
-        self.follower: dict[int, int] = {}  # block -> the block that must stand right behind it
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.cursor = Cursor(f)
+        self.kind = vec[i64]()
+        self.node = vec[i64]()
+        self.target = vec[i64]()
+        self.other = vec[i64]()
+        self.tables: dict[int, list[int]] = {}
+        self.follower: dict[int, int] = {}
+        b: i64 = 0
+        while b < f.blocks():
+            self._take_off(b)
+            b += 1
 
-    def end(self, block: int) -> End:
-        """The end of a block that exists."""
-        end = self.ends[block]
-        assert end is not None
-        return end
+    def _add(self, kind: i64, node: i64, target: i64, other: i64) -> None:
+        self.kind = append(self.kind, kind)
+        self.node = append(self.node, node)
+        self.target = append(self.target, target)
+        self.other = append(self.other, other)
 
-    def live(self) -> Iterator[tuple[int, End]]:
-        """The blocks that exist, in order of index."""
-        for index, end in enumerate(self.ends):
-            if end is not None:
-                yield index, end
+    def _take_off(self, b: i64) -> None:
+        """Take what a block does at its end out of it."""
+        f = self.f
+        tail = f.tail[b]
+        flags = OPS.flags[f.op[tail]] if tail != NONE else 0
+        if not flags & (BRANCH | EXIT):
+            self._add(JUMP, NONE, b + 1, -1)
+            return
+        self.cursor.remove(tail)
+        conditional = is_conditional(f, tail)
+        if flags & EXIT:
+            self._add(COND_STOP if conditional else STOP, tail, -1, b + 1 if conditional else -1)
+        elif flags & INDIRECT:
+            self._add(TABLE, tail, -1, -1)
+            self.tables[b] = list(f.attributes.jump_tables[f.aux[tail]].targets)
+        elif conditional:
+            self._add(COND, tail, target_of(f, tail), b + 1)
+        else:
+            self._add(JUMP, NONE, target_of(f, tail), -1)
 
-    def succs(self) -> list[list[int]]:
-        """Successor lists by index; removed blocks have none."""
-        return [end.succs() if end is not None else [] for end in self.ends]
+    # -- looking -----------------------------------------------------------------------------------------
 
-    def preds(self) -> list[list[int]]:
-        """Predecessor lists by index."""
-        out: list[list[int]] = [[] for _ in self.ends]
-        for index, end in self.live():
-            for target in end.succs():
-                out[target].append(index)
+    def blocks(self) -> i64:
+        """Number of blocks, removed ones among them."""
+        return len(self.kind)
+
+    def is_bare_stop(self, b: i64) -> bool:
+        """Whether a block does nothing but exit."""
+        return self.kind[b] == STOP and self.f.head[b] == NONE
+
+    def graph(self, without_bare_exits: bool = False) -> Cfg:
+        """The control flow; removed blocks have no edges.
+
+        ``without_bare_exits``: without the ways to blocks that do nothing but exit, where there is another way.
+        """
+        start = vec[i64]()
+        flat = vec[i64]()
+        start = append(start, 0)
+        b: i64 = 0
+        while b < self.blocks():
+            kept: i64 = 0
+            for target in self.successors(b):
+                if not (without_bare_exits and self.is_bare_stop(target)):
+                    kept += 1
+            for target in self.successors(b):
+                if kept == 0 or not (without_bare_exits and self.is_bare_stop(target)):
+                    flat = append(flat, target)
+            start = append(start, len(flat))
+            b += 1
+        return Cfg(self.blocks(), start, flat)
+
+    def successors(self, b: i64) -> list[int]:
+        """Successors without duplicates; where control goes without a jump comes last."""
+        kind = self.kind[b]
+        if kind == JUMP:
+            return [self.target[b]]
+        if kind == COND:
+            return [self.target[b], self.other[b]] if self.target[b] != self.other[b] else [self.target[b]]
+        if kind == COND_STOP:
+            return [self.other[b]]
+        if kind == TABLE:
+            return list(dict.fromkeys(self.tables[b]))
+        return []
+
+    def loses_exits(self, b: i64) -> bool:
+        """Whether :meth:`graph` leaves out a way of a block when it is asked for one without bare exits."""
+        targets = self.successors(b)
+        bare = sum(1 for target in targets if self.is_bare_stop(target))
+        return 0 < bare < len(targets)
+
+    def pred_counts(self) -> vec[i64]:
+        """Number of predecessors of every block."""
+        out = zeros(self.blocks())
+        b: i64 = 0
+        while b < self.blocks():
+            for target in self.successors(b):
+                out[target] += 1
+            b += 1
         return out
 
-    def new_block(self, target: int) -> Block:
+    # -- changing ----------------------------------------------------------------------------------------
+
+    def set_end(self, b: i64, kind: i64, node: i64, target: i64, other: i64) -> None:
+        """Change what a block does at its end."""
+        self.kind[b] = kind
+        self.node[b] = node
+        self.target[b] = target
+        self.other[b] = other
+
+    def move_end(self, into: i64, b: i64) -> None:
+        """Let block ``into`` end as block ``b`` does, which is removed."""
+        self.set_end(into, self.kind[b], self.node[b], self.target[b], self.other[b])
+        if self.kind[b] == TABLE:
+            self.tables[into] = self.tables.pop(b)
+        self.kind[b] = GONE
+
+    def redirect(self, b: i64, old: i64, new: i64) -> None:
+        """Replace a successor of a block where it is one."""
+        if self.target[b] == old:
+            self.target[b] = new
+        if self.other[b] == old:
+            self.other[b] = new
+        if self.kind[b] == TABLE:
+            self.tables[b] = [new if t == old else t for t in self.tables[b]]
+
+    def new_block(self, target: i64) -> i64:
         """A new empty block that jumps to ``target``."""
-        block = self.code.new_block()
-        self.ends.append(End(JUMP, target=target))
+        block = self.cursor.new_block()
+        self._add(JUMP, NONE, target, -1)
         return block
 
-    def drop_unreachable(self) -> bool:
+    def drop_unreachable(self) -> None:
         """Remove blocks that the entry does not reach."""
-        seen = {0}
+        seen = zeros(self.blocks())
+        seen[0] = 1
         stack = [0]
         while stack:
-            for target in self.end(stack.pop()).succs():
-                if target not in seen:
-                    seen.add(target)
+            for target in self.successors(stack.pop()):
+                if not seen[target]:
+                    seen[target] = 1
                     stack.append(target)
-        dropped = False
-        for index, _ in list(self.live()):
-            if index not in seen:
-                self.ends[index] = None
-                dropped = True
-        return dropped
+        b: i64 = 0
+        while b < self.blocks():
+            if not seen[b]:
+                self.kind[b] = GONE
+            b += 1
+
+    # -- putting together --------------------------------------------------------------------------------
 
     def rebuild(self) -> None:
         """Choose an order, add jumps, and make blocks and edges of the function from it."""
         order = self._with_detours(self._order())
-        blocks = self.code.blocks
-        for place, index in enumerate(order):
-            self._close(blocks[index], self.end(index), order[place + 1] if place + 1 < len(order) else -1)
-        for index in order:
-            blocks[index].preds = []
-        for index in order:
-            block = blocks[index]
-            block.succs = self.end(index).succs()
-            for target in block.succs:
-                blocks[target].preds.append(index)
-        self.code.reorder([blocks[index] for index in order])
-        invalidate(self.code)
+        place: i64 = 0
+        while place < len(order):
+            self._close(order[place], order[place + 1] if place + 1 < len(order) else -1)
+            place += 1
+        self.cursor.begin_edges()
+        place = 0
+        while place < len(order):
+            for target in self.successors(order[place]):
+                self.cursor.edge(order[place], target)
+            place += 1
+        self.cursor.reorder(order)
 
-    def _order(self) -> list[int]:
+    def _order(self) -> vec[i64]:
         """Original order, but a block follows the one that goes on to it where no other block could."""
-        number = Cfg(self.succs()).number
-        before = [[p for p in preds if number[p] < number[b]] for b, preds in enumerate(self.preds())]
-        glued = set(self.follower.values())
-        order: list[int] = []
-        placed = [end is None for end in self.ends]
-        waiting = iter(range(len(self.ends)))
-        at = 0
+        graph = self.graph()
+        count = self.blocks()
+        glued = zeros(count)
+        for follower in self.follower.values():
+            glued[follower] = 1
+        placed = zeros(count)
+        b: i64 = 0
+        while b < count:
+            if self.kind[b] == GONE:
+                placed[b] = 1
+            b += 1
+        order = vec[i64](capacity=count)
+        waiting: i64 = 0
+        at: i64 = 0
         while at >= 0:
-            placed[at] = True
-            order.append(at)
-            at = self._next(at, placed, before, glued)
+            placed[at] = 1
+            order = append(order, at)
+            at = self._next(at, placed, glued, graph)
             if at < 0:
-                at = next((b for b in waiting if not placed[b] and b not in glued), -1)
+                while waiting < count and (placed[waiting] or glued[waiting]):
+                    waiting += 1
+                at = waiting if waiting < count else -1
+                waiting += 1
         return order
 
-    def _next(self, at: int, placed: list[bool], before: list[list[int]], glued: set[int]) -> int:
+    def _next(self, at: i64, placed: vec[i64], glued: vec[i64], graph: Cfg) -> i64:
         """The block to place behind ``at``: one that no block before it in the flow of control still waits for."""
         must = self.follower.get(at)
         if must is not None:
             return must
-        end = self.end(at)
-        wanted = [t for t in (end.other, end.target) if t >= 0 and not placed[t] and t not in glued]
-        for target in wanted:
-            if all(placed[p] for p in before[target]):
-                return target
-        return end.other if end.other in wanted else -1
+        other, target = self.other[at], self.target[at]
+        if other >= 0 and (placed[other] or glued[other]):
+            other = -1
+        if target >= 0 and (placed[target] or glued[target]):
+            target = -1
+        if other >= 0 and _is_awaited(other, placed, graph):
+            return other
+        if target >= 0 and _is_awaited(target, placed, graph):
+            return target
+        return other
 
-    def _with_detours(self, order: list[int]) -> list[int]:
+    def _with_detours(self, order: vec[i64]) -> vec[i64]:
         """Turn branches so that they go on to the block behind them; where they cannot, put a block with a jump there."""
-        out: list[int] = []
-        for place, index in enumerate(order):
-            out.append(index)
-            end = self.end(index)
-            following = order[place + 1] if place + 1 < len(order) else -1
-            if end.kind not in (COND, COND_STOP) or end.other == following:
+        out = vec[i64](capacity=len(order))
+        place: i64 = 0
+        while place < len(order):
+            b = order[place]
+            out = append(out, b)
+            following: i64 = order[place + 1] if place + 1 < len(order) else -1
+            place += 1
+            kind = self.kind[b]
+            if (kind != COND and kind != COND_STOP) or self.other[b] == following:
                 continue
-            if end.kind == COND and end.target == following and can_invert(end.node):
-                assert end.node is not None
-                end.node.guard ^= opd.NEGATE
-                end.target, end.other = end.other, end.target
+            if kind == COND and self.target[b] == following and can_invert(self.f, self.node[b]):
+                self.f.guard[self.node[b]] ^= opd.NEGATE
+                self.target[b], self.other[b] = self.other[b], self.target[b]
                 continue
-            end.other = self.new_block(end.other).index
-            out.append(end.other)
+            detour = self.new_block(self.other[b])
+            self.other[b] = detour
+            out = append(out, detour)
         return out
 
-    def _close(self, block: Block, end: End, following: int) -> None:
-        node = end.node
-        if end.kind == JUMP:
-            if end.target == following:
-                return
-            node = jump_to(end.target, block)
-        assert node is not None
-        if end.kind == COND:
-            set_target(node, end.target)
-        elif end.kind == TABLE:
-            self.code.attributes.jump_tables[node.aux].targets = end.targets
-        self.code.append(block, node)
-
-
-def take_apart(code: CodeObject) -> Flow:
-    """Take jumps and other control flow off the ends of the blocks of ``code``.
-
-    Control flow must be last in its block (phase 6). Until :meth:`Flow.rebuild` the edges of the blocks mean nothing.
-    """
-    ends: list[End | None] = []
-    for block in code.blocks:
-        tail = block.tail
-        flags = FLAGS[tail.op] if tail is not None else 0
-        if tail is None or not flags & (BRANCH | EXIT):
-            ends.append(End(JUMP, target=block.index + 1))
-            continue
-        code.remove(tail)
-        ends.append(_end_of(code, tail, flags, block.index))
-    return Flow(code, ends)
-
-
-def _end_of(code: CodeObject, node: Instruction, flags: int, index: int) -> End:
-    conditional = is_conditional(node)
-    if flags & EXIT:
-        return End(COND_STOP, node, other=index + 1) if conditional else End(STOP, node)
-    if flags & INDIRECT:
-        return End(TABLE, node, targets=list(code.attributes.jump_tables[node.aux].targets))
-    target = target_of(node)
-    if not conditional:
-        return End(JUMP, target=target)
-    return End(COND, node, target, index + 1)
-
-
-def is_conditional(node: Instruction) -> bool:
-    """Whether a control-flow instruction may let control go on to the next one."""
-    if node.guard and node.guard != opd.PT_OPERAND:
-        return True
-    if FLAGS[node.op] & INDIRECT:
-        return False
-    return any(o >> opd.TYPE_SHIFT & 7 == opd.REG and o != opd.PT_OPERAND for o in node.operands)
-
-
-def can_invert(node: Instruction | None) -> bool:
-    """Whether turning the guard round turns the branch round."""
-    if node is None or not node.guard:
-        return False
-    return all(o >> opd.TYPE_SHIFT & 7 != opd.REG or o == opd.PT_OPERAND for o in node.operands)
-
-
-def jump_to(target: int, block: Block) -> Instruction:
-    """A new jump, with the source line of what stands before it in ``block``."""
-    return Instruction(BRA, [opd.label(target)], line=block.tail.line if block.tail else 0)
-
-
-def set_target(node: Instruction, target: int) -> None:
-    """Change the label operand of a branch."""
-    for slot, operand in enumerate(node.operands):
-        if operand >> opd.TYPE_SHIFT & 7 == opd.LABEL:
-            node.operands[slot] = opd.label(target)
+    def _close(self, b: i64, following: i64) -> None:
+        f = self.f
+        kind = self.kind[b]
+        self.cursor.at_end(b)
+        if kind == JUMP:
+            if self.target[b] != following:
+                self.cursor.line = f.line[f.tail[b]] if f.tail[b] != NONE else 0
+                self.cursor.make1(BRA, opd.label(self.target[b]))
             return
-    raise AssertionError("a branch without a label")
+        node = self.node[b]
+        if kind == COND:
+            set_target(f, node, self.target[b])
+        elif kind == TABLE:
+            f.attributes.jump_tables[f.aux[node]].targets = self.tables[b]
+        self.cursor.link(node)
 
 
-def target_of(node: Instruction) -> int:
-    """The block that a direct branch names."""
-    for operand in node.operands:
-        if operand >> opd.TYPE_SHIFT & 7 == opd.LABEL:
-            return operand & opd.INDEX_MASK
-    raise AssertionError("a branch without a label")
+def _is_awaited(b: i64, placed: vec[i64], graph: Cfg) -> bool:
+    """Whether all blocks that come before ``b`` in the flow of control are placed."""
+    e = graph.pred_start[b]
+    end = graph.pred_start[b + 1]
+    while e < end:
+        p = graph.pred[e]
+        if graph.number[p] < graph.number[b] and not placed[p]:
+            return False
+        e += 1
+    return True
+
+
+def can_invert(f: Function, i: i64) -> bool:
+    """Whether turning the guard round turns the branch round."""
+    if i == NONE or not f.guard[i]:
+        return False
+    at: i64 = 0
+    while at < f.count[i]:
+        operand = f.get(i, at)
+        if operand & opd.TYPE == opd.IS_REG and operand != opd.PT_OPERAND:
+            return False
+        at += 1
+    return True

@@ -6,13 +6,11 @@ each function name means. Source: PTX-to-Ori, "Bridge Phases"; Ori IR, "Architec
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping
 
 from oric_tables.phases import PHASES, Phase
 
-from oric.ir import cfg
-from oric.ir.code import CodeObject
+from oric.ir.function import Function
 from oric.ir.passes import PassContext, PassFunction
 
 UNDOCUMENTED = "undocumented"
@@ -55,7 +53,7 @@ class PhaseManager:
         verify: called with the code and the phase name after every phase; it raises for code that is malformed.
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
-        timed: collect run times in ``times`` (seconds by phase index).
+        clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
 
     Raises:
         ValueError: a required phase is disabled or has no pass, a function of the target has none, or a name fits no phase.
@@ -68,11 +66,11 @@ class PhaseManager:
         *,
         functions: Mapping[int, str] = _NO_OVERRIDES,
         disabled: Collection[str] = (),
-        verify: Callable[[CodeObject, str], None] | None = None,
+        verify: Callable[[Function, str], None] | None = None,
         dump: Collection[str] = (),
-        dump_text: Callable[[CodeObject], str] = repr,
+        dump_text: Callable[[Function], str] = repr,
         sink: Callable[[str], None] = print,
-        timed: bool = False,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         off = select(disabled)
         self._plan: list[tuple[Phase, PassFunction]] = []
@@ -92,39 +90,47 @@ class PhaseManager:
         self._dump = select(dump)
         self._dump_text = dump_text
         self._sink = sink
-        self._timed = timed
+        self._clock = clock
         self.times: dict[int, float] = {}
+        self._begun: Phase | None = None
 
     @property
     def phases(self) -> list[int]:
         """Indices of the phases that run, in order."""
         return [phase.index for phase, _ in self._plan]
 
-    def run(self, code: CodeObject, ctx: PassContext) -> None:
-        """Run all phases on ``code``; analyses of the control flow are dropped where a phase changed it."""
-        if self._timed or self._verify or self._dump:
-            self._run_observed(code, ctx)
+    @property
+    def running(self) -> str:
+        """The phase that was begun last, as messages name it."""
+        return f"phase {self._begun.index} {_shown_name(self._begun)}" if self._begun is not None else "no phase"
+
+    def run(self, f: Function, ctx: PassContext) -> None:
+        """Run all phases on a function."""
+        if self._clock or self._verify or self._dump:
+            self._run_observed(f, ctx)
             return
         for phase, run in self._plan:
-            if run(code, ctx) and phase.changes_cfg:
-                cfg.invalidate(code)
+            self._begun = phase
+            run(f, ctx)
 
     def time_rows(self) -> list[tuple[int, str, float]]:
         """(index, name, seconds in all functions) of the phases that ran."""
         names = {phase.index: _shown_name(phase) for phase, _ in self._plan}
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 
-    def _run_observed(self, code: CodeObject, ctx: PassContext) -> None:
+    def _run_observed(self, f: Function, ctx: PassContext) -> None:
         for phase, run in self._plan:
-            start = time.perf_counter()
-            changed = run(code, ctx)
-            self.times[phase.index] = self.times.get(phase.index, 0.0) + time.perf_counter() - start
-            if changed and phase.changes_cfg:
-                cfg.invalidate(code)
+            self._begun = phase
+            if self._clock is None:
+                run(f, ctx)
+            else:
+                start = self._clock()
+                run(f, ctx)
+                self.times[phase.index] = self.times.get(phase.index, 0.0) + self._clock() - start
             if phase.index in self._dump:
-                self._sink(f"// {code.name} after phase {phase.index} {_shown_name(phase)}\n{self._dump_text(code)}")
+                self._sink(f"// {f.name} after phase {phase.index} {_shown_name(phase)}\n{self._dump_text(f)}")
             if self._verify:
-                self._verify(code, f"phase {phase.index} {_shown_name(phase)}")
+                self._verify(f, f"phase {phase.index} {_shown_name(phase)}")
 
 
 def _shown_name(phase: Phase) -> str:

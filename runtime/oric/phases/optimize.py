@@ -8,279 +8,242 @@ left without readers is removed by the next phase. Source: PTX-to-Ori, "Phase 13
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, final
 
+from mypy_extensions import i64
+from oric_rules import matchers
+from oric_tables import thresholds
+from oric_tables.op import MOV
 from oric_tables.operand_kinds import STABLE_SPECIAL
-from oric_tables.rewrites import ANY, FALSE, FOLD, IMM, KEEP_SIGNS, RULES, TRUE, ZERO, Rule
 
-from oric.ir import cfg
 from oric.ir import operand as opd
-from oric.ir.code import UR, CodeObject, Instruction
-from oric.ir.optable import CONSTANT, CONTROL, INFO, LOAD, MEMORY, MOV, PINNED, SPECIAL, WARP, Info
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, UR, Function, control_flow
+from oric.ir.operand import SIGNS
+from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 from oric.ir.passes import PassContext
+from oric.ir.values import MASK32, NOT_CONSTANT, Values
 
-from . import combine, logic
 from .cleanup import remove_dead_code
-from .control import BLOCKS_MERGED
-from .values import MASK32, SIGNS, Values
+from .combine import combine
+from .folding import Folder
+from .seen import Seen
 
-_REG_TYPE: Final = opd.REG << opd.TYPE_SHIFT
-_TYPE: Final = 7 << opd.TYPE_SHIFT
 # Results that equal instructions share: whatever depends on nothing but the sources.
 _NOT_SHARED: Final = MEMORY | PINNED | WARP
-MAX_ROUNDS: Final = 2
 # A predicate is used again if it was made in the same block, at most so many instructions ago: there are only seven of them.
-_PREDICATE_REACH: Final = 16
 
 
-def general_optimize_early(code: CodeObject, ctx: PassContext) -> bool:
-    """Phase 13: walk until nothing changes, at most ``MAX_ROUNDS`` times, then remove what nobody reads."""
-    return _optimize(code, ctx, MAX_ROUNDS)
+def general_optimize_early(f: Function, ctx: PassContext) -> bool:
+    """Phase 13: walk until nothing changes, at most ``OPTIMIZE_ROUNDS`` times, then remove what nobody reads."""
+    return _optimize(f, ctx, thresholds.OPTIMIZE_ROUNDS)
 
 
-def _optimize(code: CodeObject, ctx: PassContext, rounds: int) -> bool:
+def value_numbering(f: Function, ctx: PassContext) -> bool:
+    """Phase 49: one walk more where blocks have been merged since the last one, so that more is seen within a block."""
+    if not f.merged:
+        return False
+    f.merged = False
+    return _optimize(f, ctx, 1)
+
+
+def _optimize(f: Function, ctx: PassContext, rounds: i64) -> bool:
     changed = False
-    for _ in range(rounds):
-        walk = Walk(code, ctx)
+    while rounds > 0:
+        rounds -= 1
+        walk = Walk(f, ctx.target.isa_name)
         walk.run()
         if not walk.worth_another:
-            changed |= bool(walk.values.changed)
+            changed = changed or walk.values.changed != 0
             break
         changed = True
     if changed:
         ctx.count("general optimizations")
-        remove_dead_code(code, ctx)
+        remove_dead_code(f, ctx)
     return changed
 
 
+@final
 class Walk:
     """One walk over a function."""
 
-    def __init__(self, code: CodeObject, ctx: PassContext) -> None:
-        self.code = code
-        graph = cfg.analyze(code)
-        self.order = graph.order
-        self.values = Values(code, graph, ctx.target.isa_name)
-        self.seen: dict[tuple[int, ...], Instruction] = {}
+    def __init__(self, f: Function, isa: str) -> None:
+        self.f = f
+        self.graph = control_flow(f)
+        self.values = Values(f, self.graph, isa)
+        self.folder = Folder(self.values)
+        self.cursor = Cursor(f)
+        self.seen = Seen(f, self.values)
         self.worth_another = False
 
     def run(self) -> None:
         """Walk over all reachable blocks."""
+        f = self.f
         values = self.values
-        blocks = self.code.blocks
-        for index in self.order:
-            values.block = index
-            node = blocks[index].head
-            while node is not None:
-                following = node.next
-                self._visit(node)
-                node = following
+        at: i64 = 0
+        while at < self.graph.reachable:
+            values.block = self.graph.order[at]
+            i = f.head[values.block]
+            while i != NONE:
+                following = f.next[i]
+                self._visit(i)
+                i = following
+            at += 1
 
-    def _visit(self, node: Instruction) -> None:
+    def _visit(self, i: i64) -> None:
+        f = self.f
         values = self.values
-        info = INFO[node.op]
-        values.substitute(node, info)
-        if node.guard and node.guard & opd.INDEX_MASK == opd.PT and not self._settle_guard(node, info):
+        values.substitute(i)
+        flags = OPS.flags[f.op[i]]
+        if f.guard[i] and f.guard[i] & opd.INDEX == opd.PT and not self._settle_guard(i, flags):
             return
-        op = node.op
-        if not info.flags & CONTROL:
-            if op in RULES or op in FOLD or op in logic.LOGIC:
-                self._simplify(node)
-            if node.op in combine.COMBINE and not node.guard:
-                before = values.changed
-                if combine.COMBINE[node.op](values, node):
-                    self._simplify(node)
-                if values.changed != before:
-                    self.worth_another = True
-            info = INFO[node.op]
-        kind = info.flags & ~LOAD if info.flags & CONSTANT else info.flags
-        shared = 0 if kind & _NOT_SHARED or not info.writes or node.op == MOV else self._share(node, info)
-        values.define(node, info)
-        if node.guard:
+        if not flags & CONTROL:
+            before = values.combined
+            self._simplify(i)
+            if not f.guard[i] and combine(values, i):
+                self._simplify(i)
+            if values.combined != before:
+                self.worth_another = True
+            flags = OPS.flags[f.op[i]]
+        kind = flags & ~LOAD if flags & CONSTANT else flags
+        shared: i64 = NONE
+        if not kind & _NOT_SHARED and OPS.writes[f.op[i]] and f.op[i] != MOV:
+            shared = self._share(i, flags)
+        values.define(i)
+        if f.guard[i]:
             return
-        if node.op == MOV and not node.mods:
-            self._learn_copy(node)
-        elif shared:
-            self._learn_shared(node, info, shared)
-        elif node.op in logic.COPIES:
-            logic.COPIES[node.op](values, node)
+        if f.op[i] == MOV and not f.mods[i]:
+            self._learn_copy(i)
+        elif shared != NONE:
+            self._learn_shared(i, shared)
+        elif matchers.HAS_FACTS[f.op[i]]:
+            self._learn_fact(i)
 
-    def _settle_guard(self, node: Instruction, info: Info) -> bool:
+    def _settle_guard(self, i: i64, flags: i64) -> bool:
         """A constant guard: drop it, or the instruction (control flow is left to other passes). Returns whether it stays."""
-        if not node.guard & opd.NEGATE:
-            if not info.flags & CONTROL:
-                node.guard = 0
+        f = self.f
+        if not f.guard[i] & opd.NEGATE:
+            if not flags & CONTROL:
+                f.guard[i] = 0
             return True
-        if info.flags & CONTROL:
+        if flags & CONTROL:
             return True
-        self.code.remove(node)
+        self.cursor.remove(i)
         self.values.changed += 1
         return False
 
     # -- simplification ----------------------------------------------------------------------------------
 
-    def _simplify(self, node: Instruction) -> None:
-        """Apply rules to ``node`` in place until none fires."""
+    def _simplify(self, i: i64) -> None:
+        """Apply rules to an instruction in place until none fires."""
         values = self.values
-        for _ in range(4):
-            if any(_is_register(o) for o in _other_writes(node)):
+        turn: i64 = 0
+        while turn < 4:
+            turn += 1
+            if self._fold(i):
                 return
-            fold = FOLD.get(node.op)
-            if fold is not None and self._fold(node, fold):
+            if not matchers.rewrite(values, i) and not matchers.rewrite_address(values, i):
                 return
-            if not (node.op in logic.LOGIC and logic.LOGIC[node.op](values, node)) and not self._rules(node):
-                return
-            values.changed += 1
 
-    def _fold(self, node: Instruction, fold: tuple[tuple[int, int, int], object]) -> bool:
-        places, function = fold
-        numbers = []
-        for place in places:
-            value = self.values.constant(node.operands[place]) if place >= 0 else 0
-            if value is None:
-                return False
-            numbers.append(value)
-        result = function(*numbers, node.mods) & MASK32  # type: ignore[operator]
-        operand = self.code.imm(result) if result else opd.RZ_OPERAND
-        node.op, node.mods, node.operands = MOV, 0, [node.operands[0], operand]
-        self.values.changed += 1
-        return True
-
-    def _rules(self, node: Instruction) -> bool:
-        for rule in RULES.get(node.op, ()):
-            if node.mods & rule[1] == rule[2]:
-                bound = _match(self.values, node, rule)
-                if bound is not None and self._apply(node, rule, bound):
-                    return True
-        return False
-
-    def _apply(self, node: Instruction, rule: Rule, bound: dict[int, int]) -> bool:
-        made = [node.operands[0]]
-        for pattern in rule[4]:
-            if pattern == ZERO:
-                made.append(opd.RZ_OPERAND)
-            elif pattern >= IMM:
-                made.append(self.code.imm(pattern - IMM))
-            else:
-                made.append(bound[pattern & ~KEEP_SIGNS])
-        if not self.values.accepts(rule[3], made):
+    def _fold(self, i: i64) -> bool:
+        f = self.f
+        if not matchers.FOLDS[f.op[i]] or not self.values.is_only_result(i):
             return False
-        node.op, node.mods, node.operands = rule[3], 0, made
+        result = self.folder.fold(i)
+        if result == NOT_CONSTANT:
+            return False
+        self.cursor.rewrite(i, MOV, 0, 2)
+        f.set(i, 1, f.imm(result) if result else opd.RZ_OPERAND)
+        self.values.changed += 1
         return True
 
     # -- facts -------------------------------------------------------------------------------------------
 
-    def _learn_copy(self, node: Instruction) -> None:
-        dest, source = node.operands[0], node.operands[1]
-        if source & SIGNS or not _is_register(dest):
+    def _learn_copy(self, i: i64) -> None:
+        f = self.f
+        dest, source = f.get(i, 0), f.get(i, 1)
+        if source & SIGNS or not opd.is_register(dest):
             return
-        values = self.values
-        index = source & opd.INDEX_MASK
-        if source & _TYPE in (opd.IMM << opd.TYPE_SHIFT, opd.POOL << opd.TYPE_SHIFT):
-            if not self.code.imm_value(source) & MASK32:
+        form = source & opd.TYPE
+        index = source & opd.INDEX
+        if form == opd.IS_IMM or form == opd.IS_POOL:
+            if not f.imm_value(source) & MASK32:
                 source = opd.RZ_OPERAND
-        elif source & _TYPE == _REG_TYPE and index != opd.RZ and values.files[index] == UR:
-            return  # uniform registers are few and their forms cost a slot of the uniform data path
-        elif source & _TYPE == opd.SYMBOL << opd.TYPE_SHIFT and not source & opd.CONST_BANK:
+        elif form == opd.IS_REG:
+            if index != opd.RZ and f.reg_type[index] == UR:
+                return  # uniform registers are few and their forms cost a slot of the uniform data path
+        elif form == opd.IS_SYMBOL and not source & opd.CONST_BANK:
             return
-        for slot in values.of(dest):
-            values.learn(slot, source)
+        word = f.words_of(dest)
+        end = word + opd.count_of(dest)
+        while word < end:
+            self.values.learn(word, source)
+            word += 1
 
-    def _share(self, node: Instruction, info: Info) -> Instruction | int:
-        """An equal instruction whose results are at hand, 0 when there is none; else remember this one."""
-        values = self.values
-        if node.guard or (info.flags & SPECIAL and node.operands[info.special] & opd.INDEX_MASK not in STABLE_SPECIAL):
-            return 0
-        operands = node.operands
-        key = [node.op, node.mods]
-        writes = info.writes
-        stable = True
-        for place, operand in enumerate(operands):
-            if place in writes:
-                key.append(-1 if _is_register(operand) else operand)
-                continue
-            key.append(operand)
-            index = operand & opd.INDEX_MASK
-            if operand & _TYPE == _REG_TYPE and index not in (opd.RZ, opd.PT):
-                first = values.bases[index] + (operand >> opd.COMPONENT_SHIFT & 3)
-                for slot in values.of(operand) if operand & opd.WIDE else (first,):
-                    if not values.is_stable(slot, values.block):
-                        stable = False
-                        key.append(values.version[slot])
-        if not stable:
-            key.append(-2 - values.block)
-        whole = tuple(key)
-        found = self.seen.get(whole)
-        if found is not None and self._is_at_hand(found):
+    def _learn_fact(self, i: i64) -> None:
+        """What is known of the predicate that an instruction makes."""
+        dest = self.f.get(i, 0)
+        if opd.is_register(dest):
+            value = matchers.fact(self.values, i)
+            if value:
+                self.values.learn(self.f.words_of(dest), value)
+
+    def _share(self, i: i64, flags: i64) -> i64:
+        """An equal instruction whose results are at hand, ``NONE`` when there is none; else remember this one."""
+        f = self.f
+        if f.guard[i]:
+            return NONE
+        if flags & SPECIAL and f.get(i, OPS.sreg[f.op[i]]) & opd.INDEX not in STABLE_SPECIAL:
+            return NONE
+        found = self.seen.lookup(i)
+        if found != NONE and self._is_at_hand(found):
             return found
-        self.seen[whole] = node
-        return 0
+        self.seen.remember(i)
+        return NONE
 
-    def _is_at_hand(self, node: Instruction) -> bool:
+    def _is_at_hand(self, i: i64) -> bool:
         """Whether the results of an instruction met before still lie in its registers."""
-        if node.block is None:
+        f = self.f
+        if f.block[i] == NONE:
             return False
-        values = self.values
-        for place in INFO[node.op].writes:
-            if place < len(node.operands):
-                short_lived = values.is_predicate(node.operands[place])
-                for slot in values.of(node.operands[place]):
-                    age = values.clock - values.def_clock[slot]
-                    if short_lived and (values.def_block[slot] != values.block or age > _PREDICATE_REACH):
-                        return False
-                    if values.def_node[slot] is not node or not (
-                        values.def_block[slot] == values.block or values.is_stable(slot, values.block)
-                    ):
-                        return False
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while mask >> at and at < f.count[i]:
+            operand = f.operand[f.first[i] + at]
+            if mask >> at & 1 and opd.is_register(operand) and not self._still_holds(i, operand):
+                return False
+            at += 1
         return True
 
-    def _learn_shared(self, node: Instruction, info: Info, other: Instruction | int) -> None:
-        assert isinstance(other, Instruction)
+    def _still_holds(self, i: i64, operand: i64) -> bool:
         values = self.values
-        for place in info.writes:
-            if place < len(node.operands) and _is_register(node.operands[place]):
-                source = other.operands[place]
-                width = source >> opd.WIDTH_SHIFT & 3
-                part = source & ~(opd.WIDE | 3 << opd.WIDTH_SHIFT)
-                for number, slot in enumerate(values.of(node.operands[place])):
-                    values.learn(slot, part + (number << opd.COMPONENT_SHIFT) if width else source)
+        short_lived = self.f.is_predicate(operand)
+        word = self.f.words_of(operand)
+        end = word + opd.count_of(operand)
+        while word < end:
+            age = values.clock - values.def_clock[word]
+            here = values.def_block[word] == values.block
+            if short_lived and (not here or age > thresholds.PREDICATE_REACH):
+                return False
+            if values.def_of[word] != i or not (here or values.is_stable(word, values.block)):
+                return False
+            word += 1
+        return True
+
+    def _learn_shared(self, i: i64, other: i64) -> None:
+        f = self.f
+        values = self.values
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while mask >> at and at < f.count[i]:
+            operand = f.get(i, at)
+            if mask >> at & 1 and opd.is_register(operand):
+                source = f.get(other, at)
+                count = opd.count_of(operand)
+                word = f.words_of(operand)
+                number: i64 = 0
+                while number < count:
+                    values.learn(word + number, opd.word(source, number) if count > 1 else source)
+                    number += 1
+            at += 1
         values.changed += 1
-
-
-def _is_register(operand: int) -> bool:
-    return operand & _TYPE == _REG_TYPE and operand & opd.INDEX_MASK not in (opd.RZ, opd.PT)
-
-
-def _other_writes(node: Instruction) -> list[int]:
-    return [node.operands[p] for p in INFO[node.op].writes if 0 < p < len(node.operands)]
-
-
-def _match(values: Values, node: Instruction, rule: Rule) -> dict[int, int] | None:
-    """What the variables of a rule stand for in ``node``; None when it does not match."""
-    bound: dict[int, int] = {}
-    operands = node.operands
-    for place, pattern in rule[0]:
-        if pattern == ANY:
-            continue
-        if place >= len(operands):
-            return None
-        operand = operands[place]
-        if pattern in (TRUE, FALSE):
-            if operand != (opd.PT_OPERAND if pattern == TRUE else opd.NOT_PT_OPERAND):
-                return None
-        elif pattern == ZERO or pattern >= IMM:
-            if values.constant(operand) != (0 if pattern == ZERO else pattern - IMM) or operand & opd.ABSOLUTE:
-                return None
-        else:
-            if operand & SIGNS and not pattern & KEEP_SIGNS:
-                return None
-            if bound.setdefault(pattern & ~KEEP_SIGNS, operand) != operand:
-                return None
-    return bound
-
-
-def value_numbering(code: CodeObject, ctx: PassContext) -> bool:
-    """Phase 49: one walk more where blocks have been merged since the last one, so that more is seen within a block."""
-    if not code.analyses.pop(BLOCKS_MERGED, False):
-        return False
-    return _optimize(code, ctx, 1)

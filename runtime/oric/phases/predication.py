@@ -8,127 +8,200 @@ from the function's entry on.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, final
 
-from oric_tables import ops
+from librt.vecs import vec
+from mypy_extensions import i64
+from oric_tables import op as op_numbers
+from oric_tables import thresholds
 
 from oric.ir import operand as opd
-from oric.ir.code import CodeObject, Instruction
-from oric.ir.optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, FENCE, FLAGS, INFO, LOAD, STORE, WARP
+from oric.ir.function import NONE, Function
+from oric.ir.optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
 from oric.ir.passes import PassContext
-from oric.ir.slots import SlotMap, slot_map
+from oric.ir.words import WordList
+from oric.support.arrays import nones
 
-from .flow import COND, JUMP, End, Flow, can_invert, take_apart
+from .flow import COND, GONE, JUMP, Flow, can_invert
 
-MAX_INSTRUCTIONS: Final = 6  # of all blocks that one branch chooses from
-_NEVER: Final = CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | ops.E_CALL | ops.E_SIDE_EFFECT | ops.E_SPECIAL
+_NEVER: Final = (
+    CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
+)
 _EFFECTS: Final = STORE | ATOMIC
+_NOBODY: Final = -1
+_SEVERAL: Final = -2
 
 
-def predicate_short_blocks(code: CodeObject, ctx: PassContext) -> bool:
+def predicate_short_blocks(f: Function, ctx: PassContext) -> bool:
     """Replace branches round short blocks by predicates."""
-    if not any(len(block.succs) > 1 for block in code.blocks):
+    b: i64 = 0
+    while b < f.blocks() and f.succ_count[b] < 2:
+        b += 1
+    if b == f.blocks():
         return False
-    flow = take_apart(code)
-    flow.drop_unreachable()
-    slots = slot_map(code)
-    users = _blocks_of_slots(flow, slots)
-    preds = flow.preds()
-    done = 0
-    for index, end in list(flow.live()):
-        if end.kind == COND and flow.ends[index] is end and can_invert(end.node):
-            done += _predicate(flow, slots, users, preds, index, end)
-    flow.rebuild()
-    ctx.count("predicated branches", done)
+    work = _Predication(Flow(f))
+    work.run()
+    work.flow.rebuild()
+    ctx.count("predicated branches", work.done)
     return True
 
 
-def _blocks_of_slots(flow: Flow, slots: SlotMap) -> list[int]:
-    """The block that alone mentions a slot, -1 for none, -2 for several."""
-    users = [-1] * slots.count
-    for index, end in flow.live():
-        nodes = list(flow.code.blocks[index])
-        if end.node is not None:
-            nodes.append(end.node)
-        for node in nodes:
-            for operand in (*node.operands, node.guard):
-                for slot in slots.of(operand) if operand else ():
-                    users[slot] = index if users[slot] in (-1, index) else -2
-    return users
+@final
+class _Predication:
+    """``users[w]``: the block that alone mentions a word; ``preds[b]``: number of predecessors."""
 
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.f: Function = flow.f
+        flow.drop_unreachable()
+        self.users: vec[i64] = nones(flow.f.words)
+        self.preds: vec[i64] = flow.pred_counts()
+        self.scratch = WordList()
+        self.done = 0
+        self._find_users()
 
-def _predicate(flow: Flow, slots: SlotMap, users: list[int], preds: list[list[int]], index: int, end: End) -> int:
-    """Predicate the blocks that the branch at the end of ``index`` chooses from, if they are fit; 1 when done."""
-    node = end.node
-    assert node is not None
-    condition = node.guard
-    sides = []
-    meet = -1
-    for target, guard, other in ((end.target, condition, end.other), (end.other, condition ^ opd.NEGATE, end.target)):
-        side = flow.ends[target]
-        if side is not None and side.kind == JUMP and preds[target] == [index] and target not in (index, 0):
-            if side.target == other:
-                sides, meet = [(target, guard)], other
-                break
-            sides.append((target, guard))
-    if meet < 0:
-        if len(sides) != 2 or flow.end(sides[0][0]).target != flow.end(sides[1][0]).target:
-            return 0
-        meet = flow.end(sides[0][0]).target
-    bodies = [(list(flow.code.blocks[target]), guard, target) for target, guard in sides]
-    if meet == index or sum(len(body) for body, _, _ in bodies) > MAX_INSTRUCTIONS:
-        return 0
-    (condition_slot,) = slots.of(condition)
-    if not all(_is_fit(body, slots, condition_slot) for body, _, _ in bodies):
-        return 0
-    block = flow.code.blocks[index]
-    for body, guard, target in bodies:
-        carried = _read_before_written(body, slots)
-        for item in body:
-            if FLAGS[item.op] & _EFFECTS or not _is_local(item, slots, users, target, carried):
-                item.guard = guard
-        flow.code.append_all(block, flow.code.blocks[target])
-        flow.ends[target] = None
-    flow.ends[index] = End(JUMP, target=meet)
-    preds[meet] = [p for p in preds[meet] if p not in [t for t, _ in sides] and p != index] + [index]
-    return 1
+    def run(self) -> None:
+        """Look at every branch."""
+        flow = self.flow
+        b: i64 = 0
+        while b < flow.blocks():
+            if flow.kind[b] == COND and can_invert(self.f, flow.node[b]):
+                self._predicate(b)
+            b += 1
 
+    def _find_users(self) -> None:
+        f = self.f
+        b: i64 = 0
+        while b < self.flow.blocks():
+            if self.flow.kind[b] != GONE:
+                i = f.head[b]
+                while i != NONE:
+                    self._note_users(b, i)
+                    i = f.next[i]
+                if self.flow.node[b] != NONE:
+                    self._note_users(b, self.flow.node[b])
+            b += 1
 
-def _is_fit(body: list[Instruction], slots: SlotMap, condition: int) -> bool:
-    for node in body:
-        flags = FLAGS[node.op]
-        if node.guard or node.aux or flags & _NEVER or (flags & LOAD and not flags & (CONSTANT | ATOMIC)):
-            return False
-        op = ops.OPS[INFO[node.op].number]
-        if op is None or op.guard != "P":
-            return False
-        for place in INFO[node.op].writes:
-            if place < len(node.operands) and condition in slots.of(node.operands[place]):
+    def _note_users(self, b: i64, i: i64) -> None:
+        f = self.f
+        words = self.scratch
+        words.clear()
+        at: i64 = 0
+        while at < f.count[i]:
+            words.add(f, f.get(i, at))
+            at += 1
+        if f.guard[i]:
+            words.add(f, f.guard[i])
+        at = 0
+        while at < words.count:
+            word = words.words[at]
+            if self.users[word] == _NOBODY:
+                self.users[word] = b
+            elif self.users[word] != b:
+                self.users[word] = _SEVERAL
+            at += 1
+
+    def _is_side(self, b: i64, target: i64) -> bool:
+        """Whether ``target`` is a block that only the branch of block ``b`` goes to, and that goes on to one block."""
+        return self.flow.kind[target] == JUMP and self.preds[target] == 1 and target != b and target != 0
+
+    def _predicate(self, b: i64) -> None:
+        """Predicate the blocks that the branch at the end of ``b`` chooses from, if they are fit."""
+        flow, f = self.flow, self.f
+        target, other = flow.target[b], flow.other[b]
+        condition: i64 = f.guard[flow.node[b]]
+        if not opd.is_register(condition):
+            return
+        sides: list[tuple[int, int]] = []  # blocks and the conditions under which they run
+        meet: i64 = -1
+        if self._is_side(b, target) and flow.target[target] == other:
+            sides, meet = [(target, condition)], other
+        elif self._is_side(b, other) and flow.target[other] == target:
+            sides, meet = [(other, condition ^ opd.NEGATE)], target
+        elif self._is_side(b, target) and self._is_side(b, other) and flow.target[target] == flow.target[other]:
+            sides, meet = [(target, condition), (other, condition ^ opd.NEGATE)], flow.target[target]
+        if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > thresholds.PREDICATION_SIZE:
+            return
+        word = f.words_of(condition)
+        for side, _ in sides:
+            if not self._is_fit(side, word):
+                return
+        self.preds[meet] += 1 - len(sides) - (1 if meet == target or meet == other else 0)
+        for side, guard in sides:
+            self._guard(side, guard)
+            flow.cursor.append_block(b, side)
+            flow.kind[side] = GONE
+        flow.set_end(b, JUMP, NONE, meet, -1)
+        self.done += 1
+
+    def _length(self, b: i64) -> i64:
+        count: i64 = 0
+        i = self.f.head[b]
+        while i != NONE:
+            count += 1
+            i = self.f.next[i]
+        return count
+
+    def _is_fit(self, b: i64, condition: i64) -> bool:
+        f = self.f
+        i = f.head[b]
+        while i != NONE:
+            flags = OPS.flags[f.op[i]]
+            if f.guard[i] or f.aux[i] or flags & _NEVER or (flags & LOAD and not flags & (CONSTANT | ATOMIC)):
                 return False
-    return True
-
-
-def _read_before_written(body: list[Instruction], slots: SlotMap) -> set[int]:
-    """Slots whose value comes from before the block, be it from its own last run."""
-    written: set[int] = set()
-    carried: set[int] = set()
-    for node in body:
-        info = INFO[node.op]
-        operands = node.operands
-        for place in info.reads:
-            if place < len(operands):
-                carried.update(s for s in slots.of(operands[place]) if s not in written)
-        for place in info.writes:
-            if place < len(operands):
-                written.update(slots.of(operands[place]))
-    return carried
-
-
-def _is_local(node: Instruction, slots: SlotMap, users: list[int], block: int, carried: set[int]) -> bool:
-    """Whether nobody outside this run of ``block`` knows what ``node`` defines."""
-    for place in INFO[node.op].writes:
-        if place < len(node.operands):
-            for slot in slots.of(node.operands[place]):
-                if users[slot] != block or slot in carried:
+            if OPS.uniform[f.op[i]]:
+                return False
+            self.scratch.clear()
+            self.scratch.add_writes(f, i)
+            at: i64 = 0
+            while at < self.scratch.count:
+                if self.scratch.words[at] == condition:
                     return False
-    return True
+                at += 1
+            i = f.next[i]
+        return True
+
+    def _guard(self, b: i64, guard: i64) -> None:
+        """Put the instructions of a block under a condition, but for those that nobody outside this run of it knows."""
+        f = self.f
+        carried = self._read_before_written(b)
+        i = f.head[b]
+        while i != NONE:
+            if OPS.flags[f.op[i]] & _EFFECTS or not self._is_local(b, i, carried):
+                f.guard[i] = guard
+            i = f.next[i]
+
+    def _read_before_written(self, b: i64) -> set[int]:
+        """Words whose value comes from before the block, be it from its own last run."""
+        f = self.f
+        written: set[int] = set()
+        carried: set[int] = set()
+        i = f.head[b]
+        while i != NONE:
+            self.scratch.clear()
+            self.scratch.add_reads(f, i)
+            at: i64 = 0
+            while at < self.scratch.count:
+                if self.scratch.words[at] not in written:
+                    carried.add(self.scratch.words[at])
+                at += 1
+            self.scratch.clear()
+            self.scratch.add_writes(f, i)
+            at = 0
+            while at < self.scratch.count:
+                written.add(self.scratch.words[at])
+                at += 1
+            i = f.next[i]
+        return carried
+
+    def _is_local(self, b: i64, i: i64, carried: set[int]) -> bool:
+        """Whether nobody outside this run of block ``b`` knows what an instruction defines."""
+        self.scratch.clear()
+        self.scratch.add_writes(self.f, i)
+        at: i64 = 0
+        while at < self.scratch.count:
+            word = self.scratch.words[at]
+            if self.users[word] != b or word in carried:
+                return False
+            at += 1
+        return True

@@ -1,67 +1,56 @@
-"""Function bodies: a statement scanner for the instructions of a module, a careful reader for everything else.
+"""Function bodies: rows of numbers for the plain statements of a module, a careful reader for everything else.
 
-One regular expression takes a whole instruction. Its operand texts are looked up in the scope's memory, the operand classes
-form a key, and a key that the mnemonic accepted before needs no check. Whatever is unusual or wrong (a first use, a comment
-inside, a call, an error) is read again token by token by :meth:`Body.statement`, which has places for its messages.
+The scanner in C gives whole statements, an operand text as a number (:mod:`oric.ptx.statements`). What such a text stands for is
+remembered for the scope, the operand classes form a key, and a key that the mnemonic accepted before needs no check. Whatever is
+unusual or wrong (a first use, a comment inside, an error) is read token by token by :meth:`Body.statement`, which has places for
+its messages.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
+
+from mypy_extensions import i64
 
 from oric.support.diagnostics import NotSupported
 
 from . import classes as cl
+from . import statements as st
 from .builder import ADDR_SYM, SYM, Function, Operand
-from .check import check, fits
+from .check import check, fits, within_limits
 from .declarations import LINKAGE, VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
-from .operands import OperandReader, split_operands
+from .operands import OperandReader
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
-from .signatures import Entry, entries_for, entry_of
+from .signatures import KEY_BITS, KEY_CLASSES, KEY_OPERANDS, Entry, entries_for, entry_of
 from .state import State
+from .statements import CLASS_BITS, DETAILS, OPERANDS, PLACE, Statements
 from .targets import read_target
 
 MAX_DEPTH: Final = 2000
 _WORDS: Final = dict.fromkeys(("loc", "reg", "pragma", *(space[1:] for space in sorted(VARIABLE_SPACES))))
-_STATEMENT: Final = re.compile(SPACE + r'(?:@(!?[\w%$]++)[ \t]++)?([a-z][\w.:]*+)[ \t\r\n]*+([^;()/"@#]{0,4000}+);', re.ASCII)
-_OPCODE: Final = re.compile(r"[a-zA-Z_][\w.:]*+", re.ASCII)
-_LABEL: Final = re.compile(r"([A-Za-z_$%][\w$]*+)" + SPACE + ":(?!:)", re.ASCII)
-# What is common beside instructions: a label alone on its line, .loc, a register or range of them, a variable, braces, a call.
-_NAME: Final = r"[A-Za-z_$%][\w$]*+"
-_NAMES: Final = rf"\([ \t\r\n]*+((?:{_NAME}(?:,[ \t\r\n]*+{_NAME})*+)?+)[ \t\r\n]*+\)[ \t\r\n]*+"
-_NUMBER: Final = r"(0|[1-9]\d{0,6}+)(?!\d)"
-_PLACE: Final = rf"{_NUMBER}[ \t]++{_NUMBER}[ \t]++{_NUMBER}"
-_LINE: Final = re.compile(
-    SPACE + rf"(?:({_NAME}):[ \t]*+(?=[\r\n])[ \t\r\n]*+(?!\.(?:branch|call))"
-    rf"|(\.loc)[ \t]++{_PLACE}(?:, function_name[ \t]++({_NAME}), inlined_at[ \t]++{_PLACE})?[ \t]*+(?=[\r\n])"
-    rf"|(\.reg)[ \t]++\.([a-z]\d*+|pred)[ \t]++({_NAME})(?:<{_NUMBER}>)?;"
-    rf"|\.(param|local|shared)[ \t]++(?:\.align[ \t]++{_NUMBER}[ \t]++)?\.([a-z]\d++)[ \t]++({_NAME})(?:\[{_NUMBER}\])?;"
-    rf"|(call(?:\.uni)?)[ \t]++(?:{_NAMES},[ \t\r\n]*+)?({_NAME})[ \t\r\n]*+,[ \t\r\n]*+{_NAMES};"
-    r"|([{}]))",
-    re.ASCII,
-)
-_LINE_STARTS: Final = (1, 2, 10, 14, 19, 23)  # groups with which each kind of line begins
+_OPCODE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:")
+_CLASS: Final = (1 << CLASS_BITS) - 1
 
 
 class Body:
     """Reads one function body."""
 
-    __slots__ = ("declarations", "done", "function", "headers", "reader", "scope", "state")
+    __slots__ = ("declarations", "done", "function", "headers", "reader", "scope", "state", "statements")
 
-    def __init__(self, state: State, headers: Headers, module_scope: Scope, function: Function) -> None:
+    def __init__(self, state: State, statements: Statements, headers: Headers, module_scope: Scope, function: Function) -> None:
         self.state = state
+        self.statements = statements
         self.headers = headers
         self.declarations = headers.declarations
         self.function = function
         self.done = False
         self.scope = Scope(module_scope, -1)
-        self.reader = OperandReader(state, self.scope)
-        self.scope.resolver = self.reader.resolve
+        self.reader = OperandReader(state, statements, self.scope)
 
-    def read(self, symbol: int, position: int) -> int:
+    def read(self, symbol: int, position: i64) -> i64:
         """Read from behind the opening brace on; returns the offset behind the closing one (or of the end)."""
         self.scope.opened_at = position - 1
         builder = self.state.builder
@@ -78,91 +67,122 @@ class Body:
 
     # -- the fast way --------------------------------------------------------------------------------------
 
-    def scan(self, position: int) -> int:
-        """Take instructions as long as they are ordinary; returns where it stopped."""
-        state = self.state
-        node_of = self.scope.nodes.__getitem__
-        class_of = self.scope.classes.__getitem__
-        entries = entries_for(state)
-        emit = state.builder.instruction
-        scanner: Any = _STATEMENT.scanner(state.text, position)  # type: ignore[attr-defined]
-        following = scanner.match
-        while True:
-            match = following()
-            if match is None:
-                here = self.line(position)
-                if here == position or self.done:
-                    return here
-                position = here
-                node_of = self.scope.nodes.__getitem__
-                class_of = self.scope.classes.__getitem__
-                following = _STATEMENT.scanner(state.text, position).match  # type: ignore[attr-defined]
-                continue
-            guard_text, mnemonic, raw = match.groups()
-            entry = entries.get(mnemonic)
-            if entry is None or entry.careful:
-                return position
-            state.statement_at = at = match.start(2)
-            guard: Operand | None = None
-            try:
-                if raw:
-                    plain = "{" not in raw and raw.count(", ") == raw.count(",")
-                    texts = raw.split(", ") if plain else split_operands(raw)
-                    operands = list(map(node_of, texts))
-                    key = tuple(map(class_of, texts))
+    def scan(self, position: i64) -> i64:
+        """Take statements as long as they are plain; returns where it stopped."""
+        statements = self.statements
+        statements.use(entries_for(self.state))
+        while statements.find(position):
+            stream = statements.stream
+            cursor = statements.cursor
+            count = statements.count
+            while cursor < count:
+                head = stream[cursor]
+                if head & 0xFF == st.INSTRUCTION:
+                    done = self.plain_instruction(cursor, cursor + (head >> 8))
                 else:
-                    operands, key = [], ()
-                if guard_text is not None:
-                    guard = node_of(guard_text)
-                    if class_of(guard_text) not in cl.GUARD_CLASSES:
-                        return position
-            except (PtxError, NotSupported):
-                return position
-            if key not in entry.accepted and check(entry, key, operands) is not None:
-                return position
-            try:
-                emit(entry.variant, guard, operands, at)
-            except NotSupported as error:
-                state.not_supported(error.what, error.at(at))
-            position = match.end()
+                    done = self.line(cursor, head & 0xFF)
+                if not done:
+                    statements.cursor = cursor
+                    return stream[cursor + PLACE]
+                position = stream[cursor + st.END]
+                cursor += head >> 8
+                if self.done:
+                    break
+            statements.cursor = cursor
+            if self.done:
+                break
+        return position
 
-    def line(self, position: int) -> int:
-        """Take a common line that is no instruction; returns where it ends, ``position`` for anything else."""
-        match = _LINE.match(self.state.text, position)
-        if match is None:
-            return position
+    def plain_instruction(self, cursor: i64, end: i64) -> bool:
+        """Take the instruction whose words stand from ``cursor`` on; False when it needs a closer look."""
+        statements = self.statements
+        stream = statements.stream
+        known = statements.known
+        nodes = statements.nodes
+        reader = self.reader
+        state = self.state
+        at = stream[cursor + DETAILS]
+        entry = statements.entry(stream[cursor + DETAILS + 1])
+        if entry is None or entry.careful:
+            return False
+        state.statement_at = at
+        serial = reader.serial()
+        operands: list[Operand] = []
+        key: i64 = 0
+        large = end - cursor > OPERANDS + KEY_OPERANDS
+        for index in range(cursor + OPERANDS, end):
+            row = stream[index]
+            word = known[row]
+            class_ = word & _CLASS if word >> CLASS_BITS == serial else reader.class_of(row)
+            if class_ < 0:
+                return False
+            large = large or class_ >= KEY_CLASSES
+            if not large:
+                key = key << KEY_BITS | (class_ + 1)
+            operands.append(nodes[row])
+        guard: Operand | None = None
+        row = stream[cursor + DETAILS + 2]
+        if row >= 0:
+            class_ = reader.class_of(row)
+            if class_ not in (cl.PRED_CLASS, cl.NOT_PRED_CLASS):
+                return False
+            guard = nodes[row]
+        if (large or (key != entry.last and not entry.accepts(key))) and not self.fits(entry, cursor + OPERANDS, end, operands):
+            return False
         try:
-            taken = self.take_line(match)
-        except PtxError:  # read again with places for its messages
-            return position
+            state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            self.state.not_supported(error.what, error.at(next(match.start(i) for i in _LINE_STARTS if match[i] is not None)))
-            taken = True
-        return match.end() if taken else position
+            state.not_supported(error.what, error.at(at))
+        return True
 
-    def take_line(self, match: re.Match[str]) -> bool:
-        """Act on a common line; False when it needs a closer look.
+    def fits(self, entry: Entry, begin: i64, end: i64, operands: list[Operand]) -> bool:
+        """Check the operands whose rows stand from ``begin`` on."""
+        statements = self.statements
+        classes = tuple([int(statements.known[statements.stream[index]] & _CLASS) for index in range(begin, end)])
+        if classes in entry.accepted_long:
+            return True
+        limits = entry.limited.get(classes)
+        return (limits is not None and within_limits(limits, operands)) or check(entry, classes, operands) is None
+
+    def line(self, cursor: i64, kind: i64) -> bool:
+        """Take a plain statement that is no instruction; False when it needs a closer look."""
+        try:
+            return self.take_line(cursor, kind)
+        except PtxError:  # read again with places for its messages
+            return False
+        except NotSupported as error:
+            self.state.not_supported(error.what, error.at(self.statements.stream[cursor + PLACE]))
+            return True
+
+    def take_line(self, cursor: i64, kind: i64) -> bool:
+        """Act on a plain statement; False when it needs a closer look.
 
         Raises:
             PtxError: there is a mistake in it; nothing was done.
         """
-        if match[23] is not None:
-            return self.brace(match[23], match.start(23))
-        if match[1] is not None:
-            return self.plain_label(match[1], match.start(1))
-        if match[2] is not None:
-            return self.plain_place(match)
-        if match[10] is not None:
-            return self.declarations.plain_registers(self.scope, match[11], match[12], match[13], match.start(12))
-        if match[14] is not None:
-            spec = TypeSpec(match[16], int(match[15] or 0))
-            if match[15] is not None and not spec.align:
-                return False
-            dims = () if match[18] is None else (int(match[18]),)
-            return self.declarations.plain_variable(self.scope, spec, match[14], match[17], dims, match.start(17))
-        return self.plain_call(match)
+        stream = self.statements.stream
+        text = self.state.text
+        at = stream[cursor + PLACE]
+        word = cursor + DETAILS
+        if kind == st.LABEL:
+            return self.plain_label(text[at : stream[word]], at)
+        if kind == st.LOC:
+            return self.plain_place(cursor)
+        if kind == st.REGISTERS:
+            type_ = text[stream[word] : stream[word + 1]]
+            name = text[stream[word + 2] : stream[word + 3]]
+            return self.declarations.plain_registers(self.scope, type_, name, stream[word + 4], stream[word + 2])
+        if kind == st.VARIABLE:
+            spec = TypeSpec(text[stream[word + 2] : stream[word + 3]], stream[word + 6])
+            dims = (int(stream[word + 7]),) if stream[word + 7] >= 0 else ()
+            name = text[stream[word + 4] : stream[word + 5]]
+            space = text[stream[word] : stream[word + 1]]
+            return self.declarations.plain_variable(self.scope, spec, space, name, dims, stream[word + 4])
+        if kind == st.CALL:
+            return self.plain_call(cursor)
+        return self.brace(kind == st.OPEN, at)
 
-    def plain_label(self, name: str, at: int) -> bool:
+    def plain_label(self, name: str, at: i64) -> bool:
         """``name:``."""
         scope = self.scope
         if name in scope.names:
@@ -177,31 +197,34 @@ class Body:
         self.state.builder.place_label(scope.labels[name], at)
         return True
 
-    def plain_place(self, match: re.Match[str]) -> bool:
+    def plain_place(self, cursor: i64) -> bool:
         """``.loc``, perhaps with the function that was inlined."""
-        at, name = match.start(2), match[6]
-        if name is not None:
-            if not self.state.seen_place((int(match[7]), int(match[8]), int(match[9])), at):
+        stream = self.statements.stream
+        at = stream[cursor + PLACE]
+        word = cursor + DETAILS
+        if stream[cursor] >> 8 > DETAILS + 3:
+            if not self.state.seen_place((int(stream[word + 5]), int(stream[word + 6]), int(stream[word + 7])), at):
                 return False
-            self.state.section_labels.setdefault(name, match.start(6))
-        self.state.builder.line_info(int(match[3]), int(match[4]), int(match[5]), at)
+            self.state.section_labels.setdefault(self.state.text[stream[word + 3] : stream[word + 4]], stream[word + 3])
+        self.state.builder.line_info(stream[word], stream[word + 1], stream[word + 2], at)
         return True
 
-    def plain_call(self, match: re.Match[str]) -> bool:
+    def plain_call(self, cursor: i64) -> bool:
         """``call.uni (a), function, (b, c);``."""
-        entry = entries_for(self.state).get(match[19])
+        statements = self.statements
+        entry = statements.entry(statements.stream[cursor + DETAILS])
         if entry is None or entry.warning:
             return False
         from .calls import named_call
 
-        operands = named_call(self.reader, match[20], match[21], match[22])
+        operands = named_call(self.reader, cursor)
         if operands is not None:
-            self.state.builder.instruction(entry.variant, None, operands, match.start(19))
+            self.state.builder.instruction(entry.variant, None, operands, statements.stream[cursor + PLACE])
         return operands is not None
 
-    def brace(self, character: str, at: int) -> bool:
+    def brace(self, opens: bool, at: i64) -> bool:
         """Open or close a scope; False when it is too deep."""
-        if character == "}":
+        if not opens:
             self.close(at)
         elif self.scope.depth > MAX_DEPTH:
             return False
@@ -211,10 +234,10 @@ class Body:
 
     # -- the careful way -----------------------------------------------------------------------------------
 
-    def step(self, position: int) -> int:
+    def step(self, position: i64) -> i64:
         """One statement or brace at ``position``; returns where the next one begins."""
         try:
-            lexer = Lexer(self.state.text, position)
+            lexer = Lexer(self.state.source, position)
         except PtxError as error:
             self.state.report(error)
             self.done = True
@@ -245,17 +268,18 @@ class Body:
             self.close(lexer.at)
             lexer.advance()
         elif lexer.is_punct("{"):
-            if not self.brace("{", lexer.at):
+            if not self.brace(True, lexer.at):
                 at = lexer.at
                 self.done = True
                 lexer.move(len(lexer.text))
                 raise PtxError(at, f"more than {MAX_DEPTH} nested scopes")
             lexer.advance()
         elif lexer.kind == IDENT:
-            match = _LABEL.match(lexer.text, lexer.at)
-            if match is not None:
-                lexer.move(match.end())
-                self.label(lexer, match[1], match.start())
+            following = lexer.following()
+            if following.is_punct(":") and lexer.text[following.after : following.after + 1] != ":":
+                name, at = lexer.value, lexer.at
+                lexer.move(following.after)
+                self.label(lexer, name, at)
             else:
                 self.instruction(lexer)
         elif lexer.is_punct("@"):
@@ -269,12 +293,13 @@ class Body:
     def instruction(self, lexer: Lexer) -> None:
         """Guard, mnemonic, operands."""
         guard = self.guard(lexer)
-        match = _OPCODE.match(lexer.text, lexer.at)
-        if match is None or lexer.kind != IDENT:
+        at = end = lexer.at
+        if lexer.kind != IDENT or lexer.value[0] in "%$":
             raise lexer.expected("an instruction")
-        at = lexer.at
-        mnemonic = match[0]
-        lexer.move(match.end())
+        while lexer.text[end : end + 1] in _OPCODE:
+            end += 1
+        mnemonic = lexer.text[at:end]
+        lexer.move(end)
         while lexer.kind == DOT_WORD:  # "add .s32"
             mnemonic += lexer.value
             lexer.advance()
@@ -323,7 +348,7 @@ class Body:
             self.check_gates(entry, classes, operands, at)
             index, message = fault
             place = at if index < 0 else places[index]
-            name = Lexer(lexer.text, place).value
+            name = Lexer(lexer.source, place).value
             if (
                 index >= 0
                 and classes[index] == cl.LABEL_CLASS
@@ -375,8 +400,7 @@ class Body:
 
     def open(self, at: int) -> None:
         """``{``."""
-        self.scope = Scope(self.scope, at, self.reader.resolve)
-        self.reader.scope = self.scope
+        self.scope = self.reader.scope = Scope(self.scope, at)
         self.state.builder.begin_scope(at)
 
     def close(self, at: int) -> None:
@@ -391,7 +415,6 @@ class Body:
             assert closed.parent is not None
             self.scope = self.reader.scope = closed.parent
             self.state.builder.end_scope(at)
-        closed.leave()
 
     def label(self, lexer: Lexer, name: str, at: int) -> None:
         """``name:``, perhaps the name of a table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import i64
 from oric_tables.ptx_index import TYPES
 
 from . import builder as b
@@ -12,6 +13,7 @@ from .builder import Function, Operand, Variable
 from .lexer import IDENT, Lexer, PtxError
 from .operands import OperandReader
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity
+from .statements import DETAILS
 
 NARROW: Final = ("int", "pred")  # values of these kinds are passed ...
 LEAST_BITS: Final = 32  # ... from this size on
@@ -56,35 +58,42 @@ def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
     return operands
 
 
-def named_call(reader: OperandReader, results: str | None, target: str, passed: str) -> list[Operand] | None:
+def named_call(reader: OperandReader, cursor: i64) -> list[Operand] | None:
     """The operands of a call of a function with names as results and arguments; None when it needs a closer look.
+
+    ``cursor``: where the call stands in the window of statements.
 
     Raises:
         PtxError: arguments that do not fit the callee.
     """
-    entity = reader.scope.lookup(target)
+    statements = reader.statements
+    stream = statements.stream
+    entity = reader.scope.lookup(statements.text(stream[cursor + DETAILS + 1]))
     if entity is None or entity.kind != FUNCTION or entity.info.is_entry:
         return None
-    found, given = named_arguments(reader, results), named_arguments(reader, passed)
+    first = cursor + DETAILS + 3
+    middle = first + stream[cursor + DETAILS + 2]
+    found = named_arguments(reader, first, middle)
+    given = named_arguments(reader, middle, cursor + (stream[cursor] >> 8))
     if found is None or given is None:
         return None
     callee: Function = entity.info
     check_arguments("result", found, callee.returns, callee.name, 0)
     check_arguments("argument", given, callee.params, callee.name, 0)
-    return [(b.ARGS, tuple(a[0] for a in found)), (b.SYM, entity.handle, 0), (b.ARGS, tuple(a[0] for a in given))]
+    return [(b.ARGS, tuple([a[0] for a in found])), (b.SYM, entity.handle, 0), (b.ARGS, tuple([a[0] for a in given]))]
 
 
-def named_arguments(reader: OperandReader, names: str | None) -> list[Argument] | None:
-    """``a, b`` as arguments without places; None when nothing declares one of them."""
-    scope = reader.scope
+def named_arguments(reader: OperandReader, begin: i64, end: i64) -> list[Argument] | None:
+    """Names as arguments without places; None when nothing declares one of them. Their rows stand from ``begin`` on."""
+    statements = reader.statements
     found: list[Argument] = []
-    for text in names.split(",") if names else ():
-        name = text.strip(" \t\r\n")
-        entity = scope.lookup(name)
-        if entity is None:
+    for index in range(begin, end):
+        row = statements.stream[index]
+        entity = reader.scope.lookup(statements.text(row))
+        class_ = reader.class_of(row) if entity is not None else -1
+        if class_ < 0:
             return None
-        node = scope.nodes[name]
-        found.append((node, scope.classes[name], 0, entity))
+        found.append((statements.nodes[row], class_, 0, entity))
     return found
 
 

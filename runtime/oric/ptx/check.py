@@ -39,18 +39,33 @@ def check(entry: Entry, key: tuple[int, ...], nodes: Sequence[Operand]) -> Fault
         fault = fits(signature, key, nodes)
         if fault is None:
             if not signature.has_limits:
-                entry.accepted.add(key)
+                entry.accept(key)
+            elif len(key) == len(signature.operands) and all(map(_simply_limited, signature.operands)):
+                entry.limited[key] = signature.operands
             return None
         nearness = _nearness(signature, fault[0], key)
         if best is None or nearness > nearest:
             best, nearest = fault, nearness
     if best is None:  # known by name only: operands are taken as they are
-        entry.accepted.add(key)
+        entry.accept(key)
         return None
     index, message = best
     if index < 0:
         return index, f"'{entry.variant.text}' {message}"
     return index, f"operand {index + 1} of '{entry.variant.text}': {message}"
+
+
+def _simply_limited(spec: OperandSpec) -> bool:
+    """Nothing but the value of an integer matters beside the operand's class."""
+    return not spec.has_limits or not (spec.rest or spec.mask & ix.TEX)
+
+
+def within_limits(specs: Sequence[OperandSpec], nodes: Sequence[Operand]) -> bool:
+    """The integers among operands of classes that are known to fit have values that fit too."""
+    for spec, node in zip(specs, nodes, strict=True):
+        if node[0] == INT and (spec.bounds or spec.choices) and _limits_message(spec, node):
+            return False
+    return True
 
 
 def _nearness(signature: Signature, index: int, key: tuple[int, ...]) -> tuple[int, bool]:
@@ -132,9 +147,9 @@ def accept(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
     if tag == cl.C_REG and mask & ix.TEX:
         good = not mask & ix.ADDR and ix.TYPES[descriptor[1]][0] in ("bits", "int") and ix.TYPES[descriptor[1]][1] == spec.size
     elif tag == cl.C_REG:
-        good = mask & ix.REG and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
+        good = mask & ix.REG != 0 and agrees(spec.kind, spec.size, spec.type, descriptor[1], bool(mask & ix.WIDER))
     elif tag == cl.C_INT:
-        good = mask & ix.IMM and spec.kind in ("bits", "int", "pred")
+        good = mask & ix.IMM != 0 and spec.kind in ("bits", "int", "pred")
         if good and spec.has_limits:
             return _limits_message(spec, node)
     elif tag == cl.C_TUPLE or spec.rest:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from oric_tables.ptx_index import TYPES
+
 # Class tags (item 0 of a descriptor).
 C_REG: Final = "reg"  # (C_REG, type)
 C_NOT: Final = "not"  # (C_NOT, type)
@@ -58,3 +60,11 @@ OTHER_CLASS: Final = class_id(C_OTHER)
 PRED_CLASS: Final = class_id(C_REG, "pred")
 NOT_PRED_CLASS: Final = class_id(C_NOT, "pred")
 GUARD_CLASSES: Final = frozenset({PRED_CLASS, NOT_PRED_CLASS})
+_REGISTER_CLASSES: Final[dict[str, tuple[int, int, int]]] = {
+    type_: (class_id(C_REG, type_), class_id(C_NOT, type_), class_id(C_ADDR_REG, type_)) for type_, row in TYPES.items() if row[2]
+}
+
+
+def register_classes(type_: str) -> tuple[int, int, int]:
+    """The classes of a register of a type that can be declared, of ``!register`` and of ``[register]``."""
+    return _REGISTER_CLASSES[type_]

@@ -23,13 +23,12 @@ MAX_FAMILY: Final = 1 << 16
 class TypeSpec:
     """The part of a declaration in front of the name."""
 
-    __slots__ = ("align", "align_at", "attributes", "ptr", "type", "vector")
+    __slots__ = ("align", "attributes", "ptr", "type", "vector")
 
     def __init__(self, type_: str = "", align: int = 0) -> None:
         self.type = type_
         self.vector = 1
         self.align = align
-        self.align_at = 0
         self.attributes: tuple[str, ...] = ()
         self.ptr: tuple[str, int] | None = None
 
@@ -44,9 +43,8 @@ class Declarations:
 
     # -- types ---------------------------------------------------------------------------------------------
 
-    def type_spec(self, lexer: Lexer, parameter: bool = False) -> TypeSpec:
-        """``.align N`` and ``.attribute(...)``, then ``.v4``, the type and, for parameters, ``.ptr``."""
-        spec = TypeSpec()
+    def type_spec(self, lexer: Lexer, spec: TypeSpec, parameter: bool = False) -> TypeSpec:
+        """``.align N`` and ``.attribute(...)``, then ``.v4``, the type, for parameters ``.ptr``: fills and returns ``spec``."""
         self.modifiers(lexer, spec)
         at = lexer.at
         if lexer.kind == DOT_WORD and lexer.value in _VECTORS:
@@ -66,9 +64,8 @@ class Declarations:
     def modifiers(self, lexer: Lexer, spec: TypeSpec) -> None:
         """``.align N`` and ``.attribute(...)`` in any order, before or behind the state space."""
         while lexer.kind == DOT_WORD:
-            at = lexer.at
             if lexer.value == ".align":
-                spec.align, spec.align_at = self.alignment(lexer), at
+                spec.align = self.alignment(lexer)
             elif lexer.value == ".attribute":
                 spec.attributes = self.attribute(lexer, "variable")
             else:
@@ -81,7 +78,8 @@ class Declarations:
             raise PtxError(at, f"type .{spec.type} is for instructions: nothing can be declared with it")
         if kind == "pred" and spec.vector > 1:
             raise PtxError(at, "there are no vectors of predicates")
-        self.state.gate(f"type .{spec.type}", ptx, sm, (), at)
+        if not self.state.passes(ptx, sm, ()):
+            self.state.gate(f"type .{spec.type}", ptx, sm, (), at)
 
     def alignment(self, lexer: Lexer) -> int:
         """``.align N``."""
@@ -182,7 +180,7 @@ class Declarations:
 
     def variables(self, lexer: Lexer, scope: Scope, space: str, linkage: str, in_function: bool, before: TypeSpec) -> None:
         """``.global .align 4 .u32 a = 1, b[2];`` from behind the state space on; ``before``: modifiers in front of that."""
-        spec = self.type_spec(lexer)
+        spec = self.type_spec(lexer, TypeSpec())
         spec.align = spec.align or before.align
         spec.attributes += before.attributes
         if spec.attributes and space != "global":
@@ -250,7 +248,7 @@ class Declarations:
 
     def registers(self, lexer: Lexer, scope: Scope) -> None:
         """``.reg .b32 %r<100>, x, y;`` from behind ``.reg`` on."""
-        spec = self.type_spec(lexer)
+        spec = self.type_spec(lexer, TypeSpec())
         at = lexer.at
         if not TYPES[spec.type][2]:
             raise PtxError(at, f"a register cannot be of type .{spec.type}")
@@ -269,7 +267,7 @@ class Declarations:
                 if spec.vector > 1:
                     self.vector_registers(scope, name, first, count, spec, at)
                 else:
-                    scope.declare_range(name, first, count, spec.type, at, (len(lexer.text) - at) // 8)
+                    scope.declare_range(name, first, count, spec.type, at)
             else:
                 first = self.state.builder.registers(spec.type, spec.vector, name)
                 scope.declare(name, Entity(REGISTER, first, spec.type, spec.vector), at)
@@ -285,8 +283,8 @@ class Declarations:
             entity = Entity(REGISTER, first + index * spec.vector, spec.type, spec.vector)
             scope.declare(f"{prefix}{index}", entity, at)
 
-    def plain_registers(self, scope: Scope, type_: str, name: str, number: str | None, at: int) -> bool:
-        """``.reg .b32 %r<100>;`` or ``.reg .b32 x;`` read by the statement scanner; False when it needs a closer look.
+    def plain_registers(self, scope: Scope, type_: str, name: str, count: int, at: int) -> bool:
+        """``.reg .b32 %r<100>;``, or with a count of -1 ``.reg .b32 x;``; False when it needs a closer look.
 
         Raises:
             PtxError: a mistake, of which nothing was done.
@@ -294,15 +292,14 @@ class Declarations:
         row = TYPES.get(type_)
         if row is None or not row[2] or row[3] or name in NO_NAMES:
             return False
-        if number is None:
+        if count < 0:
             scope.check_free(name, at)
             scope.declare(name, Entity(REGISTER, self.state.builder.registers(type_, 1, name), type_), at)
             return True
-        count = int(number)
         if name[0] != "%" or name[-1] in DIGITS or name in scope.ranges or name in scope.prefixes or count > MAX_REGISTERS:
             return False
         first = self.state.builder.registers(type_, count, name)
-        scope.declare_range(name, first, count, type_, at, (len(self.state.text) - at) // 8)
+        scope.declare_range(name, first, count, type_, at)
         return True
 
     def plain_variable(self, scope: Scope, spec: TypeSpec, space: str, name: str, dims: tuple[int, ...], at: int) -> bool:

@@ -13,6 +13,7 @@ from typing import Final
 
 from .lexer import DOT_WORD, END, IDENT, PUNCT, Lexer, PtxError
 from .sections import DWARF_LINE
+from .text import Text
 
 WIDTH: Final = 100
 _TAB: Final = 8
@@ -72,7 +73,7 @@ def _content(tokens: list[Token]) -> tuple[str, list[str]]:
 
 def tokens_of(text: str) -> Iterator[Token]:
     """The tokens of a module with the comments between them."""
-    lexer = Lexer(text)
+    lexer = Lexer(Text(text))
     behind = 0
     section = False
     while True:
@@ -377,7 +378,7 @@ def _wanted(a: Token, b: Token) -> bool:
 def _apart(a: str, b: str) -> bool:
     """True when two tokens written together are still the same two tokens."""
     try:
-        lexer = Lexer(a + b)
+        lexer = Lexer(Text(a + b))
         first = lexer.value
         lexer.advance()
     except PtxError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from oric_tables.ptx_index import DIRECTIVES, PARAMETER_LIMITS
@@ -13,6 +14,7 @@ from .opaque import check_opaque, check_pragma
 from .scopes import FUNCTION, Entity, Scope
 from .state import State
 
+_LEAST_LIMIT: Final = min(most for most, _ in PARAMETER_LIMITS)
 MAX_VALUE: Final = (1 << 32) - 1  # of a performance directive
 # What can follow a declared function that has no semicolon.
 STATEMENTS: Final = frozenset(
@@ -94,8 +96,8 @@ class Headers:
 
     def parameter(self, lexer: Lexer, is_entry: bool) -> Variable:
         """``.param .align 8 .b8 a[16]``."""
-        before = TypeSpec()
-        self.declarations.modifiers(lexer, before)
+        spec = TypeSpec()
+        self.declarations.modifiers(lexer, spec)
         if lexer.kind != DOT_WORD or lexer.value not in (".param", ".reg"):
             raise lexer.expected("'.param'" if is_entry else "'.param' or '.reg'")
         space = lexer.value[1:]
@@ -103,9 +105,8 @@ class Headers:
             raise PtxError(lexer.at, "parameters of an entry are in .param, not .reg")
         lexer.advance()
         type_at = lexer.at
-        spec = self.declarations.type_spec(lexer, parameter=True)
-        spec.align = spec.align or before.align
-        if spec.attributes or before.attributes:
+        self.declarations.type_spec(lexer, spec, parameter=True)
+        if spec.attributes:
             raise PtxError(type_at, "a parameter has no '.attribute'")
         if is_entry and spec.ptr is None and lexer.kind == DOT_WORD and lexer.value == ".align":
             spec.align = self.declarations.alignment(lexer)
@@ -152,6 +153,8 @@ class Headers:
         size = 0
         for variable in function.params:
             size = -(-size // variable.align) * variable.align + variable.size
+        if size <= _LEAST_LIMIT:
+            return
         limit = max(most for most, (ptx, sm) in PARAMETER_LIMITS if self.state.passes(ptx, sm, ()))
         if size <= limit:
             return
@@ -281,7 +284,7 @@ def signature_of(function: Function) -> tuple[object, ...]:
     )
 
 
-def nearest(name: str, known: dict[str, object]) -> tuple[str, ...]:
+def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """A note with the directive that is most like ``name`` (with its dot), if any is."""
     from difflib import get_close_matches
 

@@ -127,7 +127,7 @@ class Initializer:
             self.symbol(0)
             return
         if lexer.kind == NUMBER:
-            probe = Lexer(lexer.text, lexer.after, lexer.end)
+            probe = lexer.following()
             if probe.is_punct("("):
                 mask = integer_value(lexer.value, lexer.at)
                 if mask not in MASKS:
@@ -173,7 +173,7 @@ class Initializer:
         """``name``, ``name+4``, ``generic(name)+4``."""
         lexer = self.lexer
         at = lexer.at
-        generic = lexer.value == "generic" and Lexer(lexer.text, lexer.after, lexer.end).is_punct("(")
+        generic = lexer.value == "generic" and lexer.following().is_punct("(")
         if generic:
             lexer.advance()
             lexer.advance()

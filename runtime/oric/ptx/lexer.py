@@ -1,10 +1,14 @@
-"""Tokens of PTX, one at a time: the careful reader behind the statement scanner of :mod:`oric.ptx.body`."""
+"""Tokens of PTX, one at a time, as the scanner in C reads them: what all careful readers stand on."""
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from mypy_extensions import i64
+
+from .text import TOKEN_WORDS, Text
+
+# Kinds of tokens: ORIC_PTX_END and so on.
 END: Final = 0
 IDENT: Final = 1
 NUMBER: Final = 2
@@ -19,15 +23,6 @@ NO_NAMES: Final = frozenset({"_", "$", "%", WARP_SIZE_NAME})
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
 _LINE_MARKER: Final = r'\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
 SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|\f++[ \t\r\n]*+)*+"
-# The group that matches has the number of the kind; none at the end and at a character that begins no token.
-_TOKEN: Final = re.compile(
-    SPACE + r"(?:([A-Za-z_$%][\w$]*+|%[A-Za-z_$][\w$]*+)"
-    r"|(0[fFdD][0-9a-fA-F]++|0[xX][0-9a-fA-F]++U?|0[bB][01]++U?|(?:\d++\.\d*+|\.\d++)(?:[eE][-+]?\d++)?|\d++[eE][-+]?\d++|\d++U?)"
-    r"|(\.[A-Za-z_]\w*+(?:::\w++)*+)"
-    r'|("[^"]*+")'
-    r"|(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^~!?:;,(){}\[\]<>=@.]))?",
-    re.ASCII,
-)
 
 
 class PtxError(Exception):
@@ -51,44 +46,51 @@ def again(at: int, message: str, earlier: int) -> PtxError:
 class Lexer:
     """A cursor: ``kind``, ``value``, ``at`` and ``after`` (end) describe the current token; :meth:`advance` moves on."""
 
-    __slots__ = ("after", "at", "end", "kind", "text", "value")
+    __slots__ = ("_next", "after", "at", "end", "kind", "source", "text", "value")
 
-    def __init__(self, text: str, position: int = 0, end: int = -1) -> None:
-        self.text = text
-        self.end = len(text) if end < 0 else end
-        self.after = position
-        self.kind = END
+    def __init__(self, source: Text, position: i64 = 0, end: i64 = -1, hint: i64 = 0) -> None:
+        self.source = source
+        self.text: str = source.text
+        self.end: int = source.length if end < 0 else end
+        self.after: int = min(position, self.end)
+        self.kind: int = END
         self.value = ""
-        self.at = position
+        self.at: int = self.after
+        self._next: int = hint  # of the token behind the current one in the window, if it is there
         self.advance()
 
     def advance(self) -> None:
         """Read the next token."""
-        token = _TOKEN.match(self.text, self.after, self.end)
-        assert token is not None  # as every part may be empty
-        kind = token.lastindex
-        if kind is None:
-            self.no_token(token.end())
-            return
-        self.kind = kind
-        self.value = token[kind]
-        self.at, self.after = token.span(kind)
+        source = self.source
+        index = self._next
+        begin = self.after
+        if (
+            index >= source.count
+            or source.end != self.end
+            or (source.begin if index == 0 else source.ahead[TOKEN_WORDS * index - 1]) != begin
+        ):
+            source.read_ahead(begin, self.end)
+            index = 0
+        self._next = index + 1
+        self.kind = source.ahead[TOKEN_WORDS * index]
+        at = self.at = source.ahead[TOKEN_WORDS * index + 1]
+        after = self.after = source.ahead[TOKEN_WORDS * index + 2]
+        self.value = self.text[at:after]
+        if self.kind >= PUNCT:
+            self.check_start()
+
+    def check_start(self) -> None:
+        """What is no token may be the beginning of a comment or string without an end."""
         if self.value == "/" and self.text.startswith("/*", self.at):
             raise PtxError(self.at, "unterminated comment")
-
-    def no_token(self, at: int) -> None:
-        """The end, or a character that begins no token."""
-        self.at = self.after = at
-        if at >= self.end:
-            self.kind, self.value = END, ""
-            return
-        self.kind = BAD
-        self.value = self.text[at]
-        self.after = at + 1
         if self.value == '"':
-            raise PtxError(at, "unterminated string")
+            raise PtxError(self.at, "unterminated string")
 
-    def move(self, position: int) -> None:
+    def following(self) -> Lexer:
+        """Another cursor, at the token behind the current one."""
+        return Lexer(self.source, self.after, self.end, self._next)
+
+    def move(self, position: i64) -> None:
         """Continue at another place of the text."""
         self.after = position
         self.advance()

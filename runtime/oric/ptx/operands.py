@@ -1,7 +1,7 @@
 """Operands: text to node and class. Names are looked up in the current scope; labels may be used before they stand.
 
-:meth:`OperandReader.resolve` is the fast way (one operand's text, remembered by the scope), :meth:`OperandReader.read` the
-careful one (tokens with places, errors that name what was expected). They give the same nodes.
+:meth:`OperandReader.class_of` is the fast way (an operand's text by its number, remembered for the scope),
+:meth:`OperandReader.read` the careful one (tokens with places, errors that name what was expected). They give the same nodes.
 """
 
 from __future__ import annotations
@@ -9,38 +9,28 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from mypy_extensions import i64
 from oric_tables.ptx_index import PARTS, SPECIAL, TYPES
+
+from oric.support.diagnostics import NotSupported
 
 from . import builder as b
 from . import classes as cl
+from . import statements as st
 from .builder import Operand
-from .constants import Constant, expression, literal
+from .constants import Constant, expression, float_constant, single_constant
 from .lexer import BAD, DOT_WORD, END, IDENT, NUMBER, Lexer, PtxError
-from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope, register_operand
+from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Range, Scope, register_operand
 from .state import State
+from .statements import CLASS_BITS, ROW_WORDS, Statements
 
-_REGISTER: Final = re.compile(r"(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})\Z", re.ASCII)
-_ADDRESS: Final = re.compile(r"\[(%[A-Za-z_$]*+)(0|[1-9][0-9]{0,7})(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\]\Z", re.ASCII)
-_NAMED_ADDRESS: Final = re.compile(r"\[([A-Za-z_$][\w$]*+)(?:\+(-?(?:0|[1-9][0-9]{0,17})))?\]\Z", re.ASCII)
-_NAME: Final = re.compile(r"[A-Za-z$][\w$]*+\Z", re.ASCII)
-_DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z", re.ASCII)
-_BITS: Final = re.compile(r"(?:0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})\Z", re.ASCII)
-_VECTOR: Final = re.compile(r"\{([^{}\[\]()/|#]*+)\}\Z")
-_OPERANDS: Final = re.compile(r"(?:\A|,[ \t\r\n]*+)((?:[^,{\[]++|\{[^}]*+\}|\[[^\]]*+\]|[{\[])*+)")
-_TUPLE: Final = re.compile(r"(\[[^,\[\]{}+]++),[ \t\r\n]*+([^\[\]()/|#]*+)\]\Z")
-_NUMERIC: Final = frozenset("-0123456789")
+_HALF: Final = 0xFFFFFFFF
+_MASK64: Final = (1 << 64) - 1
 _COMPONENTS: Final = {".x": 0, ".y": 1, ".z": 2, ".w": 3, ".r": 0, ".g": 1, ".b": 2, ".a": 3}
-_PARTS: Final = re.compile(rf"\.(?:{'|'.join(PARTS.values())})\Z")
-_LABELS: Final = re.compile(
-    r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\"[^\"\n]*+\"|([{}])|(?<![\w$%.:])([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)", re.ASCII
-)
+_LABELS: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|\"[^\"\n]*+\"|([{}])|(?<![\w$%.:])([A-Za-z_$%][\w$]*+)[ \t\r\n]*+:(?!:)"
 MAX_NESTING: Final = 20
 MAX_VECTOR: Final = 256
 MAX_INDEX_BITS: Final = 64  # of a register that is an index or has a constant added to it
-# Class of a register -> class of an address on it.
-_ADDRESS_CLASSES: Final = {
-    cl.class_id(cl.C_REG, type_): cl.class_id(cl.C_ADDR_REG, type_) for type_, row in TYPES.items() if row[2]
-}
 
 Found = tuple[Operand, int]
 
@@ -48,94 +38,118 @@ Found = tuple[Operand, int]
 class OperandReader:
     """Reads operands for a function body; ``scope`` is the current innermost scope."""
 
-    __slots__ = ("ahead", "scope", "state")
+    __slots__ = ("ahead", "scope", "state", "statements")
 
-    def __init__(self, state: State, scope: Scope) -> None:
+    def __init__(self, state: State, statements: Statements, scope: Scope) -> None:
         self.state = state
+        self.statements = statements
         self.scope = scope
         self.ahead: dict[int, set[str]] = {}  # offset of a nested scope's brace -> labels in it
 
     # -- the fast way --------------------------------------------------------------------------------------
 
-    def resolve(self, text: str) -> Found:
-        """Node and class of one operand's text.
+    def serial(self) -> i64:
+        """The serial of the scope as it is now."""
+        scope = self.scope
+        if scope.serial == 0:
+            scope.serial = self.statements.new_serial()
+        return scope.serial
+
+    def class_of(self, row: i64) -> i64:
+        """Work out what an operand's text stands for: its node goes to ``statements.nodes``, its class is returned.
+
+        -1: it has a mistake, or cannot be compiled: it has to be read with places for messages.
+        """
+        statements = self.statements
+        serial = self.serial()
+        known = statements.known[row]
+        if known >> CLASS_BITS == serial:
+            return known & _HALF
+        try:
+            node, class_ = self.resolve(row)
+        except (PtxError, NotSupported):
+            return -1
+        statements.nodes[row] = node
+        statements.known[row] = serial << CLASS_BITS | class_
+        return class_
+
+    def resolve(self, row: i64) -> tuple[Operand, i64]:
+        """Node and class of an operand's text.
 
         Raises:
-            PtxError: a mistake (its place counts from the beginning of ``text``).
+            PtxError: a mistake.
         """
-        text = text.strip(" \t\r\n")
-        first = text[:1]
-        found: Found | None = None
-        if first == "%":
-            found = self.resolve_register(text)
-        elif first == "[":
-            found = self.resolve_address(text)
-        elif first in _NUMERIC:
-            if _DECIMAL.match(text) is not None:
-                return (b.INT, int(text)), cl.INT_CLASS
-            if _BITS.match(text) is not None:
-                return constant_operand(literal(text, 0))
-        elif first == "{":
-            found = self.resolve_vector(text)
-        elif _NAME.match(text) is not None and text != "WARP_SZ" and self.scope.lookup(text) is None:
-            return (b.LABEL, self.label(text, 0)), cl.LABEL_CLASS
-        if found is not None:
-            return found
-        lexer = Lexer(text)
-        result = self.read(lexer)
+        rows = self.statements.rows
+        word = ROW_WORDS * row
+        shape = rows[word] & 0xFF
+        first = rows[word + 2]
+        if shape in (st.REG, st.NOT, st.ADDR_REG):
+            found = self.range_of(first >> 32, first & _HALF)
+            if found is not None:
+                handle = found.first + (first & _HALF)
+                if shape == st.REG:
+                    return (b.REG, handle), found.class_
+                if shape == st.NOT:
+                    return (b.NOT, handle), found.not_class
+                return (b.ADDR_REG, handle, rows[word + 3]), found.address_class
+        elif shape == st.INT:
+            return (b.INT, first), cl.INT_CLASS
+        elif shape == st.ADDR_NAME:
+            at = rows[word + 1] + (first & _HALF)
+            return self.address_base(self.state.text[at : at + (first >> 32)], 0, rows[word + 3])
+        elif shape == st.VECTOR:
+            return self.vector_of(word + ROW_WORDS, first)
+        elif shape == st.NAME:
+            name = self.statements.text(row)
+            entity = self.scope.lookup(name)
+            if name == "_":
+                return (b.SINK,), cl.SINK_CLASS
+            if entity is None:
+                if name[0] != "%":
+                    return (b.LABEL, self.label(name, 0)), cl.LABEL_CLASS
+            elif entity.kind == REGISTER and entity.vector == 1:
+                return register_operand(entity)
+            elif entity.kind == SYMBOL:
+                return (b.SYM, entity.handle, 0), symbol_class(cl.C_SYM, entity)
+        elif shape == st.SINGLE:
+            return constant_operand(single_constant(first))
+        elif shape == st.DOUBLE:
+            return constant_operand(float_constant(int(first) & _MASK64))
+        return self.resolve_tokens(rows[word + 1], rows[word] >> 8)
+
+    def resolve_tokens(self, at: i64, length: i64) -> tuple[Operand, i64]:
+        """The same for a text of any other shape."""
+        lexer = Lexer(self.state.source, at, at + length)
+        node, class_ = self.read(lexer)
         if lexer.kind != END:
             raise lexer.expected("',' or ';'")
-        if cl.DESCRIPTORS[result[1]][0] == cl.C_ELEMENT:
-            raise PtxError(0, "an element is a value or an address, as its instruction says")
-        return result
+        if cl.DESCRIPTORS[class_][0] == cl.C_ELEMENT:
+            raise PtxError(at, "an element is a value or an address, as its instruction says")
+        return node, class_
 
-    def resolve_register(self, text: str) -> Found | None:
-        """A register of a parameterised declaration or a special register."""
-        match = _REGISTER.match(text)
-        if match is not None:
-            found = self.range_register(match[1], match[2])
-            return None if found is None else ((b.REG, found[0]), found[1])
-        if text[1:] in SPECIAL and self.scope.lookup(text) is None and self.scope.lookup(text.partition(".")[0]) is None:
-            return self.special(text[1:], 0)
-        return None
+    def vector_of(self, word: i64, count: i64) -> tuple[Operand, i64]:
+        """``{%f1, %f2}``: the rows of the elements stand in the words from ``word`` on."""
+        statements = self.statements
+        nodes: list[Operand] = []
+        classes: list[int] = []
+        for index in range(word, word + count):
+            row = statements.rows[index]
+            class_ = self.class_of(row)
+            if class_ < 0:
+                raise PtxError(statements.rows[ROW_WORDS * row + 1], "an element has a mistake")
+            nodes.append(statements.nodes[row])
+            classes.append(class_)
+        return (b.VEC, tuple(nodes)), cl.class_id(cl.C_VEC, *classes)
 
-    def resolve_address(self, text: str) -> Found | None:
-        """``[%rd1+16]``, ``[name+16]``."""
-        match = _ADDRESS.match(text)
-        if match is not None:
-            found = self.range_register(match[1], match[2])
-            if found is not None and (class_ := _ADDRESS_CLASSES.get(found[1])) is not None:
-                return (b.ADDR_REG, found[0], int(match[3] or 0)), class_
-        elif (match := _NAMED_ADDRESS.match(text)) is not None and match[1] != "WARP_SZ":
-            return self.address_base(match[1], 0, int(match[2] or 0))
-        elif (match := _TUPLE.match(text)) is not None and "+" not in match[1]:
-            return self.resolve_tuple(f"{match[1]}]", match[2])
-        return None
-
-    def resolve_tuple(self, base: str, rest: str) -> Found:
-        """``[%rd1, {%r1, %r2}]``: an address and operands behind it, which the scope remembers too."""
-        texts = [base, *split_operands(rest)]
-        nodes = map(self.scope.nodes.__getitem__, texts)
-        return (b.TENSOR, *nodes), cl.class_id(cl.C_TUPLE, *map(self.scope.classes.__getitem__, texts))
-
-    def resolve_vector(self, text: str) -> Found | None:
-        """``{%f1, %f2}`` of simple elements, which the scope remembers too."""
-        match = _VECTOR.match(text)
-        if match is None or match[1].count(",") >= MAX_VECTOR:
-            return None
-        inner = match[1]
-        texts = inner.split(", ") if inner.count(", ") == inner.count(",") else inner.split(",")
-        nodes = tuple(map(self.scope.nodes.__getitem__, texts))
-        return (b.VEC, nodes), cl.class_id(cl.C_VEC, *map(self.scope.classes.__getitem__, texts))
-
-    def range_register(self, prefix: str, number: str) -> tuple[int, int] | None:
-        """Handle and class of a register of a parameterised declaration, when no other name can hide it."""
+    def range_of(self, row: i64, number: i64) -> Range | None:
+        """The parameterised declaration of a register, when no other name can hide it; ``row``: of the prefix."""
+        prefix = self.statements.text(row)
         scope: Scope | None = self.scope
         while scope is not None:
-            row = scope.ranges.get(prefix)
-            if row is not None and int(number) < row[1]:
-                return row[0] + int(number), row[3]
-            if scope.names and prefix + number in scope.names:
+            found = scope.ranges.get(prefix)
+            if found is not None and number < found.count:
+                return found
+            if scope.names and f"{prefix}{number}" in scope.names:
                 return None
             scope = scope.parent
         return None
@@ -174,7 +188,7 @@ class OperandReader:
         if lexer.is_punct("{"):
             return self.vector(lexer, depth)
         if lexer.value in ("!", "-") and lexer.kind not in (IDENT, NUMBER):
-            probe = Lexer(lexer.text, lexer.after, lexer.end)
+            probe = lexer.following()
             if probe.kind == IDENT and probe.value != "WARP_SZ":
                 return self.prefixed(lexer)
         if lexer.kind == END or lexer.is_punct("}"):
@@ -342,7 +356,7 @@ class OperandReader:
             lexer.advance()
             if entity.vector > 1 and _COMPONENTS.get(component, 99) < entity.vector:
                 return register_operand(Entity(REGISTER, entity.handle + _COMPONENTS[component], entity.type))
-            if entity.vector == 1 and _PARTS.match(component) is not None:
+            if entity.vector == 1 and any(re.fullmatch(part, component[1:]) for part in PARTS.values()):
                 part = component[1:]
                 return (b.SELECT, (b.REG, entity.handle), part), cl.class_id(cl.C_PART, entity.type, part)
             raise PtxError(at, f"register '{name}' has no component '{component}'")
@@ -387,7 +401,7 @@ class OperandReader:
     def look_ahead(self, opened_at: int) -> None:
         """Collect the labels of the scope whose brace is at ``opened_at`` and of the scopes inside it."""
         stack: list[int] = []
-        for match in _LABELS.finditer(self.state.text, opened_at):
+        for match in re.compile(_LABELS, re.ASCII).finditer(self.state.text, opened_at):
             if match[2]:
                 self.ahead[stack[-1]].add(match[2])
             elif match[1] == "{":
@@ -431,11 +445,6 @@ class OperandReader:
                 del scope.pending[name], scope.labels[name]
             scope.forget()
             scope = scope.parent
-
-
-def split_operands(text: str) -> list[str]:
-    """The texts between the commas that are outside of brackets and braces."""
-    return _OPERANDS.findall(text)
 
 
 def symbol_class(tag: str, entity: Entity) -> int:

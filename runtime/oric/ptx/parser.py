@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from oric_tables.ptx_index import VERSIONS
@@ -18,10 +17,11 @@ from .lexer import DOT_WORD, END, NUMBER, Lexer, PtxError, again
 from .scopes import FUNCTION, Entity, Scope
 from .sections import DWARF_LINE, dwarf_line, read_section
 from .state import State
+from .statements import Statements
 from .targets import read_target
 
-_VERSION: Final = re.compile(r"(\d{1,3})\.(\d{1,3})\Z")
 _NEWEST: Final = max(VERSIONS)
+_DIGITS: Final = 3  # of each part of a version at most
 _FIRST_ADDRESS_SIZE: Final = 23  # PTX version * 10
 _FIRST_ALIAS: Final = 63
 _ALIAS_SM: Final = 30
@@ -54,10 +54,11 @@ def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: 
 class ModuleParser:
     """Reads a whole module."""
 
-    __slots__ = ("aliases", "declarations", "files", "headers", "labels", "scope", "sections", "state")
+    __slots__ = ("aliases", "declarations", "files", "headers", "labels", "scope", "sections", "state", "statements")
 
     def __init__(self, state: State) -> None:
         self.state = state
+        self.statements: Statements | None = None  # made for the first body
         self.declarations = Declarations(state)
         self.headers = Headers(state, self.declarations)
         self.scope = Scope(None, 0)
@@ -69,7 +70,7 @@ class ModuleParser:
     def run(self) -> None:
         """Read header and statements up to the end of the text."""
         try:
-            lexer = Lexer(self.state.text)
+            lexer = Lexer(self.state.source)
             self.header(lexer)
         except PtxError as error:
             self.state.report(error)
@@ -96,7 +97,7 @@ class ModuleParser:
     def step(self, position: int) -> int:
         """One module-level statement; returns where the next one begins."""
         try:
-            lexer = Lexer(self.state.text, position)
+            lexer = Lexer(self.state.source, position)
         except PtxError as error:
             self.state.report(error)
             return len(self.state.text)
@@ -142,10 +143,10 @@ class ModuleParser:
 
     def version(self, lexer: Lexer) -> tuple[int, int]:
         """The number behind ``.version``."""
-        match = _VERSION.match(lexer.value) if lexer.kind == NUMBER else None
-        if match is None:
+        major, _, minor = lexer.value.partition(".") if lexer.kind == NUMBER else ("", "", "")
+        if not (major.isdigit() and minor.isdigit() and len(major) <= _DIGITS and len(minor) <= _DIGITS):
             raise lexer.expected("a version such as 9.0")
-        version = int(match[1]), int(match[2])
+        version = int(major), int(minor)
         if version > _NEWEST:
             raise PtxError(
                 lexer.at, f"PTX version {lexer.value} is not supported; the newest one known is {_NEWEST[0]}.{_NEWEST[1]}"
@@ -225,7 +226,9 @@ class ModuleParser:
             if ended:
                 lexer.advance()
             return lexer.at
-        return Body(self.state, self.headers, self.scope, function).read(entity.handle, body_at)
+        if self.statements is None:
+            self.statements = Statements(self.state.source)
+        return Body(self.state, self.statements, self.headers, self.scope, function).read(entity.handle, body_at)
 
     def other(self, lexer: Lexer, word: str, at: int) -> None:
         """Directives that are neither variables nor functions."""

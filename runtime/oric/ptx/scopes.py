@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mypy_extensions import i64
+
 from . import classes as cl
 from .builder import REG, Operand
 from .lexer import again
@@ -35,77 +37,42 @@ class Entity:
         self.info = info
 
 
-class OperandCache(dict[str, Operand]):
-    """Operand text -> node, filled by ``scope.resolver`` on a miss; the class goes to ``scope.classes``."""
+class Range:
+    """The registers of a parameterised declaration: handles from ``first`` on; classes of one, of ``!`` one, of ``[one]``."""
 
-    __slots__ = ("scope",)
+    __slots__ = ("address_class", "class_", "count", "first", "not_class", "type")
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self.scope: Scope | None = scope
-
-    def __missing__(self, text: str) -> Operand:
-        scope = self.scope
-        assert scope is not None
-        scope.missed = True
-        node: Operand
-        node, class_ = scope.resolver(text)
-        self[text] = node
-        scope.classes[text] = class_
-        return node
-
-
-_NODES: Final[list[Operand]] = []  # of the registers 0, 1, ..., which all functions share
-_RANGES: Final[dict[str, list[str]]] = {}  # prefix -> names with the numbers 0, 1, ...
-_SHARED: Final = 1 << 16  # registers of a range whose names and nodes are kept; more are rare
-_PREFIXES: Final = 64  # compilers use ten or so
-
-
-def register_nodes(first: int, count: int) -> list[Operand]:
-    """The nodes of ``count`` registers from ``first`` on."""
-    last = first + count
-    if last > _SHARED:
-        return [(REG, i) for i in range(first, last)]
-    if last > len(_NODES):
-        _NODES.extend([(REG, i) for i in range(len(_NODES), last)])
-    return _NODES[first:last]
-
-
-def range_names(prefix: str, count: int) -> list[str]:
-    """``%r0``, ``%r1``, ...: the names of a parameterised declaration."""
-    known = _RANGES.get(prefix)
-    if known is None:
-        if len(_RANGES) >= _PREFIXES:
-            _RANGES.clear()
-        known = _RANGES[prefix] = []
-    if count > _SHARED:
-        return [f"{prefix}{i}" for i in range(count)]
-    if count > len(known):
-        known.extend([f"{prefix}{i}" for i in range(len(known), count)])
-    return known[:count]
+    def __init__(self, first: i64, count: i64, type_: str) -> None:
+        self.first: int = first
+        self.count: int = count
+        self.type = type_
+        classes = cl.register_classes(type_)
+        self.class_: int = classes[0]
+        self.not_class: int = classes[1]
+        self.address_class: int = classes[2]
 
 
 class Scope:
-    """One level of names. ``nodes`` and ``classes`` remember the operand texts met in this scope."""
+    """One level of names.
 
-    __slots__ = ("classes", "depth", "label_names", "labels", "missed", "names", "nodes", "opened_at", "parent", "pending",
-                 "places", "prefixes", "ranges", "resolver")  # fmt: skip
+    ``serial``: a number for what its names mean now, which remembered operands are marked with; 0 when it has none yet.
+    """
 
-    def __init__(self, parent: Scope | None, opened_at: int, resolver: Any = None) -> None:
+    __slots__ = ("depth", "label_names", "labels", "names", "opened_at", "parent", "pending", "places", "prefixes", "ranges",
+                 "serial")  # fmt: skip
+
+    def __init__(self, parent: Scope | None, opened_at: i64) -> None:
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
-        self.opened_at = opened_at
+        self.opened_at: int = opened_at
         self.names: dict[str, Entity] = {}
         self.places: dict[str, int] = {}  # name or prefix of a range -> offset of its declaration
-        self.ranges: dict[str, tuple[int, int, str, int]] = {}  # prefix -> first handle, count, type, class
+        self.ranges: dict[str, Range] = {}  # by prefix
         self.prefixes: set[str] = set()  # what is left of single names without their trailing digits
         self.labels: dict[str, int] = {}
         self.pending: dict[str, int] = {}  # label used but not placed -> offset of first use
         self.label_names: frozenset[str] | None = None  # labels that this nested scope defines, when known
-        self.resolver = resolver
-        self.classes: dict[str, int] = {}
-        self.missed = False  # an operand was remembered that a later declaration could change
-        self.nodes = OperandCache(self)
+        self.serial: int = 0
 
     def lookup(self, name: str) -> Entity | None:
         """The entity of a name, from this scope outwards."""
@@ -125,8 +92,8 @@ class Scope:
         row = self.ranges.get(prefix)
         if row is not None and 0 < len(name) - len(prefix) < MAX_DIGITS:
             number = int(name[len(prefix) :])
-            if number < row[1]:
-                return Entity(REGISTER, row[0] + number, row[2])
+            if number < row.count:
+                return Entity(REGISTER, row.first + number, row.type)
         return None
 
     def check_free(self, name: str, at: int) -> None:
@@ -154,8 +121,8 @@ class Scope:
         self.prefixes.add(name.rstrip("0123456789"))
         self.forget()
 
-    def declare_range(self, prefix: str, first: int, count: int, type_: str, at: int, likely: int = 0) -> None:
-        """Add the registers ``prefix0 .. prefix(count-1)``; up to ``likely`` of them are remembered at once.
+    def declare_range(self, prefix: str, first: int, count: int, type_: str, at: int) -> None:
+        """Add the registers ``prefix0 .. prefix(count-1)``.
 
         Raises:
             PtxError: one of them exists in this scope.
@@ -167,30 +134,13 @@ class Scope:
                 digits = name[len(prefix) :]
                 if name.startswith(prefix) and digits.isdigit() and (digits == "0" or digits[0] != "0") and int(digits) < count:
                     raise again(at, f"'{prefix}<{count}>' declares '{name}' again", self.places[name])
-        class_ = cl.class_id(cl.C_REG, type_)
         self.places[f"{prefix}<>"] = at
-        self.ranges[prefix] = (first, count, type_, class_)
+        self.ranges[prefix] = Range(first, count, type_)
         self.forget()
-        if (
-            count <= likely and prefix[-1] not in DIGITS
-        ):  # the digits at the end of a name are all its number: no name is in r1<5>
-            names = range_names(prefix, count)
-            self.nodes.update(zip(names, register_nodes(first, count), strict=True))
-            self.classes.update(dict.fromkeys(names, class_))
 
     def forget(self) -> None:
-        """Drop remembered operand texts: a new name may hide an outer one."""
-        if self.missed:
-            self.nodes.clear()
-            self.classes.clear()
-            self.missed = False
-
-    def leave(self) -> None:
-        """The scope's brace is closed: free what it remembers now, without waiting for a collection of cycles."""
-        self.nodes.clear()
-        self.classes.clear()
-        self.nodes.scope = None
-        self.resolver = None
+        """Operands that were remembered may mean something else: a new name may hide an outer one."""
+        self.serial = 0
 
 
 def register_operand(entity: Entity) -> tuple[Operand, int]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from mypy_extensions import i64
 
 from .lexer import DOT_WORD, IDENT, NUMBER, Lexer, PtxError, again, integer_value
 from .state import State
 
 _BITS: Final = {".b8": 8, ".b16": 16, ".b32": 32, ".b64": 64}
 _REFERENCES: Final = (".b32", ".b64")  # data that may hold a label's address or a distance
-_BYTE: Final = r"(?:1\d\d|2[0-4]\d|25[0-5]|[1-9]\d?|0)"
-_WORD: Final = r"(?:(?:[1-9]\d{0,8}|0)|\.?[A-Za-z_$][\w$]*+(?:\+\d{1,9})?)"
-# What nearly all of a section is: lines of bytes, of one number, of one address.
-_LINE: Final = rf"\.b8[ \t]++{_BYTE}(?:,[ \t]*+{_BYTE})*+|\.b(?:32|64)[ \t]++{_WORD}"
-_LINES: Final = re.compile(rf"(?:[ \t\r\n]*+(?:{_LINE})(?=[ \t]*+[\r\n])(?![ \t\r\n]*+[-,+/]))++", re.ASCII)
 DWARF_LINE: Final = "@@DWARF"
 DWARF_REMOVED: Final = 20  # PTX version * 10
 
@@ -50,10 +46,9 @@ def read_section(lexer: Lexer, labels: dict[str, int]) -> tuple[str, str]:
     return name, text
 
 
-def _lines(lexer: Lexer, position: int) -> None:
+def _lines(lexer: Lexer, position: i64) -> None:
     """Pass over plain lines of data."""
-    match = _LINES.match(lexer.text, position)
-    lexer.move(position if match is None else match.end())
+    lexer.move(lexer.source.behind_data(position))
 
 
 def _label(lexer: Lexer, labels: dict[str, int]) -> None:

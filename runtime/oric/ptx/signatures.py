@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+from mypy_extensions import i64
 from oric_tables import ptx_index as ix
 
 from oric.support.qualifiers import assign
@@ -16,6 +17,9 @@ from .state import State
 Gate = tuple[int, int, tuple[str, ...]]  # least PTX version * 10, least SM, exact targets
 _WIDER: Final = {"u8": "u16", "s8": "s16", "u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 _PAIR_COLUMN: Final = 7  # of an operand's row
+KEY_OPERANDS: Final = 5  # of an instruction whose operand classes make one number ...
+KEY_BITS: Final = 12  # ... of that many bits each
+KEY_CLASSES: Final = (1 << KEY_BITS) - 1
 
 
 class OperandSpec:
@@ -90,7 +94,7 @@ class Signature:
 
     def __init__(
         self, operands: tuple[OperandSpec, ...], gates: Gate, special: str, removed: tuple[int, int] | None,
-        texmode: str = "", warning: str = "", needs: dict[str, Gate] | None = None,
+        texmode: str = "", warning: str = "", needs: tuple[tuple[str, Gate], ...] = (),
     ) -> None:  # fmt: skip
         self.operands = operands
         self.ptx, self.sm, self.arch = gates
@@ -98,13 +102,13 @@ class Signature:
         self.removed = removed
         self.texmode = texmode
         self.warning = warning
-        self.needs = needs or {}
+        self.needs = needs
         self.least = sum(not o.optional for o in operands)
         self.has_limits = any(o.has_limits for o in operands)
 
     def within(self, state: State) -> Signature:
         """The signature as a module's version and target have it: without optional operands that need more."""
-        gone = {name for name, gate in self.needs.items() if not state.passes(*gate)}
+        gone = {name for name, gate in self.needs if not state.passes(*gate)}
         if not gone:
             return self
         operands = tuple(without_pair(o, gone) for o in self.operands if not (o.optional and o.name in gone))
@@ -122,24 +126,56 @@ def without_pair(spec: OperandSpec, gone: set[str]) -> OperandSpec:
 
 
 class Entry:
-    """A variant as one module's version and target allow it; ``accepted`` holds operand-class keys that were checked.
+    """A variant as one module's version and target allow it.
 
+    ``accepted`` and ``accepted_long`` hold the keys of operand classes that were checked, ``last`` the one met last (see
+    :func:`key_of`), ``limited`` the classes of those that fit as long as their values are within the limits of the specs.
     ``careful``: each use is read token by token, as it is a call or gets a warning.
     """
 
-    __slots__ = ("accepted", "careful", "signatures", "special", "variant", "warning")
+    __slots__ = ("accepted", "accepted_long", "careful", "last", "limited", "signatures", "special", "variant", "warning")
 
     def __init__(self, variant: Variant, signatures: tuple[Signature, ...]) -> None:
         self.variant = variant
         self.signatures = signatures
-        self.accepted: set[tuple[int, ...]] = set()
+        self.last: int = -1
+        self.accepted: set[int] = set()
+        self.accepted_long: set[tuple[int, ...]] = set()
+        self.limited: dict[tuple[int, ...], tuple[OperandSpec, ...]] = {}
         self.special = signatures[0].special if signatures else ""
         self.warning = signatures[0].warning if signatures else ""
         self.careful = bool(self.special or self.warning)
 
+    def accept(self, classes: tuple[int, ...]) -> None:
+        """Remember that operands of these classes fit, whatever their values."""
+        key = key_of(classes)
+        if key < 0:
+            self.accepted_long.add(classes)
+        else:
+            self.accepted.add(key)
+
+    def accepts(self, key: i64) -> bool:
+        """Operands with this key are known to fit."""
+        if key in self.accepted:
+            self.last = key
+            return True
+        return False
+
     def is_address(self, index: int) -> bool:
         """The operand at this place is an address."""
         return bool(self.signatures[0].operands[index].mask & ix.ADDR)
+
+
+def key_of(classes: tuple[int, ...]) -> i64:
+    """The classes of a few operands as one number; -1 when there are too many, or more classes than usual."""
+    if len(classes) > KEY_OPERANDS:
+        return -1
+    key: int = 0
+    for class_ in classes:
+        if class_ >= KEY_CLASSES:
+            return -1
+        key = key << KEY_BITS | (class_ + 1)
+    return key
 
 
 _VARIANTS: Final[dict[str, Variant]] = {}
@@ -149,7 +185,10 @@ _LIMIT: Final = 50_000  # distinct mnemonic texts kept; the language has fewer, 
 
 def entries_for(state: State) -> dict[str, Entry]:
     """The table of variants that modules of this version, target and texture mode share."""
-    return _ENTRIES.setdefault((state.version, state.target, state.texmode), {})
+    found = state.entries
+    if found is None:
+        found = state.entries = _ENTRIES.setdefault((state.version, state.target, state.texmode), {})
+    return found
 
 
 def entry_of(state: State, text: str, at: int) -> Entry:

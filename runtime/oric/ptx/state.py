@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from oric_tables.ptx_index import TARGETS
 
@@ -11,9 +11,13 @@ from oric.support.diagnostics import Diagnostics
 
 from .builder import Builder
 from .lexer import SPACE, PtxError
+from .text import Text
+
+if TYPE_CHECKING:
+    from .signatures import Entry
 
 _LONG_WORD: Final = r"[^\s']{80,}"
-_LOC: Final = re.compile(rf"\.loc(?![\w$]){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+)", re.ASCII)
+_LOC: Final = rf"\.loc(?![\w$]){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+){SPACE}(\d{{1,9}}+)"
 
 
 class State:
@@ -25,23 +29,27 @@ class State:
         texmode: ``"unified"`` or ``"independent"``, of the ``.target`` line.
         statement_at: offset of the statement at hand.
         debug_at: place of the target option ``debug``, -1 when there is none.
+        entries: the variants that modules of this version, target and texture mode share; None until they are asked for
+            (:func:`oric.ptx.signatures.entries_for`).
     """
 
-    __slots__ = ("builder", "compile_target", "debug_at", "diag", "places", "places_until", "section_labels", "sm", "sm_suffix",
-                 "statement_at", "target", "texmode", "text", "version")  # fmt: skip
+    __slots__ = ("builder", "compile_target", "debug_at", "diag", "entries", "places", "places_until", "section_labels", "sm",
+                 "sm_suffix", "source", "statement_at", "target", "texmode", "text", "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
         self.text = text
+        self.source = Text(text)
         self.builder = builder
         self.diag = diag
         self.compile_target = compile_target
-        self.version = 0
+        self.version: int = 0
         self.target = ""
-        self.sm = 0
+        self.sm: int = 0
         self.sm_suffix = ""
         self.texmode = "unified"
-        self.statement_at = 0
+        self.statement_at: int = 0
         self.debug_at = -1
+        self.entries: dict[str, Entry] | None = None
         self.places: set[tuple[int, int, int]] = set()  # of the .loc up to the offset places_until
         self.places_until = 0
         self.section_labels: dict[str, int] = {}  # labels of sections that .loc names -> first such place
@@ -81,7 +89,7 @@ class State:
 
     def seen_place(self, place: tuple[int, int, int], until: int) -> bool:
         """A ``.loc`` with this file, line and column stands before ``until``: looked up only for the few that are asked for."""
-        for match in _LOC.finditer(self.text, self.places_until, until):
+        for match in re.compile(_LOC, re.ASCII).finditer(self.text, self.places_until, until):
             self.places.add((int(match[1]), int(match[2]), int(match[3])))
         self.places_until = max(until, self.places_until)
         return place in self.places
@@ -89,4 +97,6 @@ class State:
     def set_target(self, name: str) -> None:
         """Remember the module's target."""
         self.target = name
-        self.sm, self.sm_suffix, *_ = TARGETS[name]
+        self.entries = None
+        row = TARGETS[name]
+        self.sm, self.sm_suffix = row[0], row[1]

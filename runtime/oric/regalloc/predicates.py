@@ -8,97 +8,124 @@ at +48" (spilled predicates live in general registers); hardware has no half pre
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Final, final
 
+from mypy_extensions import i64
 from oric_tables import ops
+from oric_tables._native import ffi, lib
+from oric_tables.op import ISETP, SEL
 
 from oric.ir import operand as opd
-from oric.ir.code import RESERVED_IDS, CodeObject, Instruction, P, R
-from oric.ir.optable import INFO
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, Function, P, R
+from oric.ir.machine import FILES, MachineFunction
+from oric.ir.optable import OPS
 
+_FILE: Final = FILES.index("P")
 SPILLED: Final = 0x4000  # flag of a register descriptor: it belongs to a spill and is not spilled again
 
 
 @cache
 def _test_mods() -> int:
-    mods: int = ops.op(ops.ISETP).pack(cmp="NE", sign="U32", bop="AND")
+    mods: int = ops.op(ISETP).pack(cmp="NE", sign="U32", bop="AND")
     return mods
 
 
-def spill_predicates(code: CodeObject, count: int) -> int:
-    """Move ``count`` predicates with long lives and few uses into general registers; returns how many it found."""
-    victims = _victims(code, count)
-    if victims:
-        homes = {p: code.new_reg(R) for p in victims}
-        for block in code.blocks:
-            for node in block:
-                _rewrite(code, node, homes)
-    return len(victims)
+def choose_predicates(f: Function, view: MachineFunction, limit: int) -> list[int]:
+    """The predicates to be kept in general registers so that no more than ``limit`` are live at any point.
+
+    Those that are live where too many are, and seldom named, go first; those of earlier spills stay. ``view``: the function as it
+    stands, in its own order.
+    """
+    fn = view.fn
+    fixed = bytearray(fn.unit_count + 1)
+    for n in range(f.registers()):
+        if f.reg_flags[n] & SPILLED:
+            fixed[f.reg_word[n]] = 1
+    if lib.oric_liveness(fn):
+        raise MemoryError("no memory for liveness")
+    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
+    count = lib.oric_spill_choose(fn, bytes(fixed), _FILE, limit, chosen)
+    if count < 0:
+        raise MemoryError("no memory for the choice of spills")
+    return sorted(fn.unit_register[chosen[k]] for k in range(count))
 
 
-def _victims(code: CodeObject, count: int) -> list[int]:
-    """The predicates whose span of code is longest for what it costs to spill them."""
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    uses: dict[int, int] = {}
-    for position, node in enumerate(code.instructions()):
-        for operand in (node.guard, *node.operands):
-            number = _predicate(code, operand)
-            if number >= 0:
-                first.setdefault(number, position)
-                last[number] = position
-                uses[number] = uses.get(number, 0) + 1
-    scores = [
-        ((last[n] - first[n]) / uses[n], n)
-        for n in first
-        if last[n] - first[n] > uses[n] and not getattr(code.regs[n], "flags", 0) & SPILLED
-    ]
-    scores.sort(key=lambda item: (-item[0], item[1]))
-    return [number for _, number in scores[:count]]
+def spill_predicates(f: Function, victims: list[int]) -> None:
+    """Move predicates into general registers; no view of the function may be held."""
+    homes = {p: f.new_reg(R) for p in victims}
+    spiller = _Spiller(f, homes)
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            following = f.next[i]
+            spiller.rewrite(i)
+            i = following
+        b += 1
 
 
-def _predicate(code: CodeObject, operand: int) -> int:
+def _predicate(f: Function, operand: i64) -> i64:
     """The predicate register that an operand names, -1 when it names none (0, the missing guard, names none)."""
-    if not opd.is_reg(operand):
+    if not opd.is_register(operand):
         return -1
-    index = opd.index_of(operand)
-    if index in RESERVED_IDS:
-        return -1
-    register = code.regs[index]
-    return index if register is not None and register.reg_type == P else -1
+    index = operand & opd.INDEX
+    return index if f.reg_type[index] == P else -1
 
 
-def _rewrite(code: CodeObject, node: Instruction, homes: dict[int, int]) -> None:
-    """Give an instruction short-lived predicates for the spilled ones that it names."""
-    used = {n for operand in (node.guard, *node.operands) if (n := _predicate(code, operand)) in homes}
-    if not used:
-        return
-    info = INFO[node.op]
-    written = {_predicate(code, node.operands[i]) for i in info.writes if i < len(node.operands)} & used
-    read = {_predicate(code, node.operands[i]) for i in info.reads if i < len(node.operands)} & used
-    if _predicate(code, node.guard) in used:
-        read.add(_predicate(code, node.guard))
-    if node.guard:
-        read |= written  # where the guard is false the old value stays
-    renamed = {}
-    for number in sorted(used):
-        short = code.new_reg(P)
-        register = code.regs[short]
-        assert register is not None
-        register.flags |= SPILLED
-        renamed[number] = short
-        if number in read:
-            load = Instruction(ops.ISETP, [opd.reg(short), opd.reg(homes[number]), opd.RZ_OPERAND], _test_mods(), line=node.line)
-            code.insert_before(node, load)
-        if number in written:
-            keep = Instruction(
-                ops.SEL, [opd.reg(homes[number]), opd.RZ_OPERAND, code.imm(1), opd.reg(short) | opd.NEGATE], line=node.line
-            )
-            code.insert_after(node, keep)
-    node.guard = _renamed(code, node.guard, renamed)
-    node.operands = [_renamed(code, operand, renamed) for operand in node.operands]
+@final
+class _Spiller:
+    """Gives instructions short-lived predicates for the spilled ones that they name; ``homes``: where those wait."""
 
+    def __init__(self, f: Function, homes: dict[int, int]) -> None:
+        self.f = f
+        self.homes = homes
+        self.cursor = Cursor(f)
 
-def _renamed(code: CodeObject, operand: int, renamed: dict[int, int]) -> int:
-    number = _predicate(code, operand)
-    return operand ^ number ^ renamed[number] if number in renamed else operand
+    def rewrite(self, i: i64) -> None:
+        """One instruction."""
+        f = self.f
+        used: set[int] = set()
+        written: set[int] = set()
+        read: set[int] = set()
+        at: i64 = -1
+        while at < f.count[i]:
+            number = _predicate(f, f.guard[i] if at < 0 else f.get(i, at))
+            if number in self.homes:
+                used.add(number)
+                (written if at >= 0 and OPS.writes_at(f.op[i], at) else read).add(number)
+            at += 1
+        if not used:
+            return
+        if f.guard[i]:
+            read |= written  # where the guard is false the old value stays
+        renamed = {}
+        for number in sorted(used):
+            short = f.new_reg(P)
+            f.reg_flags[short] |= SPILLED
+            renamed[number] = short
+            home = opd.reg(self.homes[number])
+            if number in read:
+                self._load(i, opd.reg(short), home)
+            if number in written:
+                self._keep(i, opd.reg(short), home)
+        f.guard[i] = self._renamed(f.guard[i], renamed)
+        at = 0
+        while at < f.count[i]:
+            f.set(i, at, self._renamed(f.get(i, at), renamed))
+            at += 1
+
+    def _load(self, i: i64, short: i64, home: i64) -> None:
+        self.cursor.in_front(i)
+        self.cursor.make(ISETP, _test_mods())
+        self.cursor.put(short)
+        self.cursor.put(home)
+        self.cursor.put(opd.RZ_OPERAND)
+
+    def _keep(self, i: i64, short: i64, home: i64) -> None:
+        self.cursor.behind(i)
+        self.cursor.make4(SEL, home, opd.RZ_OPERAND, opd.imm(1), short | opd.NEGATE)
+
+    def _renamed(self, operand: i64, renamed: dict[int, int]) -> i64:
+        number = _predicate(self.f, operand)
+        return opd.with_index(operand, renamed[number]) if number in renamed else operand

@@ -1,12 +1,13 @@
-"""The registers that decoded instructions read and write; the C code of ``sass_access.c`` does the work."""
+"""The registers that decoded instructions read and write; the C code of ``sass/access.c`` does the work."""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
+from oric_tables.registers import UNITS
 
-FILES: Final = ("R", "P", "B", "UR", "UP")  # order of ORIC_FILE_*
+FILES: Final[tuple[str, ...]] = UNITS  # order of ORIC_FILE_*
 GUARD: Final = lib.ORIC_BY_GUARD
 IMPLICIT: Final = lib.ORIC_BY_IMPLICIT
 _USES_GUESS: Final = 6  # accesses an instruction

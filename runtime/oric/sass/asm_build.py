@@ -29,8 +29,9 @@ from . import asm_facts as facts
 from .asm_facts import unquoted
 from .asm_kernel import expand_kernels
 from .asm_read import AsmError, Source, SourceInstruction, SourceSection, Statement, number_of, options, read_source
-from .asm_write import INSTRUCTION_BYTES, MOST_GAP, SEGMENT_ALIGN, SEGMENT_TYPES, segment_sizes
+from .asm_write import MOST_GAP, SEGMENT_ALIGN, SEGMENT_TYPES, segment_sizes
 from .assemble import Assembler, TextError, operand_texts
+from .code import INSTRUCTION_BYTES
 
 _TABLE_ALIGN: Final = 8
 _MOST_ERRORS: Final = 20

@@ -12,21 +12,20 @@ from struct import pack
 from typing import Final
 
 from oric_tables import cubin_layout as layout_tables
-from oric_tables import ops
+from oric_tables import op, ops
+from oric_tables.numbers import NO_SCOREBOARD, YIELDING_STALLS
 from oric_tables.targets import TARGETS, Target
 
 from . import asm_facts as facts
 from .asm_facts import quoted
 from .asm_read import AsmError, Source, SourceInstruction, SourceSection, Statement, number_of
 from .assemble import Assembler, TextError, operand_texts
-from .code import Code
+from .code import INSTRUCTION_BYTES, Code
+from .instruction import Control
 
-_WORD_BYTES: Final = 16
 _CODE_ALIGN: Final = 128  # code is filled up to a multiple of it
 _LONGEST_ALIGN: Final = 16  # of a parameter whose alignment is not said
-_FILLER_CONTROL: Final = 0x7E0  # no scoreboards, no stall, yield
-# Stall counts that stand with the yield bit only (Y); source: nvdisasm 12.8 and 13.1 refuse the others on every SM.
-_YIELDING: Final = (0, 12, 13, 14, 15)
+_FILLER_CONTROL: Final = Control(0, True, NO_SCOREBOARD, NO_SCOREBOARD, 0).pack()
 _SHARED_ALIGN: Final = 16
 _SIZES: Final = {"maxthreads": "max_threads", "reqthreads": "required_threads"}
 _SINGLE: Final = ("registers", "barriers", "frame", "shared", *_SIZES)
@@ -92,22 +91,22 @@ class _Kernel:
         return list(map(str, values))
 
     def _effects(self) -> list[int]:
-        """What each instruction does (``ops.E_``), and its registers held against those declared.
+        """What each instruction does (``op.E_``), and its registers held against those declared.
 
         Labels count as places of the kernel itself; what does not assemble is told later, with its place.
         """
         assembler = Assembler(self.target.isa)
         out = []
         for number, instruction in enumerate(self.section.instructions):
-            offset = number * _WORD_BYTES
+            offset = number * INSTRUCTION_BYTES
             try:
                 targets = dict.fromkeys(operand_texts(instruction.text), offset)
                 word = instruction.word or assembler.word(instruction.text, offset, instruction.control, targets)
             except TextError:
                 out.append(0)
                 continue
-            code = Code(self.target.isa, word.to_bytes(_WORD_BYTES, "little"))
-            out.append(0 if code.bad else ops.OPS[code.insns[0].op].effects)
+            code = Code(self.target.isa, word.to_bytes(INSTRUCTION_BYTES, "little"))
+            out.append(0 if code.bad else ops.op(code.insns[0].op).effects)
             self._check(instruction, code, out[-1])
         return out
 
@@ -116,17 +115,18 @@ class _Kernel:
             if use.file == "R" and use.number + use.width > self.registers:
                 message = f"R{use.number + use.width - 1} is not among the {self.registers} registers of '.registers'"
                 raise AsmError(instruction.line, instruction.column, message)
-        if instruction.word is None and instruction.control & 15 in _YIELDING and instruction.control >> 4 & 1:
+        control = Control.unpack(instruction.control)
+        if instruction.word is None and YIELDING_STALLS >> control.stall & 1 and not control.yields:
             message = "stall counts 0 and 12 to 15 stand with Y, not with -, in front of S"
             raise AsmError(instruction.line, instruction.column, message)
-        if effects & ops.E_BARRIER and not self.barriers:
+        if effects & op.E_BARRIER and not self.barriers:
             raise AsmError(
                 instruction.line, instruction.column, "a kernel with barriers needs '.barriers N', the highest and one"
             )
 
     def places(self, effect: int) -> list[str]:
         """The offsets of the instructions with an effect."""
-        return [hex(n * _WORD_BYTES) for n, found in enumerate(self.effects) if found & effect]
+        return [hex(n * INSTRUCTION_BYTES) for n, found in enumerate(self.effects) if found & effect]
 
     # -- sections ------------------------------------------------------------------------------------------------
 
@@ -142,10 +142,9 @@ class _Kernel:
     def fill(self) -> None:
         """A jump to itself and no operations up to a multiple of 128 bytes, as compilers leave behind the code."""
         code = self.section.instructions
-        names = {word: ops.OPS[ops.NUMBER[word]].name for word in (ops.BRA, ops.NOP)}
-        texts = [f"{names[ops.BRA]} {len(code) * _WORD_BYTES:#x}"]
-        while (len(code) + len(texts)) * _WORD_BYTES % _CODE_ALIGN:
-            texts.append(names[ops.NOP])
+        texts = [f"{ops.op(op.BRA).name} {len(code) * INSTRUCTION_BYTES:#x}"]
+        while (len(code) + len(texts)) * INSTRUCTION_BYTES % _CODE_ALIGN:
+            texts.append(ops.op(op.NOP).name)
         code += [SourceInstruction(self.at.line, 1, text, _FILLER_CONTROL, "") for text in texts]
         self.effects += [0] * len(texts)
 
@@ -186,11 +185,11 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "warp_wide": lambda k: [],
     "coop_masks": lambda k: [],
     "coop_offsets": lambda k: [],
-    "exits": lambda k: _if(k.places(ops.E_EXIT), k.places(ops.E_EXIT)),
+    "exits": lambda k: _if(k.places(op.E_EXIT), k.places(op.E_EXIT)),
     "indirect_branches": lambda k: [],
     "max_threads": lambda k: _if(k.threads("maxthreads") and not k.threads("reqthreads"), k.threads("maxthreads")),
     "required_threads": lambda k: _if(k.threads("reqthreads"), k.threads("reqthreads")),
-    "convergence": lambda k: _if(k.places(ops.E_CONVERGENCE | ops.E_CALL), ["0"]),
+    "convergence": lambda k: _if(k.places(op.E_CONVERGENCE | op.E_CALL), ["0"]),
     "blocks_are_clusters": lambda k: [],
     "cluster": lambda k: [],
     "cluster_rank": lambda k: [],

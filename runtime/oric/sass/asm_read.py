@@ -9,7 +9,10 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Final
 
+from oric_tables.numbers import NO_SCOREBOARD, SCOREBOARDS, STALL_MASK
+
 from .asm_facts import unquoted
+from .instruction import Control
 
 _MARK: Final = r"(?:/\*(?P<{}>[0-9a-f]{{4,}})\*/\s*)?"
 _INSTRUCTION: Final = re.compile(
@@ -23,8 +26,6 @@ _DIRECTIVE: Final = re.compile(r"\s*\.(?P<word>\w+)(?:\s+(?P<rest>.*))?\Z")
 _COMMENT: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|//.*|/\*.*?\*/")
 _ARGUMENT: Final = re.compile(r"\s*((?:\"(?:[^\"\\]|\\.)*\"|[^,\"])*?)\s*(?:,|\Z)")
 _ODD_CONTROL: Final = re.compile(r"\s*(?:/\*[0-9a-f]+\*/\s*)?\[")
-NO_SCOREBOARD: Final = 7
-MOST_STALL: Final = 15
 
 
 class AsmError(Exception):
@@ -268,15 +269,15 @@ def _control(text: str) -> int:
         _ControlError: a scoreboard in the place of another, or a stall count that is too large.
     """
     wait = 0
-    for place, letter in enumerate(text[1:7]):
+    for place, letter in enumerate(text[1 : 1 + SCOREBOARDS]):
         if letter not in ("-", str(place)):
             raise _ControlError(f"expected {place} or - for scoreboard {place}; found '{letter}'", place + 1)
         wait |= (letter != "-") << place
     _, read, write, yields, stall = text.split(":")
-    if int(stall[1:]) > MOST_STALL:
-        raise _ControlError(f"a stall count is at most {MOST_STALL}", len(text) - 2)
+    if int(stall[1:]) > STALL_MASK:
+        raise _ControlError(f"a stall count is at most {STALL_MASK}", len(text) - 2)
     scoreboards = [NO_SCOREBOARD if word[1] == "-" else int(word[1]) for word in (read, write)]
-    return int(stall[1:]) | (yields == "-") << 4 | scoreboards[1] << 5 | scoreboards[0] << 8 | wait << 11
+    return Control(int(stall[1:]), yields == "Y", scoreboards[1], scoreboards[0], wait).pack()
 
 
 class _ControlError(Exception):

@@ -21,8 +21,8 @@ from oric.support.elf_format import HEADER, REL, RELA, SHF_EXECINSTR, SHF_MERCUR
 
 from . import asm_facts as facts
 from .asm_facts import quoted, unquoted
+from .code import INSTRUCTION_BYTES
 
-INSTRUCTION_BYTES: Final = 16
 _ALLOC: Final = 2
 _ZERO_RUN: Final = 64  # bytes from which on zeros are counted
 _HEX_BYTES: Final = 48  # bytes on a line of .hex

@@ -1,6 +1,6 @@
 """Text of one instruction to its word, and what a text does not show.
 
-The C code of ``sass_assemble.c`` matches a text against the templates that print it. Where a word has bits that its text does
+The C code of ``sass/assemble.c`` matches a text against the templates that print it. Where a word has bits that its text does
 not show (an operand that is not printed, the payload of a NaN, ignored bits that real code has otherwise), they are written
 behind the instruction as ``^{desc=UR4}`` or, when they belong to no single operand or modifier, as positions: ``^{72,101-103}``.
 """
@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from oric_tables import ops
 from oric_tables._native import ffi, lib
+from oric_tables.registers import INSN_PT, INSN_RZ
 
-from .code import Code
+from .code import INSTRUCTION_BYTES, Code
 from .instruction import explain
 
 WORD_BITS: Final = 128
 _FIELDS: Final = {lib.ORIC_K_GPR: "R", lib.ORIC_K_UGPR: "UR", lib.ORIC_K_PRED: "P", lib.ORIC_K_UPRED: "UP"}
-_RESERVED: Final = {lib.ORIC_K_GPR: 255, lib.ORIC_K_UGPR: 255, lib.ORIC_K_PRED: 7, lib.ORIC_K_UPRED: 7}
+_RESERVED: Final = {lib.ORIC_K_GPR: INSN_RZ, lib.ORIC_K_UGPR: INSN_RZ, lib.ORIC_K_PRED: INSN_PT, lib.ORIC_K_UPRED: INSN_PT}
 _ITEM: Final = re.compile(r"(?P<low>\d+)(?:-(?P<high>\d+))?\Z|(?P<name>\w+)=(?P<value>!?[\w.]+)\Z")
 _NAMED: Final = re.compile(r"`\(|\b\d+@\w+\(|\bfun@\w+\(")
 _MOST_WISHES: Final = 8
@@ -124,7 +125,7 @@ class Assembler:
     def _decoded(self, word: int) -> Any:
         words = ffi.new("uint64_t[2]", [word & (1 << 64) - 1, word >> 64])
         insn = ffi.new("oric_insn *")
-        return insn if lib.oric_decode(self.isa, words, insn) == lib.ORIC_OK else None
+        return insn if lib.oric_decode(self.isa, words, insn) == lib.ORIC_E_OK else None
 
     def _apply(self, word: int, unseen: str) -> int:
         flips = 0
@@ -178,7 +179,7 @@ def unseen_parts(code: Code, relocated: Mapping[int, tuple[str, str]]) -> dict[i
     for number, (text, immediate) in relocated.items():
         word = code.word(number)
         try:
-            found = assembler.unseen(word, assembler.word(text, number * 16, controls[number], {}, immediate))
+            found = assembler.unseen(word, assembler.word(text, number * INSTRUCTION_BYTES, controls[number], {}, immediate))
         except TextError:
             found = f"{_WHOLE}{word:#x}"
         if found:

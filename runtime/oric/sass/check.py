@@ -1,4 +1,4 @@
-"""The hazard checker: is every dependence of machine code protected, on every path? ``check.c`` does the work.
+"""The hazard checker: is every dependence of machine code protected, on every path? ``check/check.c`` does the work.
 
 What is found names both instructions, the register, and the distance there is and the one needed. The tables behind it hold the
 smallest distances that the vendor's assembler leaves (``spec/latency``), so that nothing is found in its code.
@@ -144,7 +144,7 @@ def _check(code: Code, section: Section, report: Report) -> None:
 
 
 class Raw(NamedTuple):
-    """A finding by numbers, see ``oric_finding`` in check.h; ``first`` and ``second`` are numbers of instructions."""
+    """A finding by numbers, see ``oric_finding`` in check/check.h; ``first`` and ``second`` are numbers of instructions."""
 
     kind: int
     file: int

@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import Any, Final
 
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import CONTROL_AT, CONTROL_BITS, INSN_BYTES
 
 from oric.support.elf import CubinError
 
 from .access import Use, uses
 
-INSTRUCTION_BYTES: Final = 16
-_CONTROL_AT: Final = 105 - 64  # bits of the second word
-_CONTROL_MASK: Final = (1 << 17) - 1
+INSTRUCTION_BYTES: Final[int] = INSN_BYTES
+_CONTROL_AT: Final = CONTROL_AT - 64  # bits of the second word
+_CONTROL_MASK: Final = (1 << CONTROL_BITS) - 1
 _TEXT_GUESS: Final = 64  # bytes of text an instruction
 _TEXT_LEAST: Final = 1 << 16
 _TEXT_MOST: Final = 1 << 26  # bytes of text of a section, or _LINE_MOST an instruction: names of a damaged file can be long

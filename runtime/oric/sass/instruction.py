@@ -1,4 +1,4 @@
-"""Decoded machine instructions as Python objects, for tools; the C code of ``sass_codec.c`` does the work."""
+"""Decoded machine instructions as Python objects, for tools; the C code of ``sass/codec.c`` does the work."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from oric_tables import ops
+from oric_tables import numbers, ops
+from oric_tables import op as op_numbers
 from oric_tables._native import ffi, lib
+from oric_tables.registers import INSN_PT
 
 from oric.support.targets import TargetError, find_model
 
 from .access import Use
 from .code import INSTRUCTION_BYTES, Code
 
-NO_BARRIER: Final = 7
-ALWAYS: Final = 7  # guard predicate PT
-_KINDS: Final = (
-    "none", "gpr", "ugpr", "pred", "upred", "imm", "cbank", "cbanku", "label", "breg", "sb", "sreg",
-)  # fmt: skip
+NO_BARRIER: Final[int] = numbers.NO_SCOREBOARD
+ALWAYS: Final[int] = INSN_PT  # guard predicate PT
 MESSAGES: Final = {
     lib.ORIC_E_OPERATION: "there is no such operation on this target",
     lib.ORIC_E_OPERANDS: "no form of the operation takes operands of these kinds",
@@ -30,7 +29,7 @@ MESSAGES: Final = {
 }
 
 
-_EFFECTS: Final = {name[2:].lower(): bit for name, bit in vars(ops).items() if name.startswith("E_")}
+_EFFECTS: Final = {name[2:].lower(): bit for name, bit in vars(op_numbers).items() if name.startswith("E_")}
 
 
 class DecodeError(Exception):
@@ -47,7 +46,7 @@ class Control(NamedTuple):
     wait: int
 
     def __str__(self) -> str:
-        awaited = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(6))
+        awaited = "".join(str(n) if self.wait >> n & 1 else "-" for n in range(numbers.SCOREBOARDS))
         read = "-" if self.read_barrier == NO_BARRIER else self.read_barrier
         write = "-" if self.write_barrier == NO_BARRIER else self.write_barrier
         return f"[B{awaited}:R{read}:W{write}:{'Y' if self.yields else '-'}:S{self.stall:02}]"
@@ -55,15 +54,28 @@ class Control(NamedTuple):
     @classmethod
     def unpack(cls, bits: int) -> Control:
         """From the 17 bits that start at bit 105 of the word."""
-        return cls(bits & 15, not bits >> 4 & 1, bits >> 5 & 7, bits >> 8 & 7, bits >> 11 & 63)
+        return cls(
+            bits >> numbers.STALL_SHIFT & numbers.STALL_MASK,
+            not bits >> numbers.YIELD_SHIFT & numbers.YIELD_MASK,
+            bits >> numbers.WRITE_BARRIER_SHIFT & numbers.WRITE_BARRIER_MASK,
+            bits >> numbers.READ_BARRIER_SHIFT & numbers.READ_BARRIER_MASK,
+            bits >> numbers.WAIT_SHIFT & numbers.WAIT_MASK,
+        )
 
     def pack(self) -> int:
         """The 17 bits."""
-        return self.stall | (not self.yields) << 4 | self.write_barrier << 5 | self.read_barrier << 8 | self.wait << 11
+        packed: int = (
+            self.stall << numbers.STALL_SHIFT
+            | (not self.yields) << numbers.YIELD_SHIFT
+            | self.write_barrier << numbers.WRITE_BARRIER_SHIFT
+            | self.read_barrier << numbers.READ_BARRIER_SHIFT
+            | self.wait << numbers.WAIT_SHIFT
+        )
+        return packed
 
 
 class Operand(NamedTuple):
-    """One operand: ``kind`` as in oric_insn.h, ``reg`` a register or bank number, ``value`` an immediate or byte offset."""
+    """One operand: ``kind`` of ``numbers.OPERAND_KINDS``, ``reg`` a register or bank, ``value`` an immediate or byte offset."""
 
     name: str
     kind: str
@@ -105,9 +117,8 @@ class Instruction:
     @cached_property
     def op(self) -> ops.Op:
         """The operation: its name, operand slots and modifiers."""
-        op = ops.OPS[self._code.insns[self.number].op]
-        assert op is not None
-        return op
+        number: int = self._code.insns[self.number].op
+        return ops.op(number)
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
@@ -165,8 +176,8 @@ class Instruction:
 def _operand(name: str, x: Any) -> Operand:
     flags = x.flags
     return Operand(
-        name, _KINDS[x.kind], x.aux if x.kind == lib.ORIC_K_CBANKU else x.reg, x.value, bool(flags & lib.ORIC_F_NEG),
-        bool(flags & lib.ORIC_F_ABS), bool(flags & lib.ORIC_F_INV), bool(flags & lib.ORIC_F_REUSE),
+        name, numbers.OPERAND_KINDS[x.kind], x.aux if x.kind == lib.ORIC_K_CBANKU else x.reg, x.value,
+        bool(flags & lib.ORIC_F_NEG), bool(flags & lib.ORIC_F_ABS), bool(flags & lib.ORIC_F_INV), bool(flags & lib.ORIC_F_REUSE),
     )  # fmt: skip
 
 
@@ -205,7 +216,7 @@ def encode(instruction: Instruction, arch: str) -> int:
     insn.nops = len(op.operands)
     for operand in instruction.operands:
         x = insn.ops[op.index(operand.name)]
-        x.kind = _KINDS.index(operand.kind)
+        x.kind = numbers.OPERAND_KINDS.index(operand.kind)
         x.value = operand.value
         if x.kind == lib.ORIC_K_CBANKU:
             x.aux = operand.reg

@@ -7,6 +7,7 @@ with its words and an entry in ``problems``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from oric_tables import cubin as tables
@@ -16,6 +17,7 @@ from oric.support.elf import Cubin, CubinError, Function, Relocation, model_of
 from oric.support.elf_format import ET_REL
 
 from .code import INSTRUCTION_BYTES, Code
+from .instruction import Control
 from .labels import CodeSection, number_labels
 
 if TYPE_CHECKING:
@@ -108,14 +110,10 @@ def list_raw(data: bytes, isa: int, target: str) -> Listing:
     return Listing(target, [FunctionListing("", _lines(code, None, {}), code)], _problems(code))
 
 
+@cache
 def control_code(control: int) -> str:
     """The scheduling bits as ``[B0-----:R-:W1:-:S04]``: awaited scoreboards, read and write scoreboard, yield, stall count."""
-    awaited = "".join(str(n) if control >> 11 + n & 1 else "-" for n in range(6))
-    read, write = control >> 8 & 7, control >> 5 & 7
-    return (
-        f"[B{awaited}:R{'-' if read == 7 else read}:W{'-' if write == 7 else write}"
-        f":{'-' if control >> 4 & 1 else 'Y'}:S{control & 15:02}]"
-    )
+    return str(Control.unpack(control))
 
 
 def _lines(code: Code, names: dict[int, str] | None, relocated: dict[int, tuple[str, str]]) -> list[Line]:

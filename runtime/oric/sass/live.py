@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from oric_tables.registers import INSN_PT
+
 from .access import Use
 from .code import Code
 from .flow import Flow, flow_of_listing
 from .listing import Listing
 
-_ALWAYS: Final = 7
 _ORDER: Final = ("R", "UR", "P", "UP", "B")
 _PLACE_OF_FILE: Final = {file: number * 256 for number, file in enumerate(_ORDER)}
 _FILE_MASK: Final = (1 << 256) - 1
@@ -75,7 +76,7 @@ def _through(effects: list[tuple[int, int]], first: int, end: int) -> tuple[int,
 def _bits(code: Code, number: int, uses: list[Use]) -> tuple[int, int]:
     """(registers read, registers certainly written) by an instruction."""
     insn = code.insns[number]
-    certain = insn.guard == _ALWAYS and not insn.guard_neg
+    certain = insn.guard == INSN_PT and not insn.guard_neg
     reads = writes = 0
     for use in uses:
         bits = ((1 << use.width) - 1) << _PLACE_OF_FILE[use.file] + use.number

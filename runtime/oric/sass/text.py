@@ -8,6 +8,8 @@ from oric.support.elf import Cubin, Function
 
 from .asm_write import directives
 from .assemble import unseen_parts
+from .code import INSTRUCTION_BYTES
+from .instruction import Control
 from .listing import FunctionListing, Line, Listing, control_code
 
 if TYPE_CHECKING:
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
 
 _TEXT_COLUMN = 35  # of the mnemonic in nvdisasm's lines; a guard of the thread stands to the left of it
 _THREAD_GUARDS = ("@P", "@!P")
-_NO_SCHEDULE = 0x1F  # stall count and yield bit
-_WAIT_AT = 11
 
 
 def text_lines(listing: Listing, cubin: Cubin | None, plain: bool = False) -> list[str]:
@@ -45,7 +45,7 @@ def _function_lines(function: FunctionListing, plain: bool) -> list[str]:
             out += _source_lines(function.sources[line.offset])
         text = _instruction(line, plain, unseen.get(number, ""))
         out.append(f"{text}  // live: {live_text(live[number])}" if live is not None else text)
-    end = 16 * len(function.lines)
+    end = INSTRUCTION_BYTES * len(function.lines)
     return out + [f"{name}:" for name in function.labels.get(end, ())]
 
 
@@ -57,8 +57,9 @@ def _unseen(function: FunctionListing) -> dict[int, str]:
 
 
 def _instruction(line: Line, plain: bool, unseen: str = "") -> str:
+    control = Control.unpack(line.control)
     guard, _, rest = line.text.partition(" ") if line.text.startswith(_THREAD_GUARDS) else ("", "", line.text)
-    end = " ;" if line.control & _NO_SCHEDULE or line.control >> _WAIT_AT else ";"  # as nvdisasm: neither stall nor wait
+    end = " ;" if control.stall or not control.yields or control.wait else ";"  # as nvdisasm: neither stall nor wait
     place = f"        /*{line.offset:04x}*/"
     left = f"{guard} ".rjust(_TEXT_COLUMN - len(place)) if guard else " " * (_TEXT_COLUMN - len(place))
     code = "" if plain else f"{control_code(line.control)} "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from oric_tables import numbers
+
 if TYPE_CHECKING:
     from .reports import Report
 
@@ -142,18 +144,17 @@ class TimeLimit(ExecutionError):
     kind = "time limit"
 
 
-# Fault codes of runtime/oric/native/sim.h.
 BY_CODE: Final[dict[int, type[ExecutionError]]] = {
-    1: IllegalInstruction,
-    2: Unsupported,
-    3: OutOfBounds,
-    4: Misaligned,
-    5: OutOfBounds,
-    6: WildBranch,
-    7: StepLimit,
-    8: Deadlock,
-    9: Trap,
-    10: OutOfMemory,
-    11: BadFree,
-    12: AssertionFailed,
+    numbers.FAULT_ILLEGAL: IllegalInstruction,
+    numbers.FAULT_NO_MEANING: Unsupported,
+    numbers.FAULT_OUT_OF_BOUNDS: OutOfBounds,
+    numbers.FAULT_MISALIGNED: Misaligned,
+    numbers.FAULT_READ_ONLY: OutOfBounds,
+    numbers.FAULT_WILD_BRANCH: WildBranch,
+    numbers.FAULT_STEP_LIMIT: StepLimit,
+    numbers.FAULT_DEADLOCK: Deadlock,
+    numbers.FAULT_TRAP: Trap,
+    numbers.FAULT_NO_MEMORY: OutOfMemory,
+    numbers.FAULT_BAD_FREE: BadFree,
+    numbers.FAULT_ASSERT: AssertionFailed,
 }

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import FAULT_ASSERT, FAULT_READ_ONLY, INSN_BYTES, MEM_GLOBAL
 
 from .errors import BY_CODE, AssertionFailed, ExecutionError
 
 if TYPE_CHECKING:
     from .image import Image
 
-_SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
-_READ_ONLY: Final = 5
-_ASSERT: Final = 12
+# By ORIC_MEM_*.
+SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
 _TEXT_SIZE: Final = 512
 _NULL_PAGE: Final = 1 << 16
 
@@ -29,8 +29,8 @@ def place_of(image: Image, pc: int) -> tuple[str, int, str]:
 
 def instruction_text(isa: int, text: bytes, offset: int) -> str:
     """The instruction at a byte offset of a text section as the disassembler prints it, or its word in hexadecimal."""
-    raw = text[offset : offset + 16]
-    if len(raw) < 16:
+    raw = text[offset : offset + INSN_BYTES]
+    if len(raw) < INSN_BYTES:
         return "(incomplete)"
     word = ffi.new("uint64_t[2]", [int.from_bytes(raw[:8], "little"), int.from_bytes(raw[8:], "little")])
     insn = ffi.new("oric_insn *")
@@ -78,7 +78,7 @@ def _triple(index: tuple[int, int, int]) -> str:
 
 def _what(image: Image, kind: str, fault: Any, neighbours: list[tuple[int, int, str]]) -> tuple[str, int | None]:
     detail = ffi.string(fault.detail).decode("utf-8", "replace")
-    if fault.code == _ASSERT:
+    if fault.code == FAULT_ASSERT:
         message, file, line, function = _lines(fault.detail)
         return f"{kind}: {message} ({file}:{line}, {function})", None
     if fault.size == 0:
@@ -87,9 +87,9 @@ def _what(image: Image, kind: str, fault: Any, neighbours: list[tuple[int, int, 
     if fault.space == 0:
         return f"{kind} to {fault.address:#x}", fault.address
     access = "write to" if fault.write else "read of"
-    head = "store to read-only memory" if fault.code == _READ_ONLY else kind
-    place = near(fault.address, neighbours) if _SPACES[fault.space] == "global" else ""
-    return f"{head}: {fault.size}-byte {access} {_SPACES[fault.space]} memory at {fault.address:#x}{place}", fault.address
+    head = "store to read-only memory" if fault.code == FAULT_READ_ONLY else kind
+    place = near(fault.address, neighbours) if fault.space == MEM_GLOBAL else ""
+    return f"{head}: {fault.size}-byte {access} {SPACES[fault.space]} memory at {fault.address:#x}{place}", fault.address
 
 
 def near(address: int, allocations: list[tuple[int, int, str]]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from oric_tables import cubin as tables
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import EXTERNAL_BASE, EXTERNAL_COUNT, INSN_BYTES
 from oric_tables.simulator import DEVICES, EXTERNALS, Device
 
 from oric.support import elf, elf_format
@@ -13,9 +14,6 @@ from oric.support import elf, elf_format
 from .errors import LoadError
 from .source import Sources
 
-EXTERNAL_BASE: Final = 0x7E0000000000  # as SIM_EXTERNAL_BASE in native/sim_state.h
-_MOST_EXTERNALS: Final = 4096
-_EXTERNAL_BYTES: Final = 16
 CODE_BASE: Final = 0x7F0000000000
 _CODE_GAP: Final = 4096
 _DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
@@ -112,15 +110,16 @@ class Image:
         base = self._section_address.get(symbol.section)
         if base is not None:
             return base + symbol.value
-        if symbol.section or not symbol.is_function or len(self._externals) == _MOST_EXTERNALS:
+        if symbol.section or not symbol.is_function or len(self._externals) == EXTERNAL_COUNT:
             return 0
         if symbol.name not in self._externals:
             self._externals.append(symbol.name)
-        return EXTERNAL_BASE + _EXTERNAL_BYTES * self._externals.index(symbol.name)
+        address: int = EXTERNAL_BASE + INSN_BYTES * self._externals.index(symbol.name)
+        return address
 
     def external_name(self, address: int) -> str:
         """Name of the function of the driver at an address, "" when there is none."""
-        number, rest = divmod(address - EXTERNAL_BASE, _EXTERNAL_BYTES)
+        number, rest = divmod(address - EXTERNAL_BASE, INSN_BYTES)
         return self._externals[number] if not rest and 0 <= number < len(self._externals) else ""
 
     def write(self, address: int, data: bytes) -> None:

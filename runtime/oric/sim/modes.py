@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-_STRICT: Final = 1
-_MEMCHECK: Final = 2
-TIMING: Final = 4
-_PERTURB: Final = 8
-STEPS: Final = 16
+from oric_tables.numbers import SIM_MEMCHECK, SIM_PERTURB, SIM_STEPS, SIM_STRICT, SIM_TIMING
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Modes:
 
     def fill(self, record: Any) -> None:
         """Set the fields of a launch record (``oric_sim_launch *``)."""
-        record.modes = _STRICT * self.strict | _MEMCHECK * self.memcheck | TIMING * self.timing | STEPS * self.steps
-        record.modes |= _PERTURB * (self.perturb is not None)
+        record.modes = SIM_STRICT * self.strict | SIM_MEMCHECK * self.memcheck | SIM_TIMING * self.timing | SIM_STEPS * self.steps
+        record.modes |= SIM_PERTURB * (self.perturb is not None)
         record.seed = (self.perturb or 0) & 0xFFFFFFFF
         record.workers = self.workers or len(os.sched_getaffinity(0))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import LANES, MAX_CLUSTER, SIM_FAULT, SIM_PAUSED, SIM_STEPS, SIM_TIMING
 
 from .arguments import POINTER_BYTES, Array, HostArrays, pack
 from .bank import LOCAL_WINDOW, SHARED_WINDOW, launch_values
 from .errors import ExecutionError, LaunchError, LoadError, TimeLimit
 from .faults import error_of
 from .image import USER_BANK, Image
-from .modes import STEPS, TIMING, Modes
+from .modes import Modes
 from .reports import Report, leak, reports_of
 from .statistics import Statistics, statistics_of, steps_of
 from .stream import Stream
@@ -36,12 +37,9 @@ _SHARED_ALIGN: Final = 16
 _STACK_ALIGN: Final = 16
 _SHORT_SLICE: Final = 1 << 18  # ... where there is a time limit
 _PARAMETER_ALIGN: Final = 256
-_PAUSED: Final = 1
-_FAULT: Final = 2
 _CALL_STACK: Final = 1024
 _UNKNOWN: Final = 0xFFFFFFFF
 _WORKSPACE_BYTES: Final = 8
-_MAX_CLUSTER: Final = 16
 _MAX_WORKERS: Final = (1 << 32) - 1
 _MAX_SHARED: Final = 232448  # of any target
 _MAX_LOCAL: Final = 512 << 10
@@ -272,8 +270,8 @@ class Module:
             heap = self._heap()
             printed = self._run(name, record, max_seconds, output, progress)
             reports = reports_of(self.image, name, self._neighbours())
-            timing = timing_of(self.image) if record.modes & TIMING else None
-            steps = steps_of(self.image.sim) if record.modes & STEPS else None
+            timing = timing_of(self.image) if record.modes & SIM_TIMING else None
+            steps = steps_of(self.image.sim) if record.modes & SIM_STEPS else None
             done = statistics_of(self.image.sim, reports, printed, timing, steps)
             if any(r.is_unwritten for r in reports) and not self._matters(name, record, max_seconds, (before, heap), printed):
                 done = done._replace(reports=tuple(r for r in reports if not r.is_unwritten))
@@ -346,8 +344,8 @@ class Module:
             if threads > most:
                 raise LaunchError(f"a block of {threads} threads: kernel {kernel.name} is made for at most {most}")
         registers = min(kernel.registers or target.max_regs, target.max_regs)
-        warps = -(-threads // 32)
-        if warps * (-(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT) > target.regs_per_block:
+        warps = -(-threads // LANES)
+        if warps * (-(-registers * LANES // _REGISTER_UNIT) * _REGISTER_UNIT) > target.regs_per_block:
             raise LaunchError(f"{threads} threads of {registers} registers need more than {target.regs_per_block} registers")
         static = max(kernel.shared_size, target.shared_base)
         total = (-(-static // _SHARED_ALIGN) * _SHARED_ALIGN if dynamic else static) + dynamic
@@ -375,9 +373,9 @@ class Module:
         if wanted is not None and not self.image.target.clusters:
             raise LaunchError(f"{self.image.target.name} has no clusters")
         size = shape[0] * shape[1] * shape[2]
-        most = kernel.max_cluster or _MAX_CLUSTER
-        if min(shape) < 1 or size > min(most, _MAX_CLUSTER):
-            raise LaunchError(f"a cluster of {shape}: at most {min(most, _MAX_CLUSTER)} blocks are possible")
+        most = kernel.max_cluster or MAX_CLUSTER
+        if min(shape) < 1 or size > min(most, MAX_CLUSTER):
+            raise LaunchError(f"a cluster of {shape}: at most {min(most, MAX_CLUSTER)} blocks are possible")
         for axis, count in enumerate(shape):
             if kernel.blocks_are_clusters:
                 blocks = record.grid[axis] * count
@@ -464,20 +462,20 @@ class Module:
             raise LaunchError(f"kernel {name} cannot be launched with this geometry")
         until = None if max_seconds is None else time.monotonic() + max_seconds
         steps = _SLICE if until is None else _SHORT_SLICE
-        printed, state = "", _PAUSED
-        while state == _PAUSED:
+        printed, state = "", SIM_PAUSED
+        while state == SIM_PAUSED:
             state = lib.oric_sim_run(sim, steps)  # between two slices Python sees an interrupt
             if output is not None:
                 printed = _print_rest(self._printed(), printed, output)
             if progress is not None:
                 done = lib.oric_sim_statistics(sim)
                 progress(done.ctas, record.grid[0] * record.grid[1] * record.grid[2], done.warp_instructions)
-            if state == _PAUSED and until is not None and time.monotonic() > until:
+            if state == SIM_PAUSED and until is not None and time.monotonic() > until:
                 error: ExecutionError = TimeLimit(f"time limit: {max_seconds} seconds are over (kernel {name})", kernel=name)
                 break
         else:
             printed = self._printed()
-            if state != _FAULT:
+            if state != SIM_FAULT:
                 return printed
             error = error_of(self.image, name, lib.oric_sim_fault_info(sim), self._neighbours())
         error.printed = self._printed()

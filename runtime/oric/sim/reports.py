@@ -7,8 +7,9 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import lib
+from oric_tables.numbers import CTA_BARRIERS, MEM_CLUSTER, RANK_SHIFT
 
-from .faults import near, place_of
+from .faults import SPACES, near, place_of
 
 if TYPE_CHECKING:
     from oric.support.lines import SourceLine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Kind(IntEnum):
-    """What was found: ``ORIC_REPORT_*`` of ``native/sim.h``."""
+    """What was found: the reports of ``spec/numbers.yaml``."""
 
     RAW = lib.ORIC_REPORT_RAW
     WAR = lib.ORIC_REPORT_WAR
@@ -59,15 +60,13 @@ _TITLES: Final = {
     Kind.LEAK: "leak",
 }
 _FILES: Final = {lib.ORIC_FILE_R: "R", lib.ORIC_FILE_P: "P", lib.ORIC_FILE_B: "B", lib.ORIC_FILE_UR: "UR", lib.ORIC_FILE_UP: "UP"}
-_SPACES: Final = ("", "global", "shared", "local", "constant", "the cluster's shared")
 _ACCESSES: Final = ("read", "write", "atomic access", "asynchronous write")
 _HAZARDS: Final = frozenset({Kind.RAW, Kind.WAR, Kind.WAW, Kind.REUSE})
 _OF_MEMORY: Final = frozenset({
     Kind.OUT_OF_BOUNDS, Kind.MISALIGNED, Kind.READ_ONLY, Kind.USE_AFTER_FREE, Kind.UNINITIALISED, Kind.RACE, Kind.ASYNC,
 })  # fmt: skip
-_BARRIERS: Final = 16
-_OWNERS: Final = {"shared": "block's", _SPACES[-1]: "block's", "local": "thread's"}
-_OFFSET: Final = (1 << 24) - 1  # of a shared address in the block's memory; above it is the rank
+_OWNERS: Final = {"shared": "block's", SPACES[MEM_CLUSTER]: "block's", "local": "thread's"}
+_OFFSET: Final = (1 << RANK_SHIFT) - 1  # of a shared address in the block's memory; above it is the rank
 _FAR: Final = 1 << 23
 Code = tuple[str, int, str]
 
@@ -145,9 +144,9 @@ class Report:
         return f"{self.address:#x}{self.near}" if self.kind == Kind.BAD_FREE else f"scoreboard {self.number}"
 
     def _barrier(self) -> str:
-        if self.number >= _BARRIERS and self.space:
+        if self.number >= CTA_BARRIERS and self.space:
             return f"the phase of the mbarrier at {self.address:#x} is never over"
-        if self.number >= _BARRIERS:
+        if self.number >= CTA_BARRIERS:
             return "waits for threads that never come"
         if self.kind == Kind.DIVERGENT_BARRIER:
             return f"threads of the warp are elsewhere, barrier {self.number}"
@@ -204,7 +203,7 @@ def _report(image: Image, kernel: str, found: Any, neighbours: list[tuple[int, i
     kind = Kind(found.kind)
     function, offset, text = place_of(image, found.second)
     first = place_of(image, found.first)
-    space = _SPACES[found.space] if kind in _OF_MEMORY or kind == Kind.BARRIER_MISMATCH else ""
+    space = SPACES[found.space] if kind in _OF_MEMORY or kind == Kind.BARRIER_MISMATCH else ""
     is_global = space == "global" or kind == Kind.BAD_FREE
     place = near(found.address, neighbours) if is_global else _near_end(kind, space, found)
     access = found.second_access if found.second_access else int(found.write != 0)

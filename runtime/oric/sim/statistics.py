@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import LANES, MEM_CLUSTER, MEM_GLOBAL, MEM_LOCAL, MEM_SHARED
 from oric_tables.simulator import CLASSES
 
 if TYPE_CHECKING:
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
     from .reports import Report
     from .timing import Timing
 
-_WARP: Final = 32
 # Address of the instruction (code of the driver is one step); number of the block in the grid (x runs fastest), and of the warp
 # in it; lanes that came here, and those of them whose guard held.
 STEP: Final = np.dtype([("pc", "u8"), ("cta", "u4"), ("warp", "u4"), ("active", "u4"), ("executed", "u4")])
 Steps = np.ndarray[Any, Any]
-_SPACES: Final = {"global": 1, "shared": 2, "local": 3, "cluster": 5}  # ORIC_MEM_* of native/sim.h
+_SPACES: Final = {"global": MEM_GLOBAL, "shared": MEM_SHARED, "local": MEM_LOCAL, "cluster": MEM_CLUSTER}
 
 
 class Traffic(NamedTuple):
@@ -60,7 +60,7 @@ class Statistics(NamedTuple):
     @property
     def active_share(self) -> float:
         """Share of the lanes that executed: 1.0 when all threads always did."""
-        return self.thread_instructions / (_WARP * self.warp_instructions) if self.warp_instructions else 0.0
+        return self.thread_instructions / (LANES * self.warp_instructions) if self.warp_instructions else 0.0
 
 
 def statistics_of(

@@ -2,7 +2,7 @@
 
 What ``cuTensorMapEncodeTiled`` and ``cuTensorMapEncodeIm2col`` do on a GPU. The hardware's layout of the 128 bytes is not public,
 but the code that ptxas makes of ``tensormap.replace`` shows where the fields of tiles are: those have their places, so that code
-can change them; the rest (im2col) has places of our own (``sim_tensor.h``).
+can change them; the rest (im2col) has places of our own (``sim/tensor.h``).
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from oric_tables import numbers
+from oric_tables.numbers import MAX_BOX, MAX_PIXELS, MAX_STEP, TENSOR_RANKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,21 +20,16 @@ if TYPE_CHECKING:
     from .arguments import Address
 
 _MAGIC: Final = b"ORICTMAP"
-_VERSION: Final = 2
 _LAYOUT: Final = struct.Struct("<QI4II5IIII8sHBB2H3h3h36s")
-_RANKS: Final = 5
 _TYPES: Final = {
-    "uint8": (0, 1), "uint16": (1, 2), "uint32": (2, 4), "int32": (3, 4), "uint64": (4, 8), "int64": (5, 8),
-    "float16": (6, 2), "float32": (7, 4), "float64": (9, 8), "bfloat16": (10, 2),
+    "uint8": (numbers.TENSOR_U8, 1), "uint16": (numbers.TENSOR_U16, 2), "uint32": (numbers.TENSOR_U32, 4),
+    "int32": (numbers.TENSOR_S32, 4), "uint64": (numbers.TENSOR_U64, 8), "int64": (numbers.TENSOR_S64, 8),
+    "float16": (numbers.TENSOR_F16, 2), "float32": (numbers.TENSOR_F32, 4), "float64": (numbers.TENSOR_F64, 8),
+    "bfloat16": (numbers.TENSOR_BF16, 2),
 }  # fmt: skip
 _FLOATS: Final = {"float16", "float32", "float64", "bfloat16"}
 _SWIZZLES: Final = {"none": (0, 0), "32B": (1, 32), "64B": (2, 64), "128B": (3, 128), "128B_ATOM_32B": (3 | 1 << 6, 128)}
-_TILED: Final = 0
-_IM2COL: Final = 1
 _ALIGN: Final = 16
-_MAX_BOX: Final = 256
-_MAX_PIXELS: Final = 1024
-_MAX_STEP: Final = 8
 _CORNERS: Final = {3: (-(1 << 15), (1 << 15) - 1), 4: (-(1 << 7), (1 << 7) - 1), 5: (-(1 << 4), (1 << 4) - 1)}
 
 
@@ -74,10 +71,10 @@ def tensor_map(
         ValueError: the hardware has no such tensors or tiles, or the simulator does not know what it does with them.
     """
     tensor = _tensor(dtype, address, dims, strides, element_strides, swizzle, fill)
-    if len(box) != len(dims) or not all(1 <= b <= _MAX_BOX for b in box):
-        raise ValueError(f"a box of {tuple(box)}: a size of 1 to {_MAX_BOX} for each of {len(dims)} dimensions is needed")
+    if len(box) != len(dims) or not all(1 <= b <= MAX_BOX for b in box):
+        raise ValueError(f"a box of {tuple(box)}: a size of 1 to {MAX_BOX} for each of {len(dims)} dimensions is needed")
     _check_row(tensor, box[0])
-    return _pack(tensor, _TILED, tuple(box), (), ())
+    return _pack(tensor, numbers.MAP_TILED, tuple(box), (), ())
 
 
 def tensor_map_im2col(
@@ -112,16 +109,16 @@ def tensor_map_im2col(
         ValueError: the hardware has no such tensors or columns.
     """
     tensor = _tensor(dtype, address, dims, strides, element_strides, swizzle, fill)
-    if not 3 <= len(dims) <= _RANKS:
+    if not 3 <= len(dims) <= TENSOR_RANKS:
         raise ValueError(f"a tensor of {len(dims)} dimensions has no im2col mode")
     low, high = _CORNERS[len(dims)]
     for corner in (lower, upper):
         if len(corner) != len(dims) - 2 or not all(low <= c <= high for c in corner):
             raise ValueError(f"a corner at {tuple(corner)}: {len(dims) - 2} numbers of {low} to {high} are needed")
-    if not 1 <= channels <= _MAX_BOX or not 1 <= pixels <= _MAX_PIXELS:
-        raise ValueError(f"{channels} channels of {pixels} pixels: at most {_MAX_BOX} and {_MAX_PIXELS} are possible")
+    if not 1 <= channels <= MAX_BOX or not 1 <= pixels <= MAX_PIXELS:
+        raise ValueError(f"{channels} channels of {pixels} pixels: at most {MAX_BOX} and {MAX_PIXELS} are possible")
     _check_row(tensor, channels)
-    return _pack(tensor, _IM2COL, (channels, pixels), tuple(lower), tuple(upper))
+    return _pack(tensor, numbers.MAP_IM2COL, (channels, pixels), tuple(lower), tuple(upper))
 
 
 def _tensor(
@@ -143,13 +140,13 @@ def _tensor(
     base = address if isinstance(address, int) else address.address
     if base % _ALIGN or not 0 <= base < 1 << 64:
         raise ValueError(f"a tensor at {base:#x}: the address is no multiple of {_ALIGN}")
-    if not 1 <= len(dims) <= _RANKS or not all(1 <= d <= 1 << 32 for d in dims):
-        raise ValueError(f"dimensions of {tuple(dims)}: one to {_RANKS} of 1 to 2**32 are possible")
+    if not 1 <= len(dims) <= TENSOR_RANKS or not all(1 <= d <= 1 << 32 for d in dims):
+        raise ValueError(f"dimensions of {tuple(dims)}: one to {TENSOR_RANKS} of 1 to 2**32 are possible")
     if len(strides) != len(dims) - 1 or not all(0 < s < 1 << 40 and s % _ALIGN == 0 for s in strides):
         raise ValueError(f"strides of {tuple(strides)}: {len(dims) - 1} multiples of {_ALIGN} below 2**40 are needed")
     taken = tuple(steps) if steps is not None else (1,) * len(dims)
-    if len(taken) != len(dims) or not all(1 <= s <= _MAX_STEP for s in taken):
-        raise ValueError(f"element strides of {taken}: {len(dims)} numbers of 1 to {_MAX_STEP} are needed")
+    if len(taken) != len(dims) or not all(1 <= s <= MAX_STEP for s in taken):
+        raise ValueError(f"element strides of {taken}: {len(dims)} numbers of 1 to {MAX_STEP} are needed")
     kind, element = _TYPES[name]
     code, span = _SWIZZLES[swizzle]
     return _Tensor(kind, element, base, tuple(dims), tuple(strides), taken, code, span, int(fill == "nan"))
@@ -170,12 +167,13 @@ def _pack(tensor: _Tensor, mode: int, box: tuple[int, ...], lower: tuple[int, ..
         return (*values, *(rest,) * (count - len(values)))
 
     flags = (len(tensor.dims) - 1) << 4 | tensor.kind << 7 | tensor.swizzle << 13 | tensor.fill << 15
-    steps, tile = filled(tensor.steps, _RANKS, 1), filled(box if mode == _TILED else (), _RANKS, 1)
+    steps, tile = filled(tensor.steps, TENSOR_RANKS, 1), filled(box if mode == numbers.MAP_TILED else (), TENSOR_RANKS, 1)
     return _LAYOUT.pack(
-        tensor.address, flags, *((s >> 4) & 0xFFFFFFFF for s in filled(tensor.strides, _RANKS - 1, 0)),
-        sum((s >> 36) << 4 * i for i, s in enumerate(tensor.strides)), *filled(tuple(d - 1 for d in tensor.dims), _RANKS, 0),
+        tensor.address, flags, *((s >> 4) & 0xFFFFFFFF for s in filled(tensor.strides, TENSOR_RANKS - 1, 0)),
+        sum((s >> 36) << 4 * i for i, s in enumerate(tensor.strides)),
+        *filled(tuple(d - 1 for d in tensor.dims), TENSOR_RANKS, 0),
         sum((s - 1) << 3 * i for i, s in enumerate(steps)) | (tile[0] - 1) << 24,
         sum((b - 1) << 8 * i for i, b in enumerate(tile[1:])),
-        0, _MAGIC, _VERSION, mode, 0, *(box if mode == _IM2COL else (0, 0)),
-        *filled(lower, _RANKS - 2, 0), *filled(upper, _RANKS - 2, 0), b"",
+        0, _MAGIC, numbers.MAP_VERSION, mode, 0, *(box if mode == numbers.MAP_IM2COL else (0, 0)),
+        *filled(lower, TENSOR_RANKS - 2, 0), *filled(upper, TENSOR_RANKS - 2, 0), b"",
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import ADDRESS_MODES, TEXTURE_FLOAT, TEXTURE_SIGNED, TEXTURE_UNSIGNED
 
 from .arguments import Array
 from .errors import LaunchError
@@ -15,8 +16,7 @@ from .errors import LaunchError
 if TYPE_CHECKING:
     from .module import Buffer, Module
 
-_ADDRESS: Final = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
-_KINDS: Final = {"u": 0, "i": 1, "f": 2}
+_KINDS: Final = {"u": TEXTURE_UNSIGNED, "i": TEXTURE_SIGNED, "f": TEXTURE_FLOAT}
 _RANKS: Final = {"1d": 1, "2d": 2, "3d": 3, "cube": 2}
 _FACES: Final = 6
 _MAX_HANDLE: Final = (1 << 20) - 1
@@ -110,9 +110,9 @@ def make(module: Module, array: Array, kind: str, layered: bool, channels: int, 
 def _set_sampling(record: Any, sampling: Sampling, dtype: np.dtype[Any]) -> None:
     modes = (sampling.address,) * 3 if isinstance(sampling.address, str) else tuple(sampling.address)
     for axis, mode in enumerate((*modes, "clamp", "clamp")[:3]):
-        if mode not in _ADDRESS:
-            raise LaunchError(f"an address mode is one of {', '.join(_ADDRESS)}, not {mode!r}")
-        record.address[axis] = _ADDRESS[mode]
+        if mode not in ADDRESS_MODES:
+            raise LaunchError(f"an address mode is one of {', '.join(ADDRESS_MODES)}, not {mode!r}")
+        record.address[axis] = ADDRESS_MODES.index(mode)
     floats = dtype.kind == "f" or sampling.read_normalised
     if sampling.read_normalised and (dtype.kind == "f" or dtype.itemsize > 2):
         raise LaunchError(f"texels of type {dtype} cannot be read as normalised floats")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import LANES
 from oric_tables.simulator import MACHINES
 
 from .faults import place_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 _WARP_REGISTERS: Final = 256  # registers are given to a warp in multiples of this
-_WARP: Final = 32
 _SHARED_UNIT: Final = 128
 _MICROSECOND: Final = 1e6
 
@@ -128,8 +128,8 @@ def set_machine(image: Image, record: Any) -> None:
     """Fill in the machine of a launch record: the GPU's figures, and how many blocks of the launch an SM holds."""
     target, machine = image.target, MACHINES[image.target.isa]
     threads = record.block[0] * record.block[1] * record.block[2]
-    warps = -(-threads // _WARP)
-    registers = -(-record.num_regs * _WARP // _WARP_REGISTERS) * _WARP_REGISTERS
+    warps = -(-threads // LANES)
+    registers = -(-record.num_regs * LANES // _WARP_REGISTERS) * _WARP_REGISTERS
     shared = record.shared_bytes - record.shared_base + target.reserved_shared
     limits = [target.blocks_per_sm, target.warps_per_sm // warps, target.regs_per_sm // max(1, registers * warps)]
     if shared:

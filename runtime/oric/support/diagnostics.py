@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Final, NamedTuple
+from typing import Final
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -17,15 +17,27 @@ NOTE: Final = "note"
 MAX_ERRORS: Final = 100  # per source; more than this is one broken file, not many mistakes
 _WINDOW: Final = 120  # characters of a source line that are shown at most
 _LONGEST: Final = 4096  # a longer line is not shown at all
-_NO_TEXT: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
-_NEWLINE: Final = re.compile("\n")
+_NO_TEXT: Final = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]"
 
 
-class Location(NamedTuple):
-    """A place for people: line and column count from 1; a tab is one column."""
+class Location(tuple[int, int]):
+    """A place for people, (line, column): both count from 1; a tab is one column."""
 
-    line: int
-    col: int
+    __slots__ = ()
+
+    def __new__(cls, line: int, col: int) -> Location:
+        """The place in a line, at a column."""
+        return super().__new__(cls, (line, col))
+
+    @property
+    def line(self) -> int:
+        """The line."""
+        return self[0]
+
+    @property
+    def col(self) -> int:
+        """The column."""
+        return self[1]
 
 
 class Source:
@@ -59,13 +71,17 @@ class Source:
         end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.text)
         cut = max(begin, min(offset - _WINDOW // 2, end - _WINDOW))
         shown = self.text[cut : min(end, cut + _WINDOW)].rstrip("\r")
-        if end - begin > _LONGEST or _NO_TEXT.search(shown):
+        if end - begin > _LONGEST or re.search(_NO_TEXT, shown):
             return "", 0
         return "".join(c if c.isprintable() or c == "\t" else "?" for c in shown), offset - cut
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            self._starts = [0, *(m.end() for m in _NEWLINE.finditer(self.text))]
+            self._starts = [0]
+            at = self.text.find("\n")
+            while at >= 0:
+                self._starts.append(at + 1)
+                at = self.text.find("\n", at + 1)
         return self._starts
 
 
@@ -98,6 +114,11 @@ class CompileError(Exception):
 
 class InternalError(Exception):
     """The compiler has made something that cannot be; the text names what, and the PTX line."""
+
+    @classmethod
+    def found(cls, phase: str, error: Exception, place: str) -> InternalError:
+        """The error that is told of one that a phase ended in; ``place``: where, unless it is an internal error that says so."""
+        return cls(f"{phase}: {error}" if isinstance(error, cls) else f"{phase}: {type(error).__name__}: {error}, {place}")
 
 
 class NotSupported(Exception):

@@ -15,6 +15,7 @@ from struct import Struct
 from typing import Final, NamedTuple
 
 from oric_tables import cubin as tables
+from oric_tables.numbers import INSN_BYTES
 from oric_tables.targets import KNOWN, TARGETS, Target
 
 from oric.support.targets import TargetError, find_model, no_code
@@ -54,7 +55,7 @@ __all__ = [
     "target_of",
 ]
 
-INSTRUCTION_BYTES: Final = 16
+INSTRUCTION_BYTES: Final[int] = INSN_BYTES
 _PARAM: Final = Struct("<IHHI")
 _U32: Final = Struct("<I")
 _I64: Final = Struct("<q")

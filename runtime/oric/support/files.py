@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from pathlib import Path
 
 _NEW_FILE_MODE = 0o666  # less the umask
 _ATTEMPTS = 1000
@@ -15,7 +14,7 @@ class OutputError(Exception):
     """An output file cannot be written; ``str()`` is one line that names it and the cause."""
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Make ``path`` hold ``data``: written to a temporary file beside it, then renamed.
 
     Whatever stops it (an error, an interrupt) leaves the old file as it was and no temporary file. A symbolic link stays and
@@ -24,20 +23,22 @@ def write_atomically(path: Path, data: bytes) -> None:
     Raises:
         OutputError: ``path`` is a directory, its folder is missing, or the system refuses.
     """
-    target = Path(os.path.realpath(path))
+    shown = os.fspath(path)
+    target = os.path.realpath(shown)
     try:
-        mode = _mode_of_old(target, path)
+        mode = _mode_of_old(target, shown)
         if mode is not None and not stat.S_ISREG(mode):
-            target.write_bytes(data)
+            with open(target, "wb") as file:
+                file.write(data)
             return
         _replace(target, data, mode)
     except OSError as error:
-        raise OutputError(f"Output file '{path}' could not be written: {error.strerror}") from error
+        raise OutputError(f"Output file '{shown}' could not be written: {error.strerror}") from error
 
 
-def _mode_of_old(target: Path, shown: Path) -> int | None:
+def _mode_of_old(target: str, shown: str) -> int | None:
     try:
-        mode = target.stat().st_mode
+        mode = os.stat(target).st_mode
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(mode):
@@ -47,24 +48,24 @@ def _mode_of_old(target: Path, shown: Path) -> int | None:
     return mode
 
 
-def _replace(target: Path, data: bytes, mode: int | None) -> None:
+def _replace(target: str, data: bytes, mode: int | None) -> None:
     handle, name = _create_beside(target)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             if mode is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode))
-        name.replace(target)
+        os.replace(name, target)
     except BaseException:
         with suppress(OSError):
-            name.unlink()
+            os.unlink(name)
         raise
 
 
-def _create_beside(target: Path) -> tuple[int, Path]:
+def _create_beside(target: str) -> tuple[int, str]:
     """Create an empty file in the folder of ``target`` under a name that is not in use."""
     for attempt in range(_ATTEMPTS):
-        name = target.with_name(f".oric-{os.getpid()}-{attempt}.part")
+        name = os.path.join(os.path.dirname(target), f".oric-{os.getpid()}-{attempt}.part")
         with suppress(FileExistsError):
             return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _NEW_FILE_MODE), name
     raise OutputError(f"Output file '{target}' could not be written: its folder is full of temporary files")

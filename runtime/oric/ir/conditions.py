@@ -1,0 +1,33 @@
+"""Conditions and computations that rewrite rules name (``functions`` in ``spec/rewrites``). Numbers are 32-bit patterns."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+from oric_tables import thresholds
+
+
+def signed(value: i64) -> i64:
+    """A 32-bit pattern as a signed number."""
+    value &= 0xFFFFFFFF
+    return value - 0x100000000 if value >> 31 else value
+
+
+def reachable(one: i64, other: i64) -> bool:
+    """Whether an offset of a memory operation can hold the sum of two signed words."""
+    return in_reach(signed(one) + signed(other))
+
+
+def in_reach(offset: i64) -> bool:
+    """Whether an offset of a memory operation can hold a number."""
+    return -thresholds.ADDRESS_OFFSET_RANGE <= offset < thresholds.ADDRESS_OFFSET_RANGE
+
+
+def logic(table: i64, a: i64, b: i64, c: i64) -> i64:
+    """The truth table of a function (``table``) of three functions, which are given by their own tables over x, y, z."""
+    out: i64 = 0
+    row: i64 = 0
+    while row < 8:
+        if table >> row & 1:
+            out |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+        row += 1
+    return out & 0xFF

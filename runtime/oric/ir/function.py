@@ -1,0 +1,242 @@
+"""A function under compilation: a struct of arrays.
+
+Instructions, blocks and registers are numbers; their fields stand in arrays, the operands of all instructions in one pool.
+The order of the code is a linked list of numbers (``prev``, ``next``), so nothing moves when something is inserted. Blocks
+are in order of their numbers: block ``b`` falls through to ``b + 1``.
+
+Arrays move when they grow: no local variable holds one, and only cursors (:mod:`oric.ir.cursor`) append.
+
+Source: Ori IR, "The Code Object", "Basic Blocks", "Instructions"; Register Model, "Virtual Register Descriptor". The
+documented layouts are a projection of these arrays (:mod:`oric.ir.image`).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables import registers
+
+from . import operand as opd
+from .analyses import Analyses
+from .attributes import FunctionAttributes
+from .calls import CallSite, Formal
+from .cfg import Cfg
+
+# Register file types (Register Model, "Register File Type Enum").
+R: Final = registers.R
+UR: Final = registers.UR
+P: Final = registers.P
+UP: Final = registers.UP  # this project's use of the "alternate predicate" value: uniform predicates
+B: Final = registers.B
+R2: Final = registers.R2
+R4: Final = registers.R4
+NO_TYPE: Final = registers.UNIFIED  # of the ids that no register has
+NONE: Final = -1  # no instruction, no block, no physical register
+
+# ``aux`` of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it: the convergence
+# phase removes it where they are together anyway.
+AUX_IF_DIVERGED: Final = 1
+# ``aux`` of a memory access that is volatile: never removed, merged or moved across another one. (Bit 5 of the documented
+# special flags.)
+AUX_VOLATILE: Final = 0x20
+
+_MASK64: Final = 0xFFFFFFFFFFFFFFFF
+
+
+@final
+class Function:
+    """Everything known about one function.
+
+    Instructions (by number ``i``; ``NONE`` ends lists):
+
+    * ``op[i]``: operation (:mod:`oric_tables.op`); ``mods[i]``: packed modifier values in the layout of ``oric_tables.ops``;
+    * ``guard[i]``: predicate operand, 0 when there is none; ``line[i]``: PTX line; ``control[i]``: 21 scheduling bits;
+    * ``aux[i]``: 0 but for an indirect branch, where it is the number of its jump table, and ``AUX_*`` marks;
+    * ``first[i]``, ``count[i]``: its operands in ``operand``; ``room[i]``: places that it has there;
+    * ``prev[i]``, ``next[i]``: neighbours in the block; ``block[i]``: the block, ``NONE`` once removed.
+
+    Blocks (by number ``b``): ``head[b]``, ``tail[b]``: first and last instruction; ``succ_first[b]``, ``succ_count[b]``: its
+    successors in ``succ``, the fall-through one last; ``flags[b]``; ``labels[b]``: a name for dumps. ``final_flow``: control
+    flow is last in its block (phase 6 has run); ``merged``: blocks were merged since the last general optimization.
+
+    Registers (by id ``r``): ``reg_type[r]``; ``reg_size[r]``: words (1 for predicates); ``reg_word[r]``: number of its first
+    word among all words of all registers, of which there are ``words``; ``reg_flags[r]``; ``physical[r]``: hardware register
+    or ``NONE``; ``hint[r]``; ``parent[r]``: the register that it is coalesced with.
+
+    ``descriptor``, ``stack``: operands of the registers with the descriptor of global memory and the frame's address, 0
+    before their first use; ``needs``: which of the two the entry must load, in order of first use. ``formals``: results and
+    parameters of a function that is no entry; ``calls``: call sites by number, which is ``aux`` of an INVOKE.
+    """
+
+    def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
+        self.name = name
+        self.target = target
+        self.is_entry = is_entry
+        self.op = vec[i64]()
+        self.mods = vec[i64]()
+        self.guard = vec[i64]()
+        self.line = vec[i64]()
+        self.aux = vec[i64]()
+        self.control = vec[i64]()
+        self.first = vec[i64]()
+        self.count = vec[i64]()
+        self.room = vec[i64]()
+        self.prev = vec[i64]()
+        self.next = vec[i64]()
+        self.block = vec[i64]()
+        self.operand = vec[i64]()
+        self.head = vec[i64]()
+        self.tail = vec[i64]()
+        self.flags = vec[i64]()
+        self.succ_first = vec[i64]()
+        self.succ_count = vec[i64]()
+        self.succ = vec[i64]()
+        self.labels: list[str] = []
+        self.shape: int = 0  # raised with every change of blocks and edges
+        self.reg_type = vec[i64]()
+        self.reg_size = vec[i64]()
+        self.reg_word = vec[i64]()
+        self.reg_flags = vec[i64]()
+        self.physical = vec[i64]()
+        self.hint = vec[i64]()
+        self.parent = vec[i64]()
+        self.words: int = 0
+        self.immediates = vec[i64]()  # 64-bit patterns, as signed numbers
+        self._immediate_ids: dict[int, int] = {}
+        self.descriptor = 0
+        self.stack = 0
+        self.needs: list[str] = []
+        self.formals: list[Formal] = []
+        self.calls: list[CallSite] = []
+        self.final_flow = False
+        self.merged = False
+        self.attributes = FunctionAttributes()
+        self.analyses = Analyses()
+
+    # -- sizes -------------------------------------------------------------------------------------------
+
+    def blocks(self) -> i64:
+        """Number of blocks."""
+        return len(self.head)
+
+    def instructions(self) -> i64:
+        """Number of instructions ever made: their numbers are below."""
+        return len(self.op)
+
+    def registers(self) -> i64:
+        """Number of register ids."""
+        return len(self.reg_type)
+
+    # -- operands ----------------------------------------------------------------------------------------
+
+    def get(self, i: i64, at: i64) -> i64:
+        """Operand ``at`` of an instruction; 0 when it has fewer."""
+        if at >= self.count[i]:
+            return 0
+        return self.operand[self.first[i] + at]
+
+    def set(self, i: i64, at: i64, operand: i64) -> None:
+        """Change an operand that an instruction has."""
+        if not 0 <= at < self.count[i]:
+            raise IndexError("an operand that the instruction does not have")
+        self.operand[self.first[i] + at] = operand
+
+    def words_of(self, operand: i64) -> i64:
+        """First word of a register operand that :func:`oric.ir.operand.is_register`."""
+        return self.reg_word[operand & opd.INDEX] + opd.first_of(operand)
+
+    def is_predicate(self, operand: i64) -> bool:
+        """True for a register operand of a predicate file."""
+        if operand & opd.TYPE != opd.IS_REG:
+            return False
+        index = operand & opd.INDEX
+        if index == opd.PT:
+            return True
+        if index == opd.RZ:
+            return False
+        kind = self.reg_type[index]
+        return kind == P or kind == UP
+
+    # -- registers and immediates ------------------------------------------------------------------------
+
+    def new_reg(self, reg_type: i64, size: i64 = 1) -> i64:
+        """Make a virtual register and return its id; ids 31 and 1023 are kept for PT and RZ."""
+        while len(self.reg_type) == opd.PT or len(self.reg_type) == opd.RZ:
+            self._add_reg(NO_TYPE, 0)
+        self._add_reg(reg_type, size)
+        return len(self.reg_type) - 1
+
+    def _add_reg(self, reg_type: i64, size: i64) -> None:
+        self.reg_type = append(self.reg_type, reg_type)
+        self.reg_size = append(self.reg_size, size)
+        self.reg_word = append(self.reg_word, self.words)
+        self.reg_flags = append(self.reg_flags, registers.INITIAL_FLAGS[reg_type])
+        self.physical = append(self.physical, NONE)
+        self.hint = append(self.hint, NONE)
+        self.parent = append(self.parent, NONE)
+        self.words += size
+
+    def imm(self, value: i64) -> i64:
+        """An immediate operand for a 64-bit pattern, given as a signed number."""
+        if 0 <= value <= opd.INDEX:
+            return opd.IS_IMM | value
+        index = self._immediate_ids.get(value)
+        if index is None:
+            index = self._immediate_ids[value] = len(self.immediates)
+            self.immediates = append(self.immediates, value)
+        return opd.IS_POOL | index
+
+    def imm_value(self, operand: i64) -> i64:
+        """The 64-bit pattern of an immediate operand, as a signed number."""
+        index = operand & opd.INDEX
+        return self.immediates[index] if operand & opd.TYPE == opd.IS_POOL else index
+
+    # -- edges -------------------------------------------------------------------------------------------
+
+    def successor(self, b: i64, at: i64) -> i64:
+        """Successor ``at`` of a block."""
+        return self.succ[self.succ_first[b] + at]
+
+    def goes_to(self, b: i64, target: i64) -> bool:
+        """Whether there is an edge."""
+        at: i64 = 0
+        while at < self.succ_count[b]:
+            if self.succ[self.succ_first[b] + at] == target:
+                return True
+            at += 1
+        return False
+
+
+def signed64(pattern: int) -> int:
+    """A 64-bit pattern as the signed number that arrays hold."""
+    pattern &= _MASK64
+    return pattern - (1 << 64) if pattern >> 63 else pattern
+
+
+def control_flow(f: Function) -> Cfg:
+    """The control flow of a function; made anew when blocks or edges have changed since the last time."""
+    known = f.analyses.cfg
+    if known is not None and f.analyses.cfg_epoch == f.shape:
+        return known
+    made = edges_of(f)
+    f.analyses.cfg = made
+    f.analyses.cfg_epoch = f.shape
+    return made
+
+
+def edges_of(f: Function) -> Cfg:
+    """The control flow of a function as its edges say, made anew."""
+    start = vec[i64](capacity=f.blocks() + 1)
+    flat = vec[i64](capacity=len(f.succ))
+    b: i64 = 0
+    while b < f.blocks():
+        start = append(start, len(flat))
+        at: i64 = 0
+        while at < f.succ_count[b]:
+            flat = append(flat, f.successor(b, at))
+            at += 1
+        b += 1
+    start = append(start, len(flat))
+    return Cfg(f.blocks(), start, flat)

@@ -1,0 +1,486 @@
+"""What register words are known to hold while a pass walks over a function, and putting it into operands.
+
+A *fact* says that a word (or predicate) holds the same as an operand: another register word, an immediate, a word of a
+constant bank. Facts of words with several definitions hold within a block until either side changes (versions). Facts of
+words with one definition hold wherever that definition dominates, provided that the register they name has one definition as
+well, which dominates the fact.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from librt.vecs import append
+from mypy_extensions import i64
+from oric_tables.op import MOV
+from oric_tables.rewrites import COMMUTE, REORDERED, TABLE
+
+from oric.support.arrays import nones, zeros
+
+from . import legality as legal
+from . import operand as opd
+from .cfg import Cfg
+from .cursor import Cursor
+from .function import NONE, UP, UR, Function, R
+from .legality import Legality, legality_of
+from .operand import SIGNS
+from .optable import CONTROL, KIND_PRED, KIND_UPRED, OPS, SLOTS
+
+MASK32: Final = 0xFFFFFFFF
+# Mark on an immediate that stands for the upper word of a 64-bit value whose lower word is 0; only inside this package.
+HIGH_WORD: Final = 1 << 60
+NOT_CONSTANT: Final = -1  # constants are 32-bit patterns
+
+
+@final
+class Values:
+    """Facts and definitions during a walk in reverse post-order."""
+
+    def __init__(self, f: Function, graph: Cfg, isa: str) -> None:
+        self.f = f
+        self.graph = graph
+        self.legality: Legality = legality_of(isa)
+        n = f.words
+        self.block: int = 0
+        self.defs = zeros(n)
+        self.version = zeros(n)
+        self.fact = zeros(n)
+        self.fact_block = zeros(n)
+        self.fact_source = nones(n)
+        self.fact_version = zeros(n)
+        self.fact_global = zeros(n)
+        self.def_of = nones(n)
+        self.def_block = nones(n)
+        self.def_clock = zeros(n)
+        self.clock: int = 0
+        self.changed: int = 0
+        self.combined: int = 0  # instructions that were combined with the makers of their sources
+        self.fired: int = -1  # number of the rule that fired last
+        self.inner = nones(SLOTS)  # makers of the sources of the instruction that is looked at
+        self._constants: dict[int, int] = {}
+        self._count()
+
+    def _count(self) -> None:
+        """Number of definitions of each word, 2 for more than one."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                mask = OPS.writes[f.op[i]]
+                at: i64 = 0
+                while mask >> at and at < f.count[i]:
+                    operand = f.operand[f.first[i] + at]
+                    if mask >> at & 1 and opd.is_register(operand):
+                        word = f.words_of(operand)
+                        end = word + opd.count_of(operand)
+                        while word < end:
+                            self.defs[word] = 2 if self.defs[word] else 1
+                            word += 1
+                    at += 1
+                i = f.next[i]
+            b += 1
+
+    # -- facts -------------------------------------------------------------------------------------------
+
+    def is_stable(self, word: i64, block: i64) -> bool:
+        """Whether a word has one definition, and that one reaches all of ``block`` from here on."""
+        at = self.def_block[word]
+        return self.defs[word] == 1 and at >= 0 and (at == block or self.graph.dominates(at, block))
+
+    def learn(self, word: i64, value: i64) -> None:
+        """The word, just defined in the current block, holds the same as ``value``."""
+        source: i64 = -1
+        if opd.is_register(value):
+            source = self.f.words_of(value)
+            if source == word:
+                return
+            self.fact_version[word] = self.version[source]
+        self.fact[word] = value
+        self.fact_block[word] = self.block
+        self.fact_source[word] = source
+        lasting = self.defs[word] == 1 and (source < 0 or self.is_stable(source, self.block))
+        self.fact_global[word] = 1 if lasting else 0
+
+    def known(self, word: i64) -> i64:
+        """What the word holds here, 0 when nothing is known."""
+        value = self.fact[word]
+        if not value:
+            return 0
+        if self.fact_block[word] == self.block:
+            source = self.fact_source[word]
+            return value if source < 0 or self.version[source] == self.fact_version[word] else 0
+        if self.fact_global[word] and self.graph.dominates(self.fact_block[word], self.block):
+            return value
+        return 0
+
+    def define(self, i: i64) -> None:
+        """Note that an instruction writes its destinations: what was known of them is no more."""
+        f = self.f
+        self.clock += 1
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while mask >> at and at < f.count[i]:
+            operand = f.operand[f.first[i] + at]
+            if mask >> at & 1 and opd.is_register(operand):
+                word = f.words_of(operand)
+                end = word + opd.count_of(operand)
+                while word < end:
+                    self.version[word] += 1
+                    self.fact[word] = 0
+                    self.def_of[word] = NONE if f.guard[i] else i
+                    self.def_block[word] = self.block
+                    self.def_clock[word] = self.clock
+                    word += 1
+            at += 1
+
+    # -- operands ----------------------------------------------------------------------------------------
+
+    def substitute(self, i: i64) -> None:
+        """Put what is known into the sources and the guard of an instruction."""
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.operand[f.first[i] + at]
+            if not mask >> at & 1 and opd.is_register(operand):
+                word = f.words_of(operand)
+                count = opd.count_of(operand)
+                if count == 1:
+                    value = self.known(word)
+                    if value:
+                        self.replace(i, at, operand, value)
+                elif count == 2 and self.fact[word] and self.fact[word + 1]:
+                    value = self.pair_of(self.known(word), self.known(word + 1))
+                    if value:
+                        self.replace(i, at, operand, value)
+            at += 1
+        guard = f.guard[i]
+        if guard and guard & opd.INDEX != opd.PT:
+            value = self.known(f.words_of(guard))
+            if value and not (OPS.flags[f.op[i]] & CONTROL and value & opd.INDEX == opd.PT):
+                f.guard[i] = value ^ (guard & opd.NEGATE)
+                self.changed += 1
+
+    def pair_of(self, low: i64, high: i64) -> i64:
+        """The 64-bit operand whose words are ``low`` and ``high``; 0 when they are none."""
+        if not low or not high or (low | high) & SIGNS:
+            return 0
+        form = low & opd.TYPE
+        if low == opd.RZ_OPERAND:
+            if high == opd.RZ_OPERAND:
+                return opd.RZ_OPERAND
+            if high & opd.TYPE == opd.IS_IMM or high & opd.TYPE == opd.IS_POOL:
+                return high | HIGH_WORD
+            return 0
+        if form == opd.IS_REG and not opd.first_of(low) & 1 and high == opd.word(low, 1):
+            return opd.with_span(low, 1)
+        if low & opd.CONST_BANK and high == low + 4 and not low & 7:
+            return low
+        return 0
+
+    def replace(self, i: i64, at: i64, operand: i64, value: i64) -> bool:
+        """Put ``value`` for the register ``operand`` at a place if the operation takes it there; keeps the signs."""
+        f = self.f
+        kind = OPS.kind[f.op[i] * SLOTS + at]
+        if kind == KIND_PRED or kind == KIND_UPRED:
+            f.set(i, at, value ^ (operand & opd.NEGATE))
+            self.changed += 1
+            return True
+        index = value & opd.INDEX
+        if value & opd.TYPE != opd.IS_REG:
+            return self._replace_by_kind(i, at, operand, value, legal.KIND_CBANK if value & opd.CONST_BANK else legal.KIND_IMM)
+        if index != opd.RZ:
+            file = f.reg_type[index]
+            if (file == UR or file == UP) and f.reg_type[operand & opd.INDEX] != UR:
+                return self._replace_by_kind(i, at, operand, value, legal.KIND_UGPR)
+        f.set(i, at, value | operand & SIGNS)
+        self.changed += 1
+        return True
+
+    def _replace_by_kind(self, i: i64, at: i64, operand: i64, value: i64, kind: i64) -> bool:
+        f = self.f
+        op = f.op[i]
+        legality = self.legality
+        if not legality.is_source(op, at) or legality.halves[op]:
+            return False
+        if kind == legal.KIND_IMM and legality.sources(op) == 1 and op != MOV:
+            return False
+        target = at
+        format_ = legality.format_with(f, i, at, value & ~HIGH_WORD)
+        if format_ == 0:
+            target = self._other_place(i, at, value)
+            if target < 0:
+                return False
+            format_ = legality.format_with_two(f, i, target, value & ~HIGH_WORD, at, f.get(i, target))
+        new = self._fitted(operand, value, kind, format_)
+        if not new:
+            return False
+        if target != at:
+            f.set(i, at, f.get(i, target))
+            self._swap_mods(i, at + target)
+        f.set(i, target, new)
+        self.changed += 1
+        return True
+
+    def _other_place(self, i: i64, at: i64, value: i64) -> i64:
+        """The place of a source with which the one at ``at`` can change places so that ``value`` fits; -1: none."""
+        f = self.f
+        commute = COMMUTE.get(f.op[i])
+        if commute is None or at not in commute[0] or not (commute[2] or self.is_only_result(i)):
+            return -1
+        for place in commute[0]:
+            other: i64 = place
+            if other != at and legal.kind_of(f, f.get(i, other)) == legal.KIND_GPR:
+                if self.legality.format_with_two(f, i, at, f.get(i, other), other, value & ~HIGH_WORD):
+                    return other
+        return -1
+
+    def _swap_mods(self, i: i64, places: i64) -> None:
+        """Change the modifiers as sources change places; ``places`` is the sum of their positions."""
+        f = self.f
+        op = f.op[i]
+        for shift, mask, names in COMMUTE[op][1]:
+            old = f.mods[i] >> shift & mask
+            f.mods[i] ^= (old ^ names.get(old, old)) << shift
+        table: i64 = TABLE.get(op, -1)
+        if table >= 0:  # sources 1 and 2, 2 and 3, or 1 and 3
+            f.mods[i] = self._reordered(f.mods[i], table, 2 if places == 3 else 1 if places == 5 else 5)
+
+    def _fitted(self, operand: i64, value: i64, kind: i64, format_: i64) -> i64:
+        """``value`` with the signs of ``operand``, as an operand of that number format; 0 when it does not fit."""
+        if kind != legal.KIND_IMM:
+            return value | operand & SIGNS
+        if (value & HIGH_WORD != 0) != (format_ == legal.F64_HIGH):
+            return 0
+        bits = self.f.imm_value(value & ~HIGH_WORD) & MASK32
+        width = legal.BITS[format_]
+        if width:
+            return value if not operand & SIGNS and bits >> width == 0 else 0
+        if not legal.IS_WORD[format_] and format_ != legal.F64_HIGH:
+            return 0
+        return self.f.imm(with_signs(bits, operand, legal.IS_FLOAT[format_] != 0, legal.IS_HALVES[format_] != 0) & MASK32)
+
+    # -- definitions -------------------------------------------------------------------------------------
+
+    def source_def(self, operand: i64) -> i64:
+        """The instruction that made the value of a register word, if its sources still hold what it read; else ``NONE``."""
+        if not opd.is_register(operand):
+            return NONE
+        f = self.f
+        word = f.words_of(operand)
+        i = self.def_of[word]
+        if i == NONE or f.block[i] == NONE:
+            return NONE
+        at = self.def_block[word]
+        if at != self.block and not self.is_stable(word, self.block):
+            return NONE
+        clock = self.def_clock[word]
+        mask = OPS.writes[f.op[i]]
+        place: i64 = 0
+        while place < f.count[i]:
+            source = f.operand[f.first[i] + place]
+            if not mask >> place & 1 and opd.is_register(source) and not self._is_unchanged(source, at, clock):
+                return NONE
+            place += 1
+        return i
+
+    def _is_unchanged(self, source: i64, block: i64, clock: i64) -> bool:
+        """Whether a source that was read in a block at that time still holds the same."""
+        word = self.f.words_of(source)
+        end = word + opd.count_of(source)
+        while word < end:
+            if block == self.block:
+                if self.def_block[word] == block and self.def_clock[word] >= clock:
+                    return False
+            elif not self.is_stable(word, block):
+                return False
+            word += 1
+        return True
+
+    def constant_register(self, value: i64) -> i64:
+        """A register that holds a 32-bit constant from the function's entry on."""
+        known = self._constants.get(value)
+        if known is not None:
+            return known
+        f = self.f
+        word = f.words
+        operand = opd.reg(f.new_reg(R))
+        self._constants[value] = operand
+        self._add_word()
+        cursor = Cursor(f)
+        cursor.at_start(0)
+        if f.head[0] != NONE:
+            cursor.line = f.line[f.head[0]]
+        self.defs[word] = 1
+        self.def_of[word] = cursor.make2(MOV, operand, f.imm(value))
+        self.def_block[word] = 0
+        return operand
+
+    def _add_word(self) -> None:
+        self.defs = append(self.defs, 0)
+        self.version = append(self.version, 0)
+        self.fact = append(self.fact, 0)
+        self.fact_block = append(self.fact_block, 0)
+        self.fact_source = append(self.fact_source, -1)
+        self.fact_version = append(self.fact_version, 0)
+        self.fact_global = append(self.fact_global, 0)
+        self.def_of = append(self.def_of, NONE)
+        self.def_block = append(self.def_block, -1)
+        self.def_clock = append(self.def_clock, 0)
+
+    def constant(self, operand: i64) -> i64:
+        """The 32-bit pattern of an operand with its signs applied as those of an integer; ``NOT_CONSTANT`` when unknown."""
+        if opd.is_register(operand):
+            if operand & opd.SPAN:
+                return NOT_CONSTANT
+            value = self.known(self.f.words_of(operand))
+            if not value or value & opd.CONST_BANK or value & (opd.TYPE | opd.INDEX) == opd.PT_OPERAND:
+                return NOT_CONSTANT
+            operand = value | operand & SIGNS
+        form = operand & opd.TYPE
+        if form == opd.IS_IMM or form == opd.IS_POOL:
+            return with_signs(self.f.imm_value(operand & ~SIGNS) & MASK32, operand, False, False) & MASK32
+        if operand & (opd.TYPE | opd.INDEX) == opd.RZ_OPERAND:
+            return with_signs(0, operand, False, False) & MASK32
+        return NOT_CONSTANT
+
+    # -- rewriting: what matchers call ---------------------------------------------------------------------
+
+    def maker_of(self, operand: i64) -> i64:
+        """The instruction whose first result is a source, signs apart; ``NONE`` when there is none."""
+        if not opd.is_register(operand):
+            return NONE
+        i = self.source_def(opd.with_span(operand, 0)) if operand & opd.SPAN else self.source_def(operand)
+        if i == NONE or self.f.get(i, 0) != operand & ~SIGNS:
+            return NONE
+        if operand & opd.SPAN and (opd.count_of(operand) != 2 or self.source_def(opd.word(operand, 1)) != i):
+            return NONE
+        return i
+
+    def is_only_result(self, i: i64) -> bool:
+        """Whether an instruction writes nothing but its first operand."""
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 1
+        while mask >> at and at < f.count[i]:
+            if mask >> at & 1 and opd.is_register(f.operand[f.first[i] + at]):
+                return False
+            at += 1
+        return True
+
+    def rest_is_default(self, i: i64, start: i64) -> bool:
+        """Whether the sources from an operand on are left out or the constant true predicate."""
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at = start
+        while at < f.count[i]:
+            operand = f.operand[f.first[i] + at]
+            if not mask >> at & 1 and operand != opd.PT_OPERAND and not is_absent(operand):
+                return False
+            at += 1
+        return True
+
+    def number(self, value: i64) -> i64:
+        """The operand for a 32-bit pattern."""
+        value &= MASK32
+        return self.f.imm(value) if value else opd.RZ_OPERAND
+
+    def negated(self, operand: i64) -> i64:
+        """An integer operand with the other sign."""
+        value = self.constant(operand)
+        if value != NOT_CONSTANT and not opd.is_register(operand):
+            return self.number(-value)
+        return operand ^ opd.NEGATE
+
+    def make_copy(self, i: i64, operand: i64) -> bool:
+        """Make an instruction a copy of an operand if there is one."""
+        f = self.f
+        if not self.legality.takes(f, MOV, operand, 0, 0):
+            return False
+        Cursor(f).rewrite(i, MOV, 0, 2)
+        f.set(i, 1, operand)
+        self.changed += 1
+        return True
+
+    def make(self, i: i64, op: i64, mods: i64, count: i64, a: i64, b: i64, c: i64) -> bool:
+        """Make an instruction another operation of up to three sources, in the first order of them that has a form."""
+        if self.legality.takes(self.f, op, a, b, c):
+            return self._made(i, op, mods, count, a, b, c)
+        commute = COMMUTE.get(op)
+        if commute is None or commute[1]:
+            return False
+        table: i64 = TABLE.get(op, -1)
+        if self.legality.takes(self.f, op, b, a, c):
+            return self._made(i, op, self._reordered(mods, table, 2), count, b, a, c)
+        if len(commute[0]) < 3:
+            return False
+        if self.legality.takes(self.f, op, a, c, b):
+            return self._made(i, op, self._reordered(mods, table, 1), count, a, c, b)
+        if self.legality.takes(self.f, op, c, a, b):
+            return self._made(i, op, self._reordered(mods, table, 4), count, c, a, b)
+        if self.legality.takes(self.f, op, b, c, a):
+            return self._made(i, op, self._reordered(mods, table, 3), count, b, c, a)
+        if self.legality.takes(self.f, op, c, b, a):
+            return self._made(i, op, self._reordered(mods, table, 5), count, c, b, a)
+        return False
+
+    def _reordered(self, mods: i64, table: i64, order: i64) -> i64:
+        """Modifiers whose truth table (from bit ``table`` on) is that of the sources in another order."""
+        if table < 0:
+            return mods
+        return mods & ~(0xFF << table) | REORDERED[order * 256 + (mods >> table & 0xFF)] << table
+
+    def _made(self, i: i64, op: i64, mods: i64, count: i64, a: i64, b: i64, c: i64) -> bool:
+        f = self.f
+        Cursor(f).rewrite(i, op, mods, count + 1)
+        f.set(i, 1, a)
+        if count > 1:
+            f.set(i, 2, b)
+        if count > 2:
+            f.set(i, 3, c)
+        self.changed += 1
+        return True
+
+    def put_source(self, i: i64, at: i64, term: i64, source: i64) -> bool:
+        """Put a float operand for the source ``term`` at a place, the signs of ``term`` on top of its own, if there is a form."""
+        if term & opd.ABSOLUTE:
+            source = source & ~opd.NEGATE | opd.ABSOLUTE
+        made = source ^ (term & opd.NEGATE)
+        if not self.legality.takes_with(self.f, i, at, made):
+            return False
+        self.f.set(i, at, made)
+        self.changed += 1
+        return True
+
+    def make_address(self, i: i64, base: i64, register: i64, offset: i64, total: i64) -> bool:
+        """Put a base register and an offset into a memory operation; offsets are sign-extended."""
+        f = self.f
+        if legal.kind_of(f, register) != legal.KIND_GPR or register & SIGNS:
+            return False
+        total &= MASK32
+        f.set(i, base, register)
+        f.set(i, offset, f.imm(total - (1 << 32) if total >> 31 else total))
+        self.changed += 1
+        return True
+
+
+def is_absent(operand: i64) -> bool:
+    """Whether an operand is left out."""
+    return operand == 0 or operand == opd.NO_OPERAND
+
+
+def with_signs(bits: i64, operand: i64, is_float: bool, halves: bool) -> i64:
+    """A 32-bit pattern with the sign changes of ``operand`` applied."""
+    if not operand & SIGNS:
+        return bits
+    if is_float:
+        top: i64 = 0x80008000 if halves else 0x80000000
+        if operand & opd.ABSOLUTE:
+            bits &= ~top
+        return bits ^ top if operand & opd.NEGATE else bits
+    if operand & opd.ABSOLUTE and bits >> 31:
+        bits = -bits & MASK32
+    if operand & opd.COMPLEMENT:
+        bits = ~bits
+    return -bits if operand & opd.NEGATE else bits

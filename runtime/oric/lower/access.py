@@ -1,0 +1,284 @@
+"""Loads and stores: vectors, values narrower or wider than their registers, parameters, constant banks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mypy_extensions import i64
+
+from oric.ir import operand as opd
+from oric.ir.calls import ParamVariable
+from oric.ir.function import AUX_VOLATILE, NONE
+from oric.ir.optable import MEMORY, OPS
+from oric.support import nodes
+from oric.support.diagnostics import NotSupported
+
+from .emit import OPERAND, Env, Value, integer, packed, part
+from .memory import Memory
+from .moves import DOUBLE_BYTES, constant, extend, extract, in_register, pack_word, type_bytes, word_of
+from .program import DESC, Program, V
+
+_MASK32 = 0xFFFFFFFF
+
+
+def _count(program: Program) -> int:
+    """Number of elements of a load or store."""
+    return int(program.tokens.get("vec", "v1")[1:])
+
+
+def load(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``ld`` of every space but parameters."""
+    env = b.open(program)
+    b.put_address(env, b.address(operands[1], program.options["space"]))
+    if program.uses_desc:
+        env.put(DESC, b.descriptor())
+    before = b.last()
+    _load_into(b, program, env, guard, operands[0])
+    _mark_volatile(b, program, before)
+    b.close()
+
+
+def _mark_volatile(b: Memory, program: Program, before: i64) -> None:
+    """Tell the phases that the accesses behind ``before`` show what other threads do, where the machine word cannot say so."""
+    if b.block == NONE or not program.options.get("volatile"):
+        return
+    f = b.code
+    i = f.head[b.block] if before == NONE else f.next[before]
+    while i != NONE:
+        if OPS.flags[f.op[i]] & MEMORY:
+            f.aux[i] |= AUX_VOLATILE
+        i = f.next[i]
+
+
+def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any) -> None:
+    count = _count(program)
+    type_ = program.types[-1]
+    each = type_bytes(type_)
+    if count == 1:
+        target = opd.RZ_OPERAND if dest[0] == nodes.SINK else b.dest(dest)
+        if each >= DOUBLE_BYTES and opd.is_register(target) and opd.count_of(target) == 1:
+            raise NotSupported(f"{program.text} into a register of 32 bits")
+        env.put(V, target if each >= 4 else part(target, 0))
+        b.run(program, env, guard)
+        if each < DOUBLE_BYTES and opd.is_register(target):
+            extend(b, target, type_[0] == "s", guard)
+        return
+    items = dest[1]
+    wide = _vector_target(b, items, count, each)
+    if wide:
+        env.put(V, wide)
+        b.run(program, env, guard)
+        return
+    wide = b.new("R", max(1, count * each // 4))
+    env.put(V, wide)
+    b.run(program, env, guard)
+    for index, item in enumerate(items):
+        if item[0] != nodes.SINK:
+            extract(b, b.dest(item), wide, index, each, type_[0] == "s", guard)
+
+
+def _vector_target(b: Memory, items: Any, count: int, each: int) -> i64:
+    """A new wide register whose parts become the elements' registers, when none of them has been used before; else 0."""
+    if each < 4:
+        return 0
+    handles: list[int] = [i[1] if i[0] == nodes.REG else -1 for i in items]
+    per = each // 4
+    if any(h >= 0 and (b.registers_[h] or b.sizes[h] != per) for h in handles):
+        return 0
+    real = [h for h in handles if h >= 0]
+    if not real or len(set(real)) != len(real):
+        return 0
+    wide = b.new("R", count * per)
+    for index, handle in enumerate(handles):
+        if handle >= 0:
+            b.registers_[handle] = opd.reg(wide & opd.INDEX, index * per, per)
+    return wide
+
+
+def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``st`` of every space but parameters."""
+    count = _count(program)
+    each = type_bytes(program.types[-1])
+    env = b.open(program)
+    b.put_address(env, b.address(operands[0], program.options["space"]))
+    if program.uses_desc:
+        env.put(DESC, b.descriptor())
+    items = operands[1][1] if operands[1][0] == nodes.VEC else (operands[1],)
+    env.put(V, _store_value(b, program, items, count, each))
+    before = b.last()
+    b.run(program, env, guard)
+    _mark_volatile(b, program, before)
+    b.close()
+
+
+def _store_value(b: Memory, program: Program, items: Any, count: int, each: int) -> i64:
+    values = [constant(b.value(item), program.wide) for item in items]
+    width = max(1, count * each // 4)
+    if all(v.kind != OPERAND and not v.bits for v in values):
+        return opd.RZ_OPERAND
+    if count == 1:
+        value = values[0]
+        if value.kind == OPERAND:
+            return value.bits if width == opd.count_of(value.bits) else part(value.bits, 0)
+        if width == 2:
+            pair = b.new_pair()
+            b.set(pair, value)
+            return pair
+        return in_register(b, value)
+    per = max(1, each // 4)
+    if each >= 4 and _in_sequence(b, values, per, width):
+        first = values[0].bits
+        return opd.reg(first & opd.INDEX, opd.first_of(first), width)
+    wide = b.new("R", width)
+    if each < 4:
+        for index in range(width):
+            group = 4 // each
+            chosen = list(values[index * group : index * group + group])
+            while len(chosen) < group:
+                chosen.append(integer(0))
+            pack_word(b, part(wide, index), chosen, each)
+        return wide
+    for index, value in enumerate(values):
+        for k in range(per):
+            b.set(part(wide, index * per + k), word_of(value, k))
+    return wide
+
+
+def _in_sequence(b: Memory, values: list[Value], per: int, width: int) -> bool:
+    """True when the values are the parts of one wide register in order."""
+    first = values[0].bits
+    if values[0].kind != OPERAND or not opd.is_register(first):
+        return False
+    start: int = opd.first_of(first)
+    if start % width or b.code.reg_size[first & opd.INDEX] < start + width:
+        return False
+    return all(v.kind == OPERAND and v.bits == opd.with_first(first, start + k * per) for k, v in enumerate(values))
+
+
+# -- parameters and constants ------------------------------------------------------------------------------------
+
+
+def load_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``ld.param``: of a kernel from bank 0, of a call from the registers of the parameter variable."""
+    type_ = program.types[-1]
+    each = type_bytes(type_)
+    node = operands[1]
+    variable = b.place_of(node[1]).param if node[0] == nodes.ADDR_SYM else None
+    for index, item in enumerate(_items(operands[0])):
+        if item[0] == nodes.SINK:
+            continue
+        if variable is not None:
+            _read_words(b, b.dest(item), variable, node[2] + index * each, each, type_, guard)
+        else:
+            load_constant(b, b.dest(item), node, index * each, each, type_, 0, guard)
+
+
+def load_const(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``ld.const``: from bank 3."""
+    type_ = program.types[-1]
+    each = type_bytes(type_)
+    for index, item in enumerate(_items(operands[0])):
+        if item[0] != nodes.SINK:
+            load_constant(b, b.dest(item), operands[1], index * each, each, type_, 3, guard)
+
+
+def _items(node: Any) -> Any:
+    return node[1] if node[0] == nodes.VEC else (node,)
+
+
+def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: str, bank: int, guard: i64) -> None:
+    """One element from a constant bank: a move when the address is known, else LDC."""
+    if node[0] == nodes.ADDR_SYM:
+        place = b.place_of(node[1])
+        if place.space not in ("const", "kernel"):
+            raise NotSupported(f"ld of {place.space} variable {place.name} here")
+        offset = b.bank_offset(place) + node[2] + add
+        if each >= 4 and offset % 4 == 0 and 0 <= offset < 65536:
+            for k in range(each // 4):
+                b.copy(part(dest, k), opd.const_bank(bank, offset + 4 * k), guard)
+            if each == 4:
+                extend(b, dest, type_[0] == "s", guard)
+            return
+        base = opd.RZ_OPERAND
+    else:
+        found = b.address(node, "const")
+        base = found.base
+        offset = _as_signed(b.code.imm_value(found.displacement)) + add
+    if not -(1 << 15) <= offset < 1 << 15 and base != opd.RZ_OPERAND:
+        moved = b.new_r()
+        b.template("add_constant", 0, moved, packed(base), integer(offset))
+        base, offset = moved, 0
+    name = f"load_constant_{type_[0] if type_[0] == 's' and each < 4 else 'u'}{8 * min(each, 8)}"
+    for k in range(max(1, each // 8)):
+        target = dest if each == 8 else part(dest, 2 * k)
+        if each == 16:
+            target = opd.reg(dest & opd.INDEX, 2 * k, 2)
+        b.template(name, guard, target, packed(base), packed(opd.const_bank(bank, 0)), integer(offset + 8 * k))
+    if each <= 4:
+        extend(b, dest, type_[0] == "s", guard)
+
+
+def _as_signed(value: int) -> int:
+    value &= _MASK32
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _word(b: Memory, variable: ParamVariable, index: int) -> i64:
+    """The register of a word; RZ outside the variable: as with ptxas, what is stored there is lost, and read is any value."""
+    if not 0 <= index < len(variable.words):
+        return opd.RZ_OPERAND
+    if not variable.words[index]:
+        variable.words[index] = b.new_r()
+    return variable.words[index]
+
+
+def _read_words(b: Memory, dest: i64, variable: ParamVariable, offset: int, each: int, type_: str, guard: i64) -> None:
+    _check_alignment(variable, offset, each)
+    if each < 4:
+        extract(b, dest, _word(b, variable, offset // 4), offset % 4 // each, each, type_[0] == "s", guard)
+        return
+    for k in range(each // 4):
+        b.copy(part(dest, k), _word(b, variable, offset // 4 + k), guard)
+    if each == 4:
+        extend(b, dest, type_[0] == "s", guard)
+
+
+def store_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``st.param``: into the registers of a parameter variable."""
+    each = type_bytes(program.types[-1])
+    node = operands[0]
+    variable = b.place_of(node[1]).param if node[0] == nodes.ADDR_SYM else None
+    if variable is None:
+        raise NotSupported(f"{program.text} at a computed address")
+    for index, item in enumerate(_items(operands[1])):
+        value = constant(b.value(item), program.wide)
+        at = node[2] + index * each
+        _check_alignment(variable, at, each)
+        if each >= 4:
+            for k in range(each // 4):
+                word = _word(b, variable, at // 4 + k)
+                if word != opd.RZ_OPERAND:
+                    b.set(word, word_of(value, k), guard)
+        elif 0 <= at // 4 < len(variable.words):
+            _store_bytes(b, variable, at, each, value, guard)
+
+
+def _check_alignment(variable: ParamVariable, offset: int, each: int) -> None:
+    """Words are whole registers, smaller parts lie within one."""
+    if offset % min(each, 4):
+        raise NotSupported(f"unaligned access to parameter {variable.name}")
+
+
+def _store_bytes(b: Memory, variable: ParamVariable, at: int, each: int, value: Value, guard: i64) -> None:
+    """Put one or two bytes into a word of a parameter variable."""
+    fresh = not variable.words[at // 4]
+    word = _word(b, variable, at // 4)
+    source = part(value.bits, 0) if value.kind == OPERAND else in_register(b, value)
+    if fresh:
+        b.copy(word, opd.RZ_OPERAND, 0)
+    low = at % 4
+    keep = [0, 1, 2, 3]
+    for k in range(each):
+        keep[low + k] = 4 + k
+    selector = sum(k << 4 * n for n, k in enumerate(keep))
+    b.template("permute", guard, word, packed(word), integer(selector), packed(source))

@@ -1,0 +1,134 @@
+"""Control flow: branches, tables of branches, ends, calls, barriers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mypy_extensions import i64
+
+from oric.ir import operand as opd
+from oric.ir.calls import CallSite, ParamVariable
+from oric.support import nodes
+from oric.support.diagnostics import NotSupported
+
+from .emit import FLOATING, OPERAND, Value, integer, part
+from .memory import Memory
+from .moves import DOUBLE_BYTES
+from .program import Program
+
+
+def branch(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``bra``."""
+    if operands[0][0] != nodes.LABEL:
+        raise NotSupported("indirect branch")
+    b.branch(operands[0][1], guard)
+
+
+def branch_table(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``brx.idx``: a tree of comparisons (a table in bank 2 would need as many cycles for the tables that occur)."""
+    index = b.value(operands[0])
+    targets = b.tables_of_labels[operands[1][1]]
+    around: i64 = -1
+    if guard:
+        around = b.make_label()
+        b.branch(around, guard ^ opd.NEGATE)
+    if index.kind != OPERAND:
+        b.branch(targets[index.bits] if index.bits < len(targets) else targets[-1])
+    else:
+        _branch_tree(b, index, targets, 0, len(targets))
+    if around >= 0:
+        b.place(around)
+
+
+def _branch_tree(b: Memory, index: Value, targets: list[int], low: int, high: int) -> None:
+    if len(set(targets[low:high])) == 1:
+        b.branch(targets[low])
+        return
+    middle = (low + high) // 2
+    predicate = b.new_p()
+    b.template("is_below", 0, predicate, index, integer(middle))
+    left = b.make_label()
+    b.branch(left, predicate)
+    _branch_tree(b, index, targets, middle, high)
+    b.place(left)
+    _branch_tree(b, index, targets, low, middle)
+
+
+def leave(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``exit``, and ``ret``, which ends an entry too."""
+    b.leave("return" if program.options["kind"] == "ret" and not b.code.is_entry else "exit", guard)
+
+
+def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``call`` of a function of the module.
+
+    Raises:
+        NotSupported: an indirect call, an argument that no register holds.
+    """
+    rest = list(operands)
+    results = rest.pop(0)[1] if rest[0][0] == nodes.ARGS else ()
+    callee = rest.pop(0)
+    arguments = rest.pop(0)[1] if rest and rest[0][0] == nodes.ARGS else ()
+    if callee[0] != nodes.SYM or b.place_of(callee[1]).space != "function":
+        raise NotSupported("indirect call")
+    function = b.functions[callee[1]]
+    variables = (*function.returns, *function.params)
+    actuals = [_actual(b, variable, node) for variable, node in zip(variables, (*results, *arguments), strict=True)]
+    around: i64 = -1
+    if guard:
+        around = b.make_label()
+        b.branch(around, guard ^ opd.NEGATE)
+    line = b.tables.template("invoke").first
+    made = b.stand().make(b.tables.op[line], b.tables.mods[line])
+    b.code.aux[made] = len(b.code.calls)
+    b.code.calls.append(CallSite(callee[1], actuals, b.loc))
+    if around >= 0:
+        b.place(around)
+
+
+def _actual(b: Memory, variable: Any, node: Any) -> ParamVariable | int:
+    """A result or argument: a parameter variable, or a register where the function has one (0: not wanted)."""
+    if node[0] == nodes.SYM:
+        given = b.place_of(node[1]).param
+        if given is not None:
+            return given
+    operand = 0 if node[0] == nodes.SINK else _in_register(b, variable, b.value(node))
+    if variable.space == "reg":
+        return operand
+    made = ParamVariable(variable.name, variable.size)
+    if operand:
+        for index in range(len(made.words)):
+            made.words[index] = part(operand, index)
+    return made
+
+
+def _in_register(b: Memory, variable: Any, value: Value) -> int:
+    """A register with an argument."""
+    if value.kind == OPERAND:
+        return value.bits
+    if variable.type == "pred" or variable.size > DOUBLE_BYTES:
+        raise NotSupported(f"a constant as an argument of type .{variable.type}")
+    wide = variable.size == DOUBLE_BYTES
+    register: int = b.new_pair() if wide else b.new_r()
+    if value.kind == FLOATING:
+        value = integer(value.wide if wide else value.bits)
+    b.set(register, value)
+    return register
+
+
+def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``bar`` and ``barrier``: counts the barriers that the function uses, then runs the lines."""
+    first = next((o for o in operands if o[0] in (nodes.INT, nodes.REG)), (nodes.INT, 0))
+    number = operands[int(program.options["barrier"])] if "barrier" in program.options else first
+    used = number[1] + 1 if number[0] == nodes.INT else b.target.cta_barriers
+    facts = b.code.attributes
+    facts.num_barriers = max(facts.num_barriers, used)
+    run_lines(b, program, guard, operands)
+
+
+def run_lines(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """Run the lines of a program on these operands."""
+    env = b.open(program)
+    b.bind(program, env, operands)
+    b.emit(program, env, guard)
+    b.close()

@@ -1,0 +1,318 @@
+#include "alloc/regalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "alloc/interference.h"
+#include "function/liveness.h"
+#include "tables/thresholds.h"
+
+/* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of 1, 2
+ * or 4 registers, aligned to its size, with every member at an offset that keeps the member's own alignment. */
+typedef struct {
+    uint32_t unit;   /* first unit */
+    int32_t next;    /* next member of the group, -1 = last */
+    int32_t group;
+    uint8_t size;
+    uint8_t offset;  /* in the frame */
+} object;
+
+typedef struct {
+    int32_t head;     /* first member */
+    int32_t tail;
+    int32_t members;
+    uint32_t degree;  /* constraints of all members */
+    uint32_t start;   /* first position in the code */
+    uint32_t end;     /* last position */
+    int32_t base;     /* assigned register, -1 = none */
+    uint8_t frame;    /* 1, 2, 4 */
+    uint8_t file;
+} group;
+
+typedef struct {
+    const oric_fn *fn;
+    const oric_regalloc_options *options;
+    oric_constraints constraints;
+    object *objects;
+    group *groups;
+    int32_t object_count;
+    int32_t *object_of;      /* unit -> object */
+    int32_t *order;
+    int32_t *bases;          /* best assignment so far, per group */
+    uint32_t *copies;        /* positions of copies, innermost loops first */
+    int32_t copy_count;
+    int32_t primary[ORIC_FAT_POINTS];
+    int32_t secondary[ORIC_FAT_POINTS];
+    int32_t vacated[ORIC_FILES][ORIC_FAT_POINTS]; /* last position at which the register is in use so far, -1 = never */
+    int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
+} allocator;
+
+static uint8_t frame_size(uint32_t size) { return size <= 1 ? 1 : size == 2 ? 2 : 4; }
+
+static int make_objects(allocator *al) {
+    const oric_fn *fn = al->fn;
+    al->object_of = malloc(((size_t)fn->unit_count + 1) * sizeof(int32_t));
+    al->objects = malloc(((size_t)fn->unit_count + 1) * sizeof(object));
+    al->groups = malloc(((size_t)fn->unit_count + 1) * sizeof(group));
+    if (!al->object_of || !al->objects || !al->groups) return -1;
+    int32_t count = 0;
+    for (int32_t u = 0; u < fn->unit_count; u++) {
+        if (u && fn->unit_register[u] == fn->unit_register[u - 1] && fn->unit_register[u] >= 0) {
+            al->objects[count - 1].size++;
+        } else {
+            al->objects[count] = (object){.unit = (uint32_t)u, .next = -1, .group = count, .size = 1};
+            count++;
+        }
+        al->object_of[u] = count - 1;
+    }
+    al->object_count = count;
+    for (int32_t o = 0; o < count; o++) {
+        object *obj = &al->objects[o];
+        al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .frame = frame_size(obj->size),
+                                .file = fn->unit_file[obj->unit],
+                                .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
+    }
+    for (int32_t i = 0; i < fn->insn_count; i++) {
+        const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+        for (; a < end; a++) {
+            group *g = &al->groups[al->object_of[a->unit]];
+            if (g->start == UINT32_MAX) g->start = (uint32_t)i;
+            g->end = (uint32_t)i;
+        }
+    }
+    return 0;
+}
+
+/* Copies of innermost loops first; within a depth in the order of the code. */
+static int find_copies(allocator *al) {
+    const oric_fn *fn = al->fn;
+    uint32_t first[258] = {0};
+    for (int32_t b = 0; b < fn->block_count; b++)
+        for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++)
+            if (fn->nodes[i].flags & ORIC_I_COPY) first[256 - fn->depth[b]]++, al->copy_count++;
+    al->copies = malloc(((size_t)al->copy_count + 1) * sizeof *al->copies);
+    if (!al->copies) return -1;
+    for (int d = 1; d < 258; d++) first[d] += first[d - 1];
+    for (int32_t b = 0; b < fn->block_count; b++)
+        for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++)
+            if (fn->nodes[i].flags & ORIC_I_COPY) al->copies[first[255 - fn->depth[b]]++] = i;
+    return 0;
+}
+
+/* Do two units of different groups, moved by `shift` within the larger frame, want the same register at one time?
+ * Walks the constraints of the group that has fewer. */
+static int conflict(const allocator *al, int32_t large, int32_t small, int shift) {
+    int32_t walk = small, other = large, sign = 1;
+    if (al->groups[large].degree < al->groups[small].degree) walk = large, other = small, sign = -1;
+    for (int32_t o = al->groups[walk].head; o >= 0; o = al->objects[o].next)
+        for (uint32_t c = 0; c < al->objects[o].size; c++) {
+            uint32_t u = al->objects[o].unit + c;
+            int place = al->objects[o].offset + (int)c + sign * shift;
+            for (uint32_t k = al->constraints.first[u]; k < al->constraints.first[u + 1]; k++) {
+                uint32_t v = al->constraints.list[k];
+                const object *obj = &al->objects[al->object_of[v]];
+                if (obj->group == other && obj->offset + (int)(v - obj->unit) == place) return 1;
+            }
+        }
+    return 0;
+}
+
+/* Move the members of `from` into `into`, shifted; the lists are relabelled from the side with fewer members. */
+static void merge(allocator *al, int32_t into, int32_t from, int shift) {
+    group *a = &al->groups[into], *b = &al->groups[from];
+    uint8_t frame = a->frame;
+    for (int32_t o = b->head; o >= 0; o = al->objects[o].next) al->objects[o].offset = (uint8_t)(al->objects[o].offset + shift);
+    if (a->members < b->members) {
+        group *swap = a;
+        a = b, b = swap;
+        int32_t id = into;
+        into = from, from = id;
+    }
+    for (int32_t o = b->head; o >= 0; o = al->objects[o].next) al->objects[o].group = into;
+    al->objects[a->tail].next = b->head;
+    a->tail = b->tail;
+    a->members += b->members;
+    a->degree += b->degree;
+    if (b->start < a->start) a->start = b->start;
+    if (b->end > a->end) a->end = b->end;
+    a->frame = frame;
+    b->members = 0;
+    b->head = b->tail = -1;
+}
+
+/* Try to give both registers of a copy the same place; 1 when they have it. */
+static int coalesce(allocator *al, uint32_t target, uint32_t source) {
+    const object *d = &al->objects[al->object_of[target]], *s = &al->objects[al->object_of[source]];
+    int place_d = d->offset + (int)(target - d->unit), place_s = s->offset + (int)(source - s->unit);
+    int32_t large = d->group, small = s->group;
+    int shift = place_d - place_s;
+    if (large == small) return shift == 0;
+    if (al->groups[large].file != al->groups[small].file) return 0;
+    if (al->groups[large].frame < al->groups[small].frame) large = s->group, small = d->group, shift = -shift;
+    int step = al->groups[small].frame;
+    if (shift < 0 || shift % step || shift + step > al->groups[large].frame) return 0;
+    if (conflict(al, large, small, shift)) return 0;
+    merge(al, large, small, shift);
+    return 1;
+}
+
+static void coalesce_all(allocator *al, oric_regalloc_result *result) {
+    result->copies = al->copy_count;
+    for (int32_t i = 0; i < al->copy_count; i++) {
+        const oric_access *a = &al->fn->accesses[al->fn->nodes[al->copies[i]].access];
+        result->coalesced += coalesce(al, a[0].unit, a[1].unit);
+    }
+}
+
+int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t stride, int32_t threshold) {
+    int32_t best = -1;
+    for (int32_t slot = 0; slot + stride <= limit; slot += stride) {
+        if (primary[slot] > threshold) continue;
+        if (best < 0 || primary[slot] < primary[best] || (primary[slot] == primary[best] && secondary[slot] < secondary[best])) best = slot;
+    }
+    return best;
+}
+
+/* Walk the constraint lists of a group: every neighbour that has a register makes one base impossible. */
+static void add_costs(allocator *al, const group *g) {
+    int32_t weight = al->options->threshold + 1;
+    for (int32_t o = g->head; o >= 0; o = al->objects[o].next)
+        for (uint32_t c = 0; c < al->objects[o].size; c++) {
+            uint32_t u = al->objects[o].unit + c;
+            int place = al->objects[o].offset + (int)c;
+            for (uint32_t k = al->constraints.first[u]; k < al->constraints.first[u + 1]; k++) {
+                uint32_t v = al->constraints.list[k];
+                const object *obj = &al->objects[al->object_of[v]];
+                const group *other = &al->groups[obj->group];
+                int base = other->base + obj->offset + (int)(v - obj->unit) - place;
+                if (other->base >= 0 && base >= 0) al->primary[base] += weight;
+            }
+        }
+}
+
+/* Tie-breaking: a register that was in use shortly before makes the new value wait for its last reader, or the scheduler
+ * keep the order; a fresh one costs occupancy once there are many. */
+static void add_preferences(allocator *al, const group *g) {
+    for (int32_t slot = 0; slot < ORIC_FAT_POINTS; slot++) {
+        int32_t last = al->vacated[g->file][slot];
+        int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
+        if (last < 0) al->secondary[slot] = slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
+        else if (gap < ORIC_ALLOCATION_QUIET && gap > -ORIC_ALLOCATION_QUIET)
+            al->secondary[slot] = ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
+    }
+}
+
+/* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
+static int32_t allocate_round(allocator *al, int32_t *used) {
+    int failed = 0;
+    memset(used, 0, ORIC_FILES * sizeof *used);
+    memset(al->vacated, 0xff, sizeof al->vacated);
+    for (int32_t i = 0; i < al->object_count; i++) al->groups[i].base = -1;
+    for (int32_t i = 0; i < al->object_count; i++) {
+        group *g = &al->groups[al->order[i]];
+        if (g->head < 0 || g->start == UINT32_MAX) continue;
+        memset(al->primary, 0, sizeof al->primary);
+        memset(al->secondary, 0, sizeof al->secondary);
+        add_costs(al, g);
+        if (al->options->spread) add_preferences(al, g);
+        int32_t base = oric_fatpoint_choose(al->primary, al->secondary, ORIC_FAT_POINTS, g->frame, al->options->threshold);
+        if (base < 0) {
+            used[g->file] = ORIC_FAT_POINTS + 1;
+            failed = 1;
+            continue;
+        }
+        g->base = base;
+        for (int32_t o = g->head; o >= 0; o = al->objects[o].next) {
+            int32_t first = base + al->objects[o].offset, top = first + al->objects[o].size;
+            if (top > used[g->file]) used[g->file] = top;
+            for (int32_t slot = first; slot < top; slot++)
+                if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
+        }
+    }
+    return failed ? INT32_MAX : used[ORIC_FILE_R];
+}
+
+typedef struct {
+    uint64_t key;
+    int32_t group;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* Orders: 0 by first place in the code; 1 wide frames first, then by place; 2 most constrained first. */
+static int make_order(allocator *al, int round) {
+    ranked *list = malloc(((size_t)al->object_count + 1) * sizeof *list);
+    if (!list) return -1;
+    for (int32_t i = 0; i < al->object_count; i++) {
+        const group *g = &al->groups[i];
+        uint64_t wide = 4u - g->frame;
+        uint64_t key = round == 0 ? g->start : round == 1 ? wide << 32 | g->start : wide << 32 | (UINT32_MAX - g->degree);
+        list[i] = (ranked){key, i};
+    }
+    qsort(list, (size_t)al->object_count, sizeof *list, compare_ranked);
+    for (int32_t i = 0; i < al->object_count; i++) al->order[i] = list[i].group;
+    free(list);
+    return 0;
+}
+
+static int allocate(allocator *al, oric_regalloc_result *result) {
+    int32_t best = -1, used[ORIC_FILES];
+    for (int round = 0; round < al->options->rounds; round++) {
+        if (make_order(al, round)) return -1;
+        int32_t cost = allocate_round(al, used);
+        if (best >= 0 && cost >= best) continue;
+        best = cost;
+        memcpy(result->used, used, sizeof used);
+        for (int32_t i = 0; i < al->object_count; i++) al->bases[i] = al->groups[i].base;
+        if (cost <= (result->peak[ORIC_FILE_R] > al->roomy[ORIC_FILE_R] ? result->peak[ORIC_FILE_R] : al->roomy[ORIC_FILE_R])) break; /* good enough */
+    }
+    return 0;
+}
+
+static void publish(const allocator *al, int32_t *assigned, int32_t *leader) {
+    for (int32_t o = 0; o < al->object_count; o++) {
+        const object *obj = &al->objects[o];
+        int32_t base = al->bases[obj->group];
+        for (uint32_t c = 0; c < obj->size; c++) {
+            assigned[obj->unit + c] = base < 0 ? -1 : base + obj->offset + (int32_t)c;
+            leader[obj->unit + c] = (int32_t)al->objects[al->groups[obj->group].head].unit;
+        }
+    }
+}
+
+static int run(allocator *al, oric_regalloc_result *result) {
+    if (oric_pressure(al->fn, result->peak) || oric_constraints_build(al->fn, &al->constraints)) return -1;
+    result->constraints = (int32_t)al->constraints.pairs;
+    for (int f = 0; al->options->spread && f < ORIC_FILES; f++) {
+        int32_t peak = result->peak[f] + al->options->spare[f];
+        al->roomy[f] = peak < al->options->roomy[f] ? peak : al->options->roomy[f];
+    }
+    if (make_objects(al) || find_copies(al)) return -1;
+    al->order = malloc(((size_t)al->object_count + 1) * sizeof *al->order);
+    al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);
+    if (!al->order || !al->bases) return -1;
+    if (al->options->coalesce) coalesce_all(al, result);
+    return allocate(al, result);
+}
+
+int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32_t *assigned, int32_t *leader,
+                  oric_regalloc_result *result) {
+    allocator *al = calloc(1, sizeof *al);
+    memset(result, 0, sizeof *result);
+    result->failed_file = -1;
+    if (!al) return -1;
+    al->fn = fn, al->options = options;
+    int status = run(al, result);
+    if (!status) {
+        publish(al, assigned, leader);
+        for (int f = 0; f < ORIC_FILES && result->failed_file < 0; f++)
+            if (result->used[f] > options->limit[f]) result->failed_file = f;
+    }
+    oric_constraints_free(&al->constraints);
+    free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->copies), free(al);
+    return status;
+}

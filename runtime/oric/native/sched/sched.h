@@ -1,0 +1,32 @@
+/* cdef */
+#ifndef ORIC_SCHED_H
+#define ORIC_SCHED_H
+#include "function/backend.h"
+
+/* Why one instruction has to come before another. */
+enum { ORIC_E_READ = 1, ORIC_E_ANTI = 2, ORIC_E_OUTPUT = 3, ORIC_E_MEMORY = 4, ORIC_E_ORDER = 5 };
+
+typedef struct {
+    uint32_t from; /* positions within the block */
+    uint32_t to;
+    uint16_t latency; /* expected cycles from issue to issue */
+    uint8_t kind;
+} oric_edge;
+
+/* The dependence graph of a block. Edges that others imply are left out, so that their number grows with the number of
+ * accesses. Returns the number of edges (at most room are stored), or -1 without memory. */
+int32_t oric_dependences(const oric_fn *fn, int32_t block, oric_edge *edges, int32_t room);
+
+typedef struct {
+    int32_t limit[5]; /* registers of each file that should not be exceeded; INT32_MAX = do not look */
+    int32_t by_use;   /* where they are: 0 = go on in the original order, 1 = with what is read first */
+} oric_list_options;
+
+/* Reorder fn->nodes within each block: critical path first, as far as the limits allow. Before allocation liveness must
+ * be known; after it pass no limits. Returns the sum of the expected cycles of all blocks, or -1 without memory. */
+int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
+
+/* Fill oric_node.control of every instruction of a function on hardware registers: stall counts, yield, barriers, wait
+ * masks. Also correct along every path through the blocks. Returns the number of cycles of all stalls, or -1. */
+int64_t oric_assign_control(oric_fn *fn);
+#endif

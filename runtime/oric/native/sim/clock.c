@@ -1,0 +1,183 @@
+/* Timing mode: records what the warps of one SM execute. */
+#include "sim/clock.h"
+
+#include <stdlib.h>
+
+#define SECTOR_SHIFT 5
+#define BANK_BYTES 4u
+#define BANKS 32u
+#define MOST_EVENTS (1ull << 26)
+
+/* Room for one more element. */
+static int grow(void **array, uint64_t count, uint64_t *room, size_t size)
+{
+    if (count < *room)
+        return 1;
+    uint64_t more = *room ? *room * 2 : 64;
+    void *bigger = realloc(*array, more * size);
+    if (!bigger)
+        return 0;
+    *array = bigger;
+    *room = more;
+    return 1;
+}
+
+int sim_clock_start(oric_sim *sim)
+{
+    sim_clock_free(sim);
+    sim->clock = calloc(1, sizeof *sim->clock);
+    return sim->clock != NULL;
+}
+
+void sim_clock_free(oric_sim *sim)
+{
+    sim_clock_state *c = sim->clock;
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->nrecords; i++) {
+        free(c->records[i]->events);
+        free(c->records[i]->sectors);
+        free(c->records[i]);
+    }
+    free(c->records);
+    free(c->touched);
+    free(c->issues);
+    free(c->stalls);
+    free(c->spans);
+    free(c);
+    sim->clock = NULL;
+}
+
+static uint32_t sm_of(const sim_cta *cta)
+{
+    uint32_t sms = cta->sim->launch.machine.sms;
+    return (uint32_t)(cta->cluster->number % (sms ? sms : 1));
+}
+
+int sim_clock_begin(sim_cta *cta)
+{
+    sim_clock_state *c = cta->sim->clock;
+    if (sm_of(cta) != 0)
+        return 1;
+    for (uint32_t i = 0; i < cta->nwarps; i++) {
+        uint64_t room = c->room_records;
+        if (!grow((void **)&c->records, c->nrecords, &room, sizeof *c->records))
+            return 0;
+        c->room_records = (uint32_t)room;
+        sim_record *r = calloc(1, sizeof *r);
+        if (!r)
+            return 0;
+        r->block = c->blocks;
+        r->last = i + 1 == cta->nwarps;
+        c->records[c->nrecords++] = cta->warps[i].clock = r;
+    }
+    c->blocks++;
+    return 1;
+}
+
+void sim_clock_before(sim_warp *w, const oric_insn *in)
+{
+    sim_record *r = w->clock;
+    w->lanes_seen = 0;
+    if (!r || w->sim->clock->failed)
+        return;
+    if (r->nevents >= MOST_EVENTS || !grow((void **)&r->events, r->nevents, &r->room_events, sizeof *r->events)) {
+        w->sim->clock->failed = 1;
+        return;
+    }
+    r->events[r->nevents++] = (sim_event){.pc = w->pc, .in = in, .barrier = SIM_NO_BARRIER, .first_sector = (uint32_t)r->nsectors};
+}
+
+/* Put a key into the set; 1: it was not there. */
+static int insert(sim_clock_state *c, uint64_t key)
+{
+    if (2 * (c->ntouched + 1) > c->room_touched) {
+        uint64_t old_room = c->room_touched, *old = c->touched;
+        c->room_touched = old_room ? 2 * old_room : 4096;
+        c->touched = calloc(c->room_touched, sizeof *c->touched);
+        if (!c->touched) {
+            c->touched = old, c->room_touched = old_room, c->failed = 1;
+            return 0;
+        }
+        c->ntouched = 0;
+        for (uint64_t i = 0; i < old_room; i++)
+            if (old[i])
+                (void)insert(c, old[i] - 1);
+        free(old);
+    }
+    uint64_t at = (key * 0x9e3779b97f4a7c15ull >> 20) & (c->room_touched - 1);
+    while (c->touched[at] && c->touched[at] != key + 1)
+        at = (at + 1) & (c->room_touched - 1);
+    if (c->touched[at])
+        return 0;
+    c->touched[at] = key + 1;
+    c->ntouched++;
+    return 1;
+}
+
+void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size)
+{
+    sim_clock_state *c = w->sim->clock;
+    sim_record *r = w->clock;
+    if (c->failed || size == 0)
+        return;
+    if (space == ORIC_MEM_SHARED || space == ORIC_MEM_CLUSTER) {
+        for (uint64_t word = address / BANK_BYTES; r && word <= (address + size - 1) / BANK_BYTES; word++)
+            if (w->lanes_seen < SIM_MOST_WORDS)
+                w->words_seen[w->lanes_seen++] = word;
+        return;
+    }
+    if (space == ORIC_MEM_LOCAL) /* threads of a warp lie next to each other there */
+        address = (1ull << 50) + ((uint64_t)w->id << 32) + address * SIM_LANES;
+    for (uint64_t sector = address >> SECTOR_SHIFT; sector <= (address + size - 1) >> SECTOR_SHIFT; sector++) {
+        if (insert(c, sector << 9 | 0x1ff))
+            c->somewhere++;
+        if (insert(c, sector << 9 | (sm_of(w->cta) & 0xff)))
+            c->everywhere++;
+        if (!r || r->nevents == 0)
+            continue;
+        sim_event *e = &r->events[r->nevents - 1];
+        uint32_t k = 0;
+        while (k < e->sectors && r->sectors[e->first_sector + k] != sector)
+            k++;
+        if (k < e->sectors)
+            continue;
+        if (r->nsectors >= UINT32_MAX || !grow((void **)&r->sectors, r->nsectors, &r->room_sectors, sizeof *r->sectors)) {
+            c->failed = 1;
+            return;
+        }
+        r->sectors[r->nsectors++] = sector;
+        e->sectors++;
+    }
+}
+
+/* Turns of the banks: the most different words that one of them has to give. */
+void sim_clock_after(sim_warp *w)
+{
+    sim_record *r = w->clock;
+    uint8_t counts[BANKS] = {0};
+    uint32_t most = 0;
+    if (!r || r->nevents == 0)
+        return;
+    for (uint32_t i = 0; i < w->lanes_seen; i++) {
+        uint32_t k = 0;
+        while (k < i && w->words_seen[k] != w->words_seen[i])
+            k++;
+        if (k < i)
+            continue;
+        uint8_t *count = &counts[w->words_seen[i] % BANKS];
+        most = ++*count > most ? *count : most;
+    }
+    r->events[r->nevents - 1].turns = (uint16_t)most;
+}
+
+void sim_clock_barrier(sim_warp *w, uint32_t index, uint32_t wanted, int wait)
+{
+    sim_record *r = w->clock;
+    if (!r || r->nevents == 0)
+        return;
+    sim_event *e = &r->events[r->nevents - 1];
+    e->barrier = (uint8_t)index;
+    e->waits = wait != 0;
+    e->warps = (uint16_t)((wanted + SIM_LANES - 1) / SIM_LANES);
+}

@@ -1,0 +1,29 @@
+/* What the warps of a launch executed, step by step. */
+#include <stdlib.h>
+
+#include "sim/modes.h"
+
+enum { FIRST_ROOM = 4096 };
+
+void sim_note_step(sim_warp *w, uint32_t active, uint32_t executed)
+{
+    oric_sim *sim = w->sim;
+    if (sim->nsteps == sim->room_steps) {
+        uint64_t room = sim->room_steps ? 2 * sim->room_steps : FIRST_ROOM;
+        oric_sim_step *more = sim->steps_failed ? NULL : realloc(sim->steps, room * sizeof *more);
+        if (!more) {
+            sim->steps_failed = 1;
+            return;
+        }
+        sim->steps = more, sim->room_steps = room;
+    }
+    const uint32_t *grid = sim->launch.grid, *id = w->cta->ctaid;
+    uint32_t cta = (id[2] * grid[1] + id[1]) * grid[0] + id[0];
+    sim->steps[sim->nsteps++] = (oric_sim_step){.pc = w->pc, .cta = cta, .warp = w->id, .active = active, .executed = executed};
+}
+
+const oric_sim_step *oric_sim_steps(const oric_sim *sim, uint64_t *count)
+{
+    *count = sim->steps_failed ? 0 : sim->nsteps;
+    return sim->steps_failed ? NULL : sim->steps;
+}

@@ -1,0 +1,64 @@
+"""The value of an instruction whose sources are constants, as ``spec/values`` has it (:c:func:`oric_value`)."""
+
+from __future__ import annotations
+
+from typing import final
+
+from mypy_extensions import i64
+from oric_tables._native import lib
+from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERANDS
+
+from oric.ir import operand as opd
+from oric.ir.operand import SIGNS
+from oric.ir.optable import OPS
+from oric.ir.values import MASK32, NOT_CONSTANT, Values
+from oric.support.arrays import zeros
+from oric.support.lend import lend
+
+
+@final
+class Folder:
+    """Evaluates instructions on constants; the arrays that C reads are made once."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.marks = zeros(INSN_OPERANDS)
+        self.sources = zeros(INSN_OPERANDS)
+        self.results = zeros(INSN_OPERANDS)
+
+    def fold(self, i: i64) -> i64:
+        """The 32-bit pattern of the first result; ``NOT_CONSTANT`` when a source is none, or the operation has no value so."""
+        f = self.values.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while at < INSN_OPERANDS:
+            operand = f.get(i, at) if at < f.count[i] else opd.NO_OPERAND
+            if operand == opd.NO_OPERAND:
+                self.marks[at] = F_ABSENT
+            elif mask >> at & 1:
+                self.marks[at] = 0
+            elif not self._take(at, operand):
+                return NOT_CONSTANT
+            at += 1
+        known = lib.oric_value(f.op[i], f.mods[i], lend(self.marks), 1, lend(self.sources), lend(self.results))
+        return self.results[0] & MASK32 if known else NOT_CONSTANT
+
+    def _take(self, at: i64, operand: i64) -> bool:
+        """Put a source into the arrays; False when it is not known."""
+        marks: i64 = 0
+        if operand & opd.NEGATE:
+            marks |= F_NEG
+        if operand & opd.ABSOLUTE:
+            marks |= F_ABS
+        if operand & opd.COMPLEMENT:
+            marks |= F_INV
+        bits = self.values.constant(operand & ~SIGNS)
+        if bits == NOT_CONSTANT:
+            if operand & (opd.TYPE | opd.INDEX) != opd.PT_OPERAND:
+                return False
+            bits = 1
+        elif operand & opd.TYPE != opd.IS_REG:
+            marks |= F_IMM
+        self.marks[at] = marks
+        self.sources[at] = bits
+        return True

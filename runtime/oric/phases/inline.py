@@ -1,0 +1,256 @@
+"""Inlining: the bodies of called functions take the places of the calls.
+
+Every call is inlined (real calls are not made yet), so the functions of a module must call one another without recursion. Each
+copy has virtual registers of its own; ``.param`` variables of the caller take the places of those of the function.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables.op import BRA, INVOKE, MOV, PLOP3, RETURN
+
+from oric.ir import operand as opd
+from oric.ir.calls import CallSite, Formal, ParamVariable
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, Function
+from oric.support.arrays import nones, zeros
+from oric.support.diagnostics import NotSupported
+
+
+@final
+class Inliner:
+    """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
+
+    ``broken``: functions that cannot be compiled -> what is missing in them, and where.
+    """
+
+    def __init__(self, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]]) -> None:
+        self.bodies = bodies
+        self.names = names
+        self.broken = broken
+        self.done: set[int] = set()  # functions whose own calls are inlined
+        self.active: list[int] = []
+
+    def inline(self, f: Function) -> None:
+        """Inline all calls of a function.
+
+        Raises:
+            NotSupported: a recursive call, a function without a body or with something that cannot be compiled.
+        """
+        if not f.calls:
+            return
+        for site in f.calls:
+            self._prepare(site)
+        _Splice(f, self.bodies).run()
+        f.calls = []
+
+    def _prepare(self, site: CallSite) -> None:
+        """Make the body of a called function free of calls."""
+        callee = site.callee
+        name = self.names[callee]
+        if callee in self.active:
+            raise NotSupported(f"recursive call of '{name}'", site.loc)
+        if callee in self.broken:
+            raise NotSupported(*self.broken[callee])
+        body = self.bodies.get(callee)
+        if body is None:
+            raise NotSupported(f"call of external function {name}", site.loc)
+        if callee not in self.done:
+            self.active.append(callee)
+            self.inline(body)
+            self.active.pop()
+            self.done.add(callee)
+
+
+@final
+class _Splice:
+    """Puts copies of call-free bodies into one function."""
+
+    def __init__(self, f: Function, bodies: dict[int, Function]) -> None:
+        self.f = f
+        self.bodies = bodies
+        self.cursor = Cursor(f)
+        self.order = vec[i64]()
+        self.body = f  # the body at hand
+        self.map = vec[i64]()  # register of the body at hand -> register here, NONE where there is none yet
+        self.word = vec[i64]()  # and the word of it where that begins
+
+    def run(self) -> None:
+        """Replace all calls, block after block."""
+        f = self.f
+        count = f.blocks()
+        b: i64 = 0
+        while b < count:
+            self.order = append(self.order, b)
+            i = f.head[b]
+            while i != NONE:
+                if f.op[i] == INVOKE:
+                    i = self._replace(i)
+                else:
+                    i = f.next[i]
+            b += 1
+        self.cursor.reorder(self.order)
+        make_edges(f)
+
+    def _replace(self, call: i64) -> i64:
+        """Replace one call; returns the instruction behind it."""
+        f = self.f
+        site = f.calls[f.aux[call]]
+        body = self.bodies[site.callee]
+        rest = self.cursor.split_behind(call)
+        self._merge_facts(body)
+        self.map = nones(body.registers())
+        self.word = zeros(body.registers())
+        self.body = body
+        for need in body.needs:
+            self._need(body, need)
+        self.cursor.in_front(call)
+        self._bind(body.formals, site.actuals, True)
+        self.cursor.remove(call)
+        self._copy(body, rest)
+        self.cursor.at_start(rest)
+        self._bind(body.formals, site.actuals, False)
+        self.order = append(self.order, rest)
+        return f.head[rest]
+
+    def _need(self, body: Function, what: str) -> None:
+        """Let the caller's own register for what its entry loads stand for that of a body."""
+        f = self.f
+        theirs = body.descriptor if what == "descriptor" else body.stack
+        ours = f.descriptor if what == "descriptor" else f.stack
+        if not ours:
+            index: i64 = theirs & opd.INDEX
+            ours = opd.with_index(theirs, f.new_reg(body.reg_type[index], body.reg_size[index]))
+            f.needs.append(what)
+            if what == "descriptor":
+                f.descriptor = ours
+            else:
+                f.stack = ours
+        self.map[theirs & opd.INDEX] = ours & opd.INDEX
+
+    def _merge_facts(self, body: Function) -> None:
+        mine, theirs = self.f.attributes, body.attributes
+        mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
+
+    # -- results and parameters --------------------------------------------------------------------------
+
+    def _bind(self, formals: list[Formal], actuals: list[ParamVariable | int], arguments: bool) -> None:
+        """Connect parameters (in front of the copy) or results (behind it)."""
+        read = _registers_of(formals, actuals)
+        for formal, actual in zip(formals, actuals, strict=True):
+            if isinstance(actual, ParamVariable):
+                variable = formal.variable
+                assert variable is not None  # as lowering has made both from the function's declaration
+                if arguments:
+                    self._bind_variable(variable, actual, read if formal.is_result else set())
+                elif formal.is_result:
+                    self._take_back(variable, actual)
+            elif formal.is_result != arguments and formal.operand and actual:
+                mine = self._operand(formal.operand)
+                if arguments:
+                    self._move(mine, actual)
+                else:
+                    self._move(actual, mine)
+
+    def _bind_variable(self, variable: ParamVariable, actual: ParamVariable, read: set[int]) -> None:
+        """Let the words of a caller's variable stand for those of a body's, but for those in registers of ``read``."""
+        for index, word in enumerate(variable.words):
+            mine = actual.words[index] if index < len(actual.words) else 0
+            if word and mine and mine & opd.INDEX not in read:
+                self.map[word & opd.INDEX] = mine & opd.INDEX
+                self.word[word & opd.INDEX] = opd.first_of(mine)
+
+    def _take_back(self, variable: ParamVariable, actual: ParamVariable) -> None:
+        """Move the words of a result to the caller's variable, unless they are its own."""
+        for index, word in enumerate(variable.words):
+            mine = actual.words[index] if index < len(actual.words) else 0
+            if word and mine and self.map[word & opd.INDEX] != mine & opd.INDEX:
+                self._move(mine, self._operand(word))
+
+    def _move(self, dest: i64, source: i64) -> None:
+        """Copy a register of one or two words, or a predicate."""
+        f = self.f
+        if f.is_predicate(dest):
+            self.cursor.make2(PLOP3, dest, source, _copy_of_predicate())
+            return
+        count = opd.count_of(dest)
+        word: i64 = 0
+        while word < count:
+            self.cursor.make2(MOV, opd.word(dest, word), opd.word(source, word))
+            word += 1
+
+    # -- copies ------------------------------------------------------------------------------------------
+
+    def _operand(self, operand: i64) -> i64:
+        """An operand of the body as one of the caller."""
+        if not opd.is_register(operand):
+            return operand
+        index = operand & opd.INDEX
+        mine = self.map[index]
+        if mine == NONE:
+            mine = self.f.new_reg(self.body.reg_type[index], self.body.reg_size[index])
+            self.map[index] = mine
+        return opd.with_first(opd.with_index(operand, mine), opd.first_of(operand) + self.word[index])
+
+    def _copy(self, body: Function, rest: i64) -> None:
+        """Copy the blocks of a body behind the block at hand; returns go on to ``rest``."""
+        f = self.f
+        base = f.blocks()
+        count = body.blocks()
+        b: i64 = 0
+        while b < count:
+            self.order = append(self.order, self.cursor.new_block())
+            b += 1
+        b = 0
+        while b < count:
+            self.cursor.at_end(base + b)
+            i = body.head[b]
+            while i != NONE:
+                self.cursor.line = body.line[i]
+                if body.op[i] != RETURN:
+                    self._copy_instruction(body, i, base)
+                elif body.guard[i] or b + 1 < count or body.next[i] != NONE:
+                    self.cursor.make1(BRA, opd.label(rest), 0, self._operand(body.guard[i]))
+                i = body.next[i]
+            b += 1
+
+    def _copy_instruction(self, body: Function, i: i64, base: i64) -> None:
+        f = self.f
+        made = self.cursor.make(body.op[i], body.mods[i], self._operand(body.guard[i]))
+        f.aux[made] = body.aux[i]
+        at: i64 = 0
+        while at < body.count[i]:
+            operand = body.get(i, at)
+            form = operand & opd.TYPE
+            if form == opd.IS_LABEL:
+                operand = opd.label(base + (operand & opd.INDEX))
+            elif form == opd.IS_POOL:
+                operand = f.imm(body.imm_value(operand))
+            else:
+                operand = self._operand(operand)
+            self.cursor.put(operand)
+            at += 1
+
+
+def _registers_of(formals: list[Formal], actuals: list[ParamVariable | int]) -> set[int]:
+    """Ids of the caller's registers that arguments are in."""
+    out: set[int] = set()
+    for formal, actual in zip(formals, actuals, strict=True):
+        if not formal.is_result:
+            words = actual.words if isinstance(actual, ParamVariable) else [actual]
+            out.update(word & opd.INDEX for word in words if word)
+    return out
+
+
+@cache
+def _copy_of_predicate() -> int:
+    """Modifiers of the PLOP3 that copies its first source."""
+    from oric_tables import ops
+
+    mods: int = ops.op(PLOP3).pack(lut=0xF0)
+    return mods

@@ -1,0 +1,181 @@
+"""Register allocation by fat points: which hardware register every virtual register gets.
+
+The C kernels do the work; the policy is here: the order of the code that is allocated, the limits, what to do when
+registers run out. Source: Register Model, "Seven Allocator Register Classes", "Allocator Pressure Arrays".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, final
+
+from oric_tables import thresholds
+from oric_tables._native import ffi, lib
+from oric_tables.knobs import DEFAULTS
+from oric_tables.registers import TITLES
+
+from oric.ir import machine
+from oric.ir.function import Function
+from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
+from oric.ir.passes import PassContext
+
+from .predicates import choose_predicates, spill_predicates
+
+PREDICATES: Final = FILES.index("P")
+CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
+# (largest numbers of live units, limits) -> live units that an order may reach, by file
+_Order = Callable[[list[int], list[int]], list[int]]
+
+
+@final
+class OutOfRegisters(Exception):
+    """A function needs more registers of a file than there are; without a diagnostics object to tell it to."""
+
+
+@final
+class _Allocation:
+    """The outcome of one try; with ``crowd``, numbers of live units for which predicates do not suffice, it is known at once."""
+
+    __slots__ = ("assigned", "leader", "result", "view")
+
+    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, crowd: list[int]) -> None:
+        fn = view.fn
+        self.view: MachineFunction | None = view
+        if crowd:
+            self.result = ffi.new("oric_regalloc_result *", {"used": crowd, "peak": crowd, "failed_file": PREDICATES})
+            return
+        self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
+        self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
+        self.result = ffi.new("oric_regalloc_result *")
+        options = ffi.new("oric_regalloc_options *", {
+            "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS if optimize else 1,
+            "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
+            "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
+        })  # fmt: skip
+        if lib.oric_regalloc(fn, options, self.assigned, self.leader, self.result):
+            raise MemoryError("no memory for register allocation")
+
+    @property
+    def failed(self) -> bool:
+        return int(self.result.failed_file) >= 0
+
+
+def allocate_registers(f: Function, ctx: PassContext) -> bool:
+    """Give every virtual register a hardware register and drop the copies that this makes idle.
+
+    Above -O0 the code is first put in an order that shows memory latency, as far as registers suffice; when they do
+    not, the order that came in is taken, then one that needs few registers. Leaves the back end's view for the scheduler.
+
+    Raises:
+        CompileError: a file has too few registers.
+        OutOfRegisters: the same, when ``ctx`` has no diagnostics.
+        InternalError: an instruction that the tables do not know.
+    """
+    limits = _limits(f, ctx)
+    done = _search(f, ctx, limits)
+    spilled, aim = 0, limits[PREDICATES]
+    while done.failed and done.result.failed_file == PREDICATES and aim > 0:
+        victims = _victims(f, done, aim)
+        if victims:
+            done.view = None  # the arrays of the function grow
+            spill_predicates(f, victims)
+            spilled += len(victims)
+            done = _search(f, ctx, limits)
+        else:
+            aim -= 1  # no more are live than there are registers, and yet they do not fit
+    ctx.count("spilled_predicates", spilled)
+    if done.failed:
+        _report(f, ctx, done, limits)
+    _publish(f, ctx, done)
+    return True
+
+
+def _victims(f: Function, done: _Allocation, limit: int) -> list[int]:
+    """The predicates to be moved so that no more than ``limit`` are live, in the order of the function."""
+    assert done.view is not None
+    return choose_predicates(f, done.view.reload(), limit)
+
+
+def _search(f: Function, ctx: PassContext, limits: list[int]) -> _Allocation:
+    """The first order of the code that fits, or the last that was tried."""
+    view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
+    optimize = ctx.opt_level >= 1
+    best: _Allocation | None = None
+    for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
+        if best is not None:
+            view = view.reload()
+        best = _try(view, limits, order, optimize)
+        if not best.failed:
+            break
+    assert best is not None
+    return best
+
+
+def _limits(f: Function, ctx: PassContext) -> list[int]:
+    target = ctx.target
+    most = f.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
+    return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
+
+
+def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> _Allocation:
+    """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
+    if lib.oric_liveness(view.fn):
+        raise MemoryError("no memory for liveness")
+    peak = _peak(view)
+    if order is not None:
+        crowded = peak[PREDICATES] > limits[PREDICATES]
+        options = ffi.new("oric_list_options *", {"limit": order(peak, limits), "by_use": order is _frugal})
+        if lib.oric_list_schedule(view.fn, options) < 0:
+            raise MemoryError("no memory for scheduling")
+        peak = _peak(view) if crowded else []
+    crowd = peak if peak and peak[PREDICATES] > limits[PREDICATES] and peak[0] <= limits[0] else []
+    return _Allocation(view, limits, optimize, crowd)
+
+
+def _peak(view: MachineFunction) -> list[int]:
+    """Largest number of live units of each file."""
+    peak = ffi.new("int32_t[5]")
+    if lib.oric_pressure(view.fn, peak):
+        raise MemoryError("no memory for the measure of pressure")
+    return list(peak)
+
+
+def _frugal(peak: list[int], limits: list[int]) -> list[int]:
+    """What frees registers comes first; for code that does not fit as it is."""
+    return [0, 0, NO_LIMIT, 0, 0]
+
+
+def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
+    """Live registers that the order may reach: some more than the code as it came needs, but not near the limit."""
+    below = [limit - margin for limit, margin in zip(limits, thresholds.ORDER_MARGIN, strict=True)]
+    general = min(max(peak[0] + thresholds.ORDER_SLACK, thresholds.ORDER_LEAST), max(below[0], thresholds.ORDER_FLOOR))
+    return [general, below[1], NO_LIMIT, below[3], below[4]]
+
+
+def _report(f: Function, ctx: PassContext, tried: _Allocation, limits: list[int]) -> None:
+    file = tried.result.failed_file
+    needed = max(tried.result.used[file], tried.result.peak[file])
+    text = (
+        f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available; "
+        "spilling is not supported yet"
+    )
+    if ctx.diag is None:
+        raise OutOfRegisters(text)
+    ctx.diag.error(text)
+    ctx.diag.check()
+
+
+def _publish(f: Function, ctx: PassContext, done: _Allocation) -> None:
+    view = done.view
+    assert view is not None  # as the try has not failed
+    lib.oric_fn_publish(view.lent.c, view.fn, done.assigned, done.leader)
+    final = view.on_registers()
+    final.link()
+    f.analyses.machine = final
+    result, facts = done.result, f.attributes
+    facts.num_regs = result.used[0]
+    facts.num_preds = result.used[1]
+    facts.num_convergence_barriers = result.used[2]
+    facts.num_uregs = result.used[3]
+    ctx.count("coalesced_copies", result.coalesced)
+    ctx.count("constraints", result.constraints)

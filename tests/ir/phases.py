@@ -1,0 +1,75 @@
+"""Runs the phases on a function and compares what it does before and after each one (:mod:`oric.ir.interpret`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from oric.driver.front import PtxInput, build_inputs
+from oric.driver.options import CompileOptions
+from oric.driver.registry import passes
+from oric.ir.function import Function
+from oric.ir.interpret import Thread, difference
+from oric.ir.passes import PassContext
+from oric.phases.backend import phase_functions
+from oric.phases.manager import PhaseManager
+from oric_tables.phases import PHASES
+
+ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
+SEEDS = range(5)
+
+
+@dataclass
+class Check:
+    """What a function did after the last phase; ``wrong``: phases after which it did something else."""
+
+    name: str
+    seeds: Iterable[int] = SEEDS
+    before: list[Thread] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    events: int = 0
+    ended: int = 0
+
+    def start(self, f: Function) -> None:
+        """Before the first phase."""
+        self.before = self._run(f)
+        self.events = sum(len(thread.events) for thread in self.before)
+        self.ended = sum(thread.ended for thread in self.before)
+
+    def after(self, f: Function, phase: str) -> None:
+        """A phase has run."""
+        number = int(phase.split()[1])
+        allocated = number >= ALLOCATION
+        threads = self._run(f, physical=allocated)
+        for one, other in zip(self.before, threads, strict=True):
+            if found := difference(one, other, scheduled=allocated):
+                self.wrong.append(f"{self.name} after {phase}, seed {one.seed}: {found}")
+        self.before = threads
+
+    def _run(self, f: Function, physical: bool = False) -> list[Thread]:
+        threads = [Thread(f, seed, physical=physical) for seed in self.seeds]
+        for thread in threads:
+            thread.run()
+        return threads
+
+
+def check_phases(
+    f: Function, context: PassContext, name: str = "", last: int = ALLOCATION, seeds: Iterable[int] = SEEDS
+) -> Check:
+    """Run the phases before ``last`` on a function, each under the interpreter."""
+    check = Check(name or f.name, seeds)
+    later = [str(phase.index) for phase in PHASES if phase.index >= last and phase.function and not phase.required]
+    manager = PhaseManager(
+        passes(), context.opt_level, functions=phase_functions(context.target), verify=check.after, disabled=later
+    )
+    check.start(f)
+    manager.run(f, context)
+    return check
+
+
+def functions_of(text: str, target: str, level: int = 3) -> Iterator[tuple[Function, PassContext]]:
+    """The functions of a PTX module as lowering makes them, with what phases get besides."""
+    options = CompileOptions(arch=target, opt_level=level)
+    front = build_inputs([PtxInput(text, "kernel.ptx")], options)
+    for f in front.module.functions:
+        yield f, PassContext(options.target, front.module, level, front.places[f.name], None)

@@ -1,0 +1,79 @@
+"""Division, reciprocal and square root, rounded to nearest: equal to the last bit, on special values and random patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from . import harness
+from .support import launch, source
+
+Array = np.ndarray[Any, Any]
+OPERATIONS = ("div.rn", "rcp.rn", "sqrt.rn")
+WAYS = [("sm_90", 3), ("sm_80", 3), ("sm_90", 0)]
+WIDTH = {32: (4, np.uint32, np.float32), 64: (8, np.uint64, np.float64)}
+
+
+def operands(bits: int, count: int) -> tuple[Array, Array]:
+    """Every pair of special values, and behind them random patterns: any, and of numbers whose quotient is no overflow."""
+    rng = np.random.default_rng(bits)
+    word = WIDTH[bits][1]
+    special = np.array(harness.FLOATS[bits], word)
+    pairs = np.array(np.meshgrid(special, special)).reshape(2, -1)
+    more = max(count - pairs.shape[1], 0)
+    random = rng.integers(0, 1 << bits, (2, more), np.uint64, False).astype(word) if bits == 32 else rng.bytes(16 * more)
+    random = np.frombuffer(random, word).reshape(2, more) if isinstance(random, bytes) else random
+    mantissa, one = (23, 127) if bits == 32 else (52, 1023)
+    exponents = rng.integers(one - 40, one + 40, (2, more), dtype=np.uint64).astype(word) << word(mantissa)
+    ordinary = random & word((1 << mantissa) - 1) | exponents
+    chosen = np.where(rng.random((2, more)) < 0.5, random, ordinary)
+    first, second = np.concatenate([pairs, chosen], axis=1)
+    return first, second
+
+
+def run(operation: str, bits: int, arch: str, level: int, a: Array, b: Array) -> Array:
+    size, word, _ = WIDTH[bits]
+    register = {32: "%f", 64: "%g"}[bits]
+    given = f"{register}2" if operation != "div.rn" else f"{register}2, {register}3"
+    tid = f"%tid{size}"
+    body = f"""
+  mov.u32 %r1, %ctaid.x; mad.lo.u32 %i, %r1, 256, %i; mul.wide.u32 {tid}, %i, {size};
+  add.u64 %d1, %in, {tid}; add.u64 %d2, %second, {tid}; add.u64 %d3, %out, {tid};
+  ld.global.f{bits} {register}2, [%d1]; ld.global.f{bits} {register}3, [%d2];
+  {operation}.f{bits} {register}1, {given}; st.global.f{bits} [%d3], {register}1;
+"""
+    text = source(".reg .b64 %second; ld.param.u64 %second, [psecond];" + body, arch, params=", .param .u64 psecond")
+    blocks = -(-len(a) // 256)
+    pad = blocks * 256 - len(a)
+    padded = [np.concatenate([x, np.ones(pad, word)]) for x in (a, b)]
+    return launch(text, padded[0], np.zeros(len(padded[0]), word), arch, level, 256, [padded[1]], grid=blocks)[: len(a)]
+
+
+def check(operation: str, bits: int, arch: str, level: int, count: int) -> None:
+    _, _, form = WIDTH[bits]
+    a, b = operands(bits, count)
+    got = run(operation, bits, arch, level, a, b)
+    x, y = a.view(form), b.view(form)
+    with np.errstate(all="ignore"):
+        want: Array = {"div.rn": lambda: x / y, "rcp.rn": lambda: form(1) / x, "sqrt.rn": lambda: np.sqrt(x)}[operation]()
+    wrong = np.flatnonzero((got != want.view(got.dtype)) & ~(np.isnan(got.view(form)) & np.isnan(want)))
+    assert not len(wrong), [(hex(a[i]), hex(b[i]), hex(got[i]), hex(want.view(got.dtype)[i])) for i in wrong[:6]]
+
+
+@pytest.mark.row("R2-49")
+@pytest.mark.parametrize(("arch", "level"), WAYS)
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_special_values_and_some_others(operation: str, bits: int, arch: str, level: int) -> None:
+    check(operation, bits, arch, level, 4096)
+
+
+@pytest.mark.row("R2-49")
+@pytest.mark.measure
+@pytest.mark.parametrize(("arch", "level"), WAYS)
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_million_operands(operation: str, bits: int, arch: str, level: int) -> None:
+    check(operation, bits, arch, level, 1 << 20)
