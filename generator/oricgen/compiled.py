@@ -28,7 +28,8 @@ PACKAGES = ("ir", "ptx", "lower", "phases", "regalloc", "sched", "encode")
 INTERPRETED = frozenset({
     *("ir/attributes", "ir/encoded", "ir/image", "ir/interpret", "ir/module", "ir/passes", "ir/pieces", "ir/read", "ir/text"),
     *("ptx/format", "ptx/recorder"),
-    *("phases/backend", "phases/manager", "phases/registry", "encode/descriptor", "lower/events", "lower/intrinsics"),
+    *("phases/backend", "phases/contracts", "phases/manager", "phases/registry"),
+    *("encode/descriptor", "lower/events", "lower/intrinsics"),
 })  # fmt: skip
 MODULES = ("support/arrays", "support/lend")
 TABLES = ("oric_tables/ori_operands", "oric_rules/matchers")  # generated modules with code

@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 
 PREDICATES, EXPANSIONS = "lower/predicates", "lower/expansions"
-_REGISTRIES = ("phases/registry", "driver/registry")
+MACROS = "lower/expand"
+_REGISTRIES = ("phases/registry", "driver/registry", MACROS)
+CONTRACTS = "phases/contracts"  # it has a dictionary of the analyses
 _CHECKOUT = Path(__file__).resolve().parents[2] / "runtime" / "oric"
 
 
@@ -45,12 +47,17 @@ def registered(module: str) -> frozenset[str]:
 
 def sources() -> list[Path]:
     """The files that this module reads."""
-    return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, *_REGISTRIES)]
+    return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, CONTRACTS, *_REGISTRIES)]
 
 
 def passes() -> frozenset[str]:
     """Names that ``function`` of a phase may have."""
     return frozenset().union(*map(registered, _REGISTRIES))
+
+
+def analyses() -> frozenset[str]:
+    """Names of the analyses that ``needs`` and ``keeps`` of a phase may list."""
+    return registered(CONTRACTS)
 
 
 def _tree(module: str) -> ast.Module:

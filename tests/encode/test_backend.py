@@ -6,7 +6,6 @@ import struct
 
 import pytest
 from oric.encode import encode_function
-from oric.ir import machine
 from oric.ir import operand as opd
 from oric.ir.attributes import JumpTable
 from oric.ir.function import R2, R4, UR, P, R
@@ -16,6 +15,7 @@ from oric.regalloc import OutOfRegisters, allocate_registers
 from oric.sass import decode, disassemble
 from oric.sched import schedule_instructions
 from oric.support.diagnostics import CompileError, InternalError, diagnostics_for
+from oric_tables.phases import MACHINE
 
 from tests.encode.builder import Code, context, saxpy, whole
 
@@ -249,7 +249,7 @@ def test_encoding_without_the_view_of_the_scheduler():
     ctx = context("sm_90")
     allocate_registers(f, ctx)
     schedule_instructions(f, ctx)
-    machine.forget(f)
+    f.analyses.forget(MACHINE)
     text = write(f, exact=True)
     again = encode_function(f, ctx.target)
     assert encode_function(read(text), ctx.target).words == again.words

@@ -121,7 +121,7 @@ def test_models_that_agree_share_a_section(spec: Spec) -> None:
 def test_rules_that_make_an_operation_are_listed(spec: Spec) -> None:
     text = page(spec, "FADD")
     assert any("add[.rnd][.ftz][.sat].f32" in line for line in section(text, "Lowering rules that make FADD"))
-    assert "sqrt, sub" in section(text, "Lowering rules that make FADD")[0]
+    assert "red, sub" in section(text, "Lowering rules that make FADD")[0]
     assert any("sources may change places: Ra, Rb" in line for line in section(text, "Rewrites with FADD"))
     folds = section(page(spec, "POPC"), "Rewrites with POPC")
     assert any("is evaluated when all sources are constants" in line for line in folds)
@@ -182,7 +182,7 @@ def test_an_instruction_shows_forms_and_code(spec: Spec) -> None:
 def test_any_row_by_its_key(spec: Spec) -> None:
     text = page(spec, "GvnCse")
     assert text.startswith("GvnCse: row of the table phases  (spec/phases.yaml:")
-    assert "  function     value_numbering\n" in text
+    assert "  function   value_numbering\n" in text
     assert page(spec, "gvncse") == text
     assert "row of the table lowering" in page(spec, "%tid.x")
     assert "row of the table lowering" in page(spec, "template move")

@@ -125,13 +125,14 @@ def test_overrides_fall_back() -> None:
     """Target before backend before base; where none names an operation, the phase table decides."""
     text = (SPEC.root / "backends.yaml").read_text(encoding="utf-8")
     text = text.replace(
-        "constructor: sub_662220}", "constructor: sub_662220, overrides: {GvnCse: null, MidExpansion: remove_dead_code}}"
+        "constructor: sub_662220}",
+        "constructor: sub_662220, overrides: {GvnCse: null, OriReassociateAndCommon: remove_dead_code}}",
     )
     text = text.replace("vtable: off_21D6860,", "vtable: off_21D6860, overrides: {GvnCse: simplify_control_flow},")
     rows = (SPEC.root / "sm_targets.yaml").read_text(encoding="utf-8")
-    rows = rows.replace("  sm_90a:\n", "  sm_90a:\n    overrides: {MidExpansion: null}\n")
+    rows = rows.replace("  sm_90a:\n", "  sm_90a:\n    overrides: {OriReassociateAndCommon: null}\n")
     found = targets.load(SPEC.edited({"backends.yaml": text, "sm_targets.yaml": rows})).by_name
     assert found["sm_80"].overrides == {}
-    assert found["sm_89"].overrides == {"GvnCse": None, "MidExpansion": "remove_dead_code"}
-    assert found["sm_90"].overrides == {"GvnCse": "simplify_control_flow", "MidExpansion": "remove_dead_code"}
-    assert found["sm_90a"].overrides == {"GvnCse": "simplify_control_flow", "MidExpansion": None}
+    assert found["sm_89"].overrides == {"GvnCse": None, "OriReassociateAndCommon": "remove_dead_code"}
+    assert found["sm_90"].overrides == {"GvnCse": "simplify_control_flow", "OriReassociateAndCommon": "remove_dead_code"}
+    assert found["sm_90a"].overrides == {"GvnCse": "simplify_control_flow", "OriReassociateAndCommon": None}

@@ -38,7 +38,7 @@ def described(f: Function, *, exact: bool = True) -> dict[str, Any]:
         if exact or r in named
     }
     return {
-        "heading": (f.name, f.target, f.is_entry, f.final_flow, f.merged),
+        "heading": (f.name, f.target, f.is_entry, f.final_flow, f.merged, f.expanded),
         "facts": {name: getattr(f.attributes, name) for name in FACTS},
         "tables": [(table.offset, table.targets) for table in f.attributes.jump_tables],
         "registers": registers,
@@ -77,6 +77,7 @@ class Maker:
     def make(self) -> Function:
         f = self.f
         f.is_entry, f.final_flow, f.merged = self.pick(True, False), self.pick(True, False), self.pick(True, False)
+        f.expanded = self.pick(0, 45, 78)
         for name, usual in FACTS.items():
             if self.number(0, 9) == 0:
                 setattr(f.attributes, name, self._fact(usual))

@@ -10,10 +10,13 @@ from oric.driver.options import CompileOptions
 from oric.driver.registry import passes
 from oric.ir.function import Function
 from oric.ir.interpret import Thread, difference
+from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
+from oric.ir.text import all_instructions
 from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
 from oric_tables.phases import PHASES
+from oric_tables.values import HAS_VALUE
 
 ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
 SEEDS = range(5)
@@ -29,10 +32,12 @@ class Check:
     wrong: list[str] = field(default_factory=list)
     events: int = 0
     ended: int = 0
+    unseen: set[int] = field(default_factory=set)
 
     def start(self, f: Function) -> None:
         """Before the first phase."""
         self.before = self._run(f)
+        self.unseen = _unseen(f)
         self.events = sum(len(thread.events) for thread in self.before)
         self.ended = sum(thread.ended for thread in self.before)
 
@@ -41,16 +46,24 @@ class Check:
         number = int(phase.split()[1])
         allocated = number >= ALLOCATION
         threads = self._run(f, physical=allocated)
-        for one, other in zip(self.before, threads, strict=True):
-            if found := difference(one, other, scheduled=allocated):
-                self.wrong.append(f"{self.name} after {phase}, seed {one.seed}: {found}")
+        if number not in self.unseen:
+            for one, other in zip(self.before, threads, strict=True):
+                if found := difference(one, other, scheduled=allocated):
+                    self.wrong.append(f"{self.name} after {phase}, seed {one.seed}: {found}")
         self.before = threads
+        self.unseen = _unseen(f)
 
     def _run(self, f: Function, physical: bool = False) -> list[Thread]:
         threads = [Thread(f, seed, physical=physical) for seed in self.seeds]
         for thread in threads:
             thread.run()
         return threads
+
+
+def _unseen(f: Function) -> set[int]:
+    """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower."""
+    found = {f.op[i] for i in all_instructions(f)} - HAS_VALUE
+    return {OPS.expansion[op] for op in found if OPS.expansion[op]}
 
 
 def check_phases(

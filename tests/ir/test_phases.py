@@ -151,7 +151,7 @@ MISTAKES: dict[str, tuple[str | int, Callable[[Function], bool]]] = {
     "another truth table": ("bits", lambda f: set_mod(f, op.LOP3, "lut", 0x3F)),
     "a load of another size": ("switch", lambda f: set_mod(f, op.LDG, "size", "U16")),
     "a load above a barrier": (RANDOM, _moved_up),
-    "a result in another register": ("collatz", _one_word),
+    "a result in another register": ("sgemm", _one_word),
     "a rounding towards zero": ("saxpy", lambda f: set_mod(f, op.FFMA, "rnd", "RZ")),
 }
 

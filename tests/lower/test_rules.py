@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from oric.lower.expand import PASSES
 from oricgen.tables import documented_rules
 
 from tests import specification
+from tests.ir.functions import context
 
 from .support import lowered, names
 
@@ -28,9 +30,11 @@ RULES = documented_rules.load(specification.spec())
 
 
 def _operations(ptx: str) -> list[str]:
-    """Mnemonics of what one instruction becomes; constants and entry code left out."""
+    """Mnemonics of what one instruction becomes, macros expanded; constants and entry code left out."""
     text = _HEAD + ptx + _TAIL
     (f,) = lowered(text, RULES.target).functions
+    for expand in PASSES.values():
+        expand(f, context())
     return names(f, line=_HEAD.count("\n") + 1)
 
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
+from collections.abc import Callable
 
 import pytest
-from oric.ir.function import Function
-from oric.ir.passes import PassContext
+from oric.driver.registry import passes
+from oric.ir.cursor import Cursor
+from oric.ir.function import Function, control_flow
+from oric.ir.machine import MachineFunction, on_registers
+from oric.ir.passes import PassContext, PassFunction
 from oric.ir.read import read
 from oric.ir.text import write
 from oric.ir.verify import verify
+from oric.lower.expand import PASSES as EXPANSIONS
+from oric.phases import contracts
+from oric.phases.contracts import BrokenPromise, provide
 from oric.phases.manager import PhaseManager, list_phases, select
-from oric.phases.registry import PASSES
-from oric_tables.phases import PHASES
+from oric.phases.registry import PASSES as OPTIMIZATIONS
+from oric.regalloc import allocate_registers
+from oric.sched import schedule_instructions
+from oric.support.diagnostics import InternalError
+from oric_tables.phases import ALL_ANALYSES, ANALYSES, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES
 
 from tests.ir.functions import context
 
@@ -27,11 +39,8 @@ TEXT = """
 """
 
 
-def nothing(f: Function, ctx: PassContext) -> bool:
-    return False
-
-
-REGISTRY = {**PASSES, "allocate_registers": nothing, "schedule_instructions": nothing}
+PASSES = {**OPTIMIZATIONS, **EXPANSIONS}
+REGISTRY = passes()
 
 
 def test_table() -> None:
@@ -61,6 +70,7 @@ def test_levels_choose_phases() -> None:
     f = read(TEXT)
     low.run(f, context(level=0))
     assert "IADD3 R3" in write(f)
+    f = read(TEXT)
     high.run(f, context())
     assert "IADD3 R3" not in write(f)
 
@@ -99,3 +109,181 @@ def test_selection() -> None:
     for name in ("undocumented", "", "159"):
         with pytest.raises(ValueError, match="no phase"):
             select([name])
+
+
+BRANCHES = """
+    bix0:
+        S2R R0, SR33
+        ISETP{cmp=LT} P3, R0, 0x4
+        @P3 BRA bix2
+    bix1:
+        IADD3 R0, R0, 0x1, RZ
+    bix2:
+        STS R0, 0x0, R0
+        EXIT
+"""
+ROW = {p.function: p for p in PHASES if p.function}
+
+
+def verified(function: str, planted: PassFunction) -> PhaseManager:
+    """A manager with verification that runs another pass in the place of one of the table."""
+    return PhaseManager({**REGISTRY, function: planted}, verify=verify)
+
+
+def test_needs_are_there() -> None:
+    seen: list[int] = []
+
+    def note(f: Function, ctx: PassContext) -> bool:
+        f.analyses.forget(0)
+        seen.append(f.analyses.held())
+        assert f.analyses.cfg is not None and f.analyses.cfg.epoch == f.flow_epoch
+        return False
+
+    assert ROW["general_optimize_early"].needs == CONTROL_FLOW | DOMINATORS
+    PhaseManager({**REGISTRY, "general_optimize_early": note}).run(read(BRANCHES), context())
+    assert [held & (CONTROL_FLOW | DOMINATORS) for held in seen] == [CONTROL_FLOW | DOMINATORS]
+
+
+def test_what_is_not_kept_is_forgotten() -> None:
+    held: list[int] = []
+
+    def ask(f: Function, ctx: PassContext) -> bool:
+        provide(f, ctx, CONTROL_FLOW | DOMINATORS | LOOPS)
+        return len(held) == 0
+
+    def note(f: Function, where: str) -> None:
+        if where.startswith("phase 63"):
+            held.append(f.analyses.held())
+
+    manager = PhaseManager({**REGISTRY, "predicate_short_blocks": ask}, verify=note)
+    assert ROW["predicate_short_blocks"].keeps == 0
+    manager.run(read(BRANCHES), context())  # it says that it has changed something
+    manager.run(read(BRANCHES), context())  # and now not
+    assert held == [0, CONTROL_FLOW | DOMINATORS | LOOPS]
+
+
+@pytest.mark.row("R3-33")
+def test_forgetting_one_leaves_the_others() -> None:
+    f = read(BRANCHES)
+    provide(f, context(), ALL_ANALYSES & ~MACHINE)
+    graph = f.analyses.cfg
+    assert graph is not None
+    tree, nest = graph.dominators(), graph.loops()
+    f.analyses.forget(LOOPS | MACHINE)
+    assert f.analyses.held() == CONTROL_FLOW | DOMINATORS
+    assert graph.dominators() is tree and graph.loops() is not nest
+    f.analyses.forget(DOMINATORS)
+    assert f.analyses.held() == CONTROL_FLOW | LOOPS and control_flow(f) is graph
+    gone = weakref.ref(allocated(f))
+    assert f.analyses.held() == CONTROL_FLOW | LOOPS | MACHINE
+    f.analyses.forget(CONTROL_FLOW)
+    assert f.analyses.held() == MACHINE and gone() is not None
+    del f
+    gc.collect()
+    assert gone() is None  # the view goes with the function
+
+
+def allocated(f: Function) -> object:
+    """The memory of the back end's view of a function after allocation."""
+    allocate_registers(f, context())
+    view = f.analyses.machine
+    assert isinstance(view, MachineFunction)
+    return view.fn
+
+
+def test_outdated_analyses_are_made_anew() -> None:
+    f = read(BRANCHES)
+    first = control_flow(f)
+    Cursor(f).new_block()
+    assert control_flow(f) is not first
+    allocate_registers(f := read(BRANCHES), context())
+    view = on_registers(f, context().target.isa, context().target.uniform_regs)
+    assert view is f.analyses.machine
+    f.set_guard(f.tail[0], 0)
+    assert on_registers(f, context().target.isa, context().target.uniform_regs) is not view
+
+
+def drop_an_edge(f: Function) -> None:
+    f.succ[f.succ_first[0]] = 1
+
+
+def number_loops_anew(f: Function) -> None:
+    control_flow(f).loops().depth[1] += 1
+
+
+def move_the_tree(f: Function) -> None:
+    control_flow(f).idom()[2] = 1
+
+
+def cut(f: Function) -> None:
+    Cursor(f).begin_edges()
+
+
+@pytest.mark.parametrize(("lie", "analysis"), [
+    (drop_an_edge, "control_flow"), (cut, "control_flow"), (move_the_tree, "dominators"), (number_loops_anew, "loops"),
+])  # fmt: skip
+def test_a_phase_that_lies_about_the_graph(lie: Callable[[Function], None], analysis: str) -> None:
+    """One that changes what it says it keeps, by cursors or round them."""
+
+    def planted(f: Function, ctx: PassContext) -> bool:
+        provide(f, ctx, CONTROL_FLOW | DOMINATORS | LOOPS)
+        lie(f)
+        return True
+
+    manager = PhaseManager({**REGISTRY, "remove_dead_code": planted}, verify=lambda f, where: None)
+    with pytest.raises(BrokenPromise, match=rf"^phase 10 EarlyOriSimpleLiveDead keeps the analysis '{analysis}' of 'test'"):
+        manager.run(read(BRANCHES), context())
+
+
+@pytest.mark.parametrize("how", ["register", "order", "control", "cursor"])
+def test_a_phase_that_lies_about_the_machine_view(how: str) -> None:
+    def planted(f: Function, ctx: PassContext) -> bool:
+        schedule_instructions(f, ctx)
+        first = f.head[0]
+        if how == "register":
+            f.physical[0] = 7
+        elif how == "order":
+            second = f.next[first]
+            f.op[first], f.op[second] = f.op[second], f.op[first]
+        elif how == "control":
+            f.control[first] ^= 1
+        else:
+            Cursor(f).remove(first)
+        return True
+
+    registry = {**REGISTRY, "allocate_registers": allocate_registers, "schedule_instructions": planted}
+    manager = PhaseManager(registry, verify=lambda f, where: None)
+    index = ROW["schedule_instructions"].index
+    with pytest.raises(InternalError, match=rf"^phase {index} .*keeps the analysis 'machine' of 'test'"):
+        manager.run(read(BRANCHES), context())
+
+
+def test_a_phase_that_hides_its_changes() -> None:
+    def planted(f: Function, ctx: PassContext) -> bool:
+        Cursor(f).remove(f.head[1])
+        return False
+
+    with pytest.raises(BrokenPromise, match=r"^phase 13 GeneralOptimizeEarly says that it has changed nothing in 'test'"):
+        verified("general_optimize_early", planted).run(read(BRANCHES), context())
+
+
+def test_another_pass_in_a_place_has_its_own_contract() -> None:
+    """Where a target runs something else, the row's promises are not those of what runs."""
+    held: list[int] = []
+
+    def planted(f: Function, ctx: PassContext) -> bool:
+        provide(f, ctx, CONTROL_FLOW)
+        return True
+
+    def note(f: Function, where: str) -> None:
+        if where.startswith("phase 49"):
+            held.append(f.analyses.held())
+
+    manager = PhaseManager({**REGISTRY, "planted": planted}, functions={49: "planted"}, verify=note)
+    manager.run(read(BRANCHES), context())
+    assert held == [0]
+
+
+def test_every_analysis_can_be_checked() -> None:
+    assert [a.name for a in ANALYSES] == list(contracts._RIGHT)
+    assert sum(a.bit for a in ANALYSES) == ALL_ANALYSES

@@ -13,9 +13,10 @@ from oric.ir.interpret import Thread, difference
 from oric.ir.passes import PassFunction
 from oric.ir.text import all_instructions, write
 from oric.ir.verify import verify
+from oric.lower.expand import expand_sums
 from oric.phases.cleanup import remove_dead_code
 from oric.phases.control import analyze_control_flow, set_control_flow_last, simplify_control_flow
-from oric.phases.optimize import general_optimize_early, value_numbering
+from oric.phases.optimize import general_optimize_early, general_optimize_late, value_numbering
 from oric.phases.predication import predicate_short_blocks
 from oric_tables import op, ops
 
@@ -148,20 +149,24 @@ class Generator:
 
     def wide(self) -> None:
         rng, f = self.rng, self.f
-        product, total, carry = f.new_reg(R2, 2), f.new_reg(R2, 2), f.new_reg(P)
+        product, total = f.new_reg(R2, 2), f.new_reg(R2, 2)
         base = rng.choice(self.pairs)
         if rng.random() < 0.3:
             total = base
         put = self.put
-        if rng.random() < 0.6:
+        kind = rng.random()
+        if kind < 0.4:
             put(op.IMAD_WIDE, [opd.reg(product, 0, 2), self.source(False), f.imm(rng.choice([4, 8, 12])), opd.RZ_OPERAND])
-            other = [opd.reg(product, part) for part in (0, 1)]
+            other = opd.reg(product, 0, 2)
+        elif kind < 0.7:
+            put(
+                rng.choice([op.SHL64, op.MUL64]), [opd.reg(product, 0, 2), opd.reg(base, 0, 2), f.imm(rng.choice([1, 3, 31, 32]))]
+            )
+            other = opd.reg(product, 0, 2)
         else:
-            step = rng.choice([4, 0x1000, 0x7FFFFF, -8, 0])
-            other = [f.imm(step & 0xFFFFFFFF), f.imm(step >> 63 & 0xFFFFFFFF)]
-        put(op.IADD3, [opd.reg(total, 0), opd.reg(base, 0), other[0], opd.RZ_OPERAND, opd.reg(carry)])
-        put(op.IADD3_X, [opd.reg(total, 1), opd.reg(base, 1), other[1], opd.RZ_OPERAND, opd.PT_OPERAND, opd.PT_OPERAND,
-                          opd.reg(carry), opd.NOT_PT_OPERAND])  # fmt: skip
+            step = rng.choice([4, 0x1000, 0x7FFFFF, -8, 0, 0x123456789])
+            other = f.imm(step) if step else opd.RZ_OPERAND
+        put(rng.choice([op.ADD64, op.SUB64]), [opd.reg(total, 0, 2), opd.reg(base, 0, 2), other])
         put(op.STG, [opd.reg(total, 0, 2), f.imm(rng.choice([0, 4])), self.source(False)])
 
 
@@ -183,7 +188,11 @@ def test_random_programs_compute_the_same(seed: int) -> None:
     value_numbering(f, context())
     verify(f)
     assert not any(map(difference, before, threads(f))), text + "\n----\n" + write(f)
+    assert len(all_instructions(f)) <= count + 3
+    expand_sums(f, context())
+    general_optimize_late(f, context())
+    verify(f)
+    assert not any(map(difference, before, threads(f))), text + "\n----\n" + write(f)
     predicate_short_blocks(f, context())
     verify(f)
     assert not any(map(difference, before, threads(f))), text + "\n----\n" + write(f)
-    assert len(all_instructions(f)) <= count + 3

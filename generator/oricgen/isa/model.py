@@ -190,6 +190,9 @@ class Operation:
     implicit: tuple[Implicit, ...] = ()
     flow: Flow = Flow()
     align: tuple[int, ...] = ()  # of each operand: its first register is a multiple; 0 = what follows from its width
+    takes: tuple[str, ...] = ()  # of a macro: sources that may be a constant or a place of a constant bank
+    template: str = ""  # of a macro: the template of spec/lowering that it stands for
+    expansion: int = 0  # of a macro: index of the phase that puts the template in its place
 
     @property
     def ident(self) -> str:

@@ -9,7 +9,9 @@ from ..spec import Spec
 from ..tables import macros, targets
 
 # Bits of an operand slot.
-SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD = (1 << n for n in range(9))
+SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM64 = (
+    1 << n for n in range(10)
+)
 SLOT_ANY_IMM = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 SLOT_WIDTH = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
@@ -133,6 +135,8 @@ def _slot(row: model.Operation, operand: model.Operand) -> int:
         slot |= SLOT_WIDE
     elif registers.mods:
         slot |= SLOT_VAR
+    if operand.name in row.takes:
+        slot |= SLOT_IMM64 if slot & SLOT_WIDE else SLOT_IMM
     places = [p for forms in row.forms.values() for form in forms for p in form.operands if p.index == index]
     specs = {place.spec for place in places if place.kind == "imm"}
     for spec in specs:

@@ -34,7 +34,7 @@ def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation])
 def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]:
     """(name, element code of ``struct``, meaning, values in hexadecimal) of every column of ``op_tables.py``."""
     facts = [_facts(o) for o in operations]
-    blank: list[int | list[int]] = [0, 0, 0, 0, 0, 0, 0, 0, 0, [0] * SLOTS, [0] * SLOTS]
+    blank: list[int | list[int]] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0] * SLOTS, [0] * SLOTS]
     rows = [blank, *facts]
     columns = []
     for at, (name, code, doc) in enumerate(_COLUMNS):
@@ -54,6 +54,7 @@ _COLUMNS = (
     ("ORDER_SHIFT", "b", "where the memory order stands in the modifiers"),
     ("ORDER_MASK", "b", "the mask of its codes"),
     ("ORDER_STRONG", "q", "mask of the codes of memory orders that other threads' writes show through, 0 = no such modifier"),
+    ("EXPANSION", "B", "index of the phase that expands a macro operation, 0 = it stays"),
     ("KIND", "b", "kind of each operand slot as in oric_insn"),
     ("SIGNS", "b", "signs that each operand slot may have: 1 negation, 2 absolute value, 4 complement"),
 )
@@ -76,6 +77,7 @@ def _facts(o: Operation) -> list[int | list[int]]:
         order.shift if order is not None else 0,
         (1 << order.width) - 1 if order is not None else 0,
         strong,
+        o.expansion,
         [KINDS[k] for k in kinds] + [0] * (SLOTS - len(kinds)),
         [sum(bit for mark, bit in _MARKS.items() if mark in x.marks) for x in o.operands] + [0] * (SLOTS - len(kinds)),
     ]

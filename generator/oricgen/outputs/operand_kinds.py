@@ -30,7 +30,7 @@ def render(spec: Spec) -> dict[str, str]:
     table = {}
     for isa in machine.isas:
         for operation in operations:
-            key = _combinations(operation, operation.forms.get(isa, ()))
+            key = _taken(operation) if operation.takes else _combinations(operation, operation.forms.get(isa, ()))
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
@@ -80,6 +80,22 @@ def _positions(operation: Operation) -> tuple[int, ...]:
 def _signs(operation: Operation) -> tuple[int, ...]:
     marks = {"-": NEG, "|": ABS, "~": INV}
     return tuple(sum(bit for mark, bit in marks.items() if mark in operation.operands[i].marks) for i in _positions(operation))
+
+
+def _taken(operation: Operation) -> _Combinations:
+    """The combinations of a macro, which has no form: registers, and a constant in place of one of those that take it."""
+    positions = _positions(operation)
+    general = sum(KINDS["gpr"] << KEY_BITS * place for place in range(len(positions)))
+    found = {general: ("",) * SOURCES}
+    for place, position in enumerate(positions):
+        operand = operation.operands[position]
+        if operand.name in operation.takes:
+            rest = general & ~(7 << KEY_BITS * place)
+            numbers = [""] * SOURCES
+            numbers[place] = "x64" if operand.width == "2" else "x32"
+            found[rest | KINDS["imm"] << KEY_BITS * place] = tuple(numbers)
+            found[rest | KINDS["cbank"] << KEY_BITS * place] = ("",) * SOURCES
+    return tuple(sorted(found.items()))
 
 
 def _combinations(operation: Operation, forms: tuple[Form, ...]) -> _Combinations:

@@ -9,4 +9,4 @@ from ..tables import phases
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the phase table."""
-    return {"oric_tables/phases.py": template("phases.py.j2", rows=phases.load(spec))}
+    return {"oric_tables/phases.py": template("phases.py.j2", rows=phases.load(spec), analyses=phases.analyses(spec))}

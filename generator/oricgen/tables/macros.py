@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from .. import handlers
 from ..errors import SpecError
 from ..isa import notation
 from ..isa import rows as machine_rows
 from ..isa.model import EFFECTS, SLOTS, Operand, Operation, Registers
 from ..rows import Row, plain
 from ..spec import Spec
+from ..strictyaml import Map
+from . import phases
 
 NAME = "macros"
+SOURCES = ("Ra", "Rb", "Rc")
 FILES = ("macros.yaml",)
 
 
@@ -73,12 +77,43 @@ def _load(spec: Spec) -> tuple[Operation, ...]:
                 tuple(row.get("effects", ())),
                 name,
                 registers=widths,
+                takes=_takes(spec, name, row, operands),
+                template=row.get("template", ""),
+                expansion=_expansion(spec, name, row),
             )
         )
     for operation in (*machine.operations, *out):
         if len(operation.operands) > SLOTS:
             raise SpecError(operation.path, operation.line, f"{operation.name}: more than {SLOTS} operands")
     return tuple(out)
+
+
+def _takes(spec: Spec, name: str, row: Map, operands: tuple[Operand, ...]) -> tuple[str, ...]:
+    """Names of the sources that may be constants."""
+    names = tuple(row.get("takes", "").split())
+    for taken in names:
+        if taken not in SOURCES or not any(o.name == taken for o in operands):
+            message = f"{name}: '{taken}' is no source of it: {', '.join(SOURCES)} may take constants"
+            raise SpecError(spec.path(FILES[0]), row.line_of("takes"), message)
+    return names
+
+
+def _expansion(spec: Spec, name: str, row: Map) -> int:
+    """Index of the phase that expands a macro, 0 for none."""
+    if ("template" in row) != ("phase" in row):
+        raise SpecError(spec.path(FILES[0]), row.line, f"{name}: 'template' and 'phase' belong together")
+    if "template" not in row:
+        return 0
+    path, line = spec.path(FILES[0]), row.line_of("template")
+    if not any(row["template"] in data.get("templates", ()) for data in spec.family("lowering").values()):
+        raise SpecError(path, line, f"{name}: spec/lowering has no template '{row['template']}'")
+    for phase in phases.load(spec):
+        if phase["name"] == row["phase"]:
+            if phase["function"] not in handlers.registered(handlers.MACROS):
+                raise SpecError(path, line, f"{name}: phase {phase['index']} {phase['name']} runs nothing that expands macros")
+            index: int = phase["index"]
+            return index
+    raise SpecError(path, row.line_of("phase"), f"{name}: there is no phase '{row['phase']}'")
 
 
 def _width(operand: Operand) -> Registers:

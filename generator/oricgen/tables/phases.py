@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 from .. import handlers
@@ -19,6 +20,12 @@ def load(spec: Spec) -> Any:
     """The rows as they stand in the file, checked."""
     check(spec)
     return spec.load(FILES[0])["phases"]
+
+
+def analyses(spec: Spec) -> Any:
+    """The analyses that phases may need and keep, in their order, checked."""
+    check(spec)
+    return spec.load(FILES[0])["analyses"]
 
 
 def rows(spec: Spec) -> list[Row]:
@@ -46,6 +53,8 @@ def check(spec: Spec) -> None:
     data = spec.load(FILES[0])
     path = spec.path(FILES[0])
     rows = data["phases"]
+    known = _check_analyses(path, data)
+    contracts: dict[str, tuple[int, tuple[set[str], set[str]]]] = {}
     if len(rows) != COUNT:
         raise SpecError(path, data.line_of("phases"), f"phases: there are {len(rows)} rows, not {COUNT}")
     places: dict[str, list[int]] = {}
@@ -66,6 +75,7 @@ def check(spec: Spec) -> None:
                 message = f"{row['name']}: phase {number}: no registry of passes has the function '{row['function']}'"
                 raise SpecError(path, line, message)
             places.setdefault(row["function"], []).append(number)
+        _check_contract(path, rows, number, known, contracts)
     for number, rule in enumerate(data["constraints"]):
         line = data["constraints"].line_of(number)
         for side in ("before", "after"):
@@ -73,3 +83,54 @@ def check(spec: Spec) -> None:
                 raise SpecError(path, line, f"constraints: no phase runs '{rule[side]}'")
         if max(places[rule["before"]]) >= min(places[rule["after"]]):
             raise SpecError(path, line, f"constraints: {rule['before']} must come before {rule['after']}: {rule['reason']}")
+
+
+def _check_analyses(path: PurePosixPath, data: Any) -> dict[str, set[str]]:
+    """The analyses and what each is made from, itself among them."""
+    known: dict[str, set[str]] = {}
+    for number, row in enumerate(data["analyses"]):
+        line = data["analyses"].line_of(number)
+        name = row["name"]
+        if name in known:
+            raise SpecError(path, line, f"analyses: '{name}' is listed twice")
+        if name not in handlers.analyses():
+            raise SpecError(path, line, f"analyses: {handlers.CONTRACTS} does not know '{name}'")
+        for other in row["from"]:
+            if other not in known:
+                raise SpecError(path, line, f"analyses: '{name}' is made from '{other}', which is not listed before it")
+        known[name] = {name}.union(*(known[other] for other in row["from"]))
+    for name in sorted(handlers.analyses() - known.keys()):
+        raise SpecError(path, data.line_of("analyses"), f"analyses: there is no row for '{name}' of {handlers.CONTRACTS}")
+    return known
+
+
+def _check_contract(
+    path: PurePosixPath,
+    rows: Any,
+    number: int,
+    known: dict[str, set[str]],
+    contracts: dict[str, tuple[int, tuple[set[str], set[str]]]],
+) -> None:
+    """``needs`` and ``keeps`` of a row: known names, what is kept whole, the same for the same function."""
+    row, line = rows[number], rows.line_of(number)
+    function = row["function"]
+    for column in ("needs", "keeps"):
+        if (column in row) != bool(function):
+            raise SpecError(path, line, f"{row['name']}: phase {number}: `{column}` goes with a function")
+        for name in row.get(column, ()):
+            if name not in known:
+                message = f"{row['name']}: phase {number}: {column}: there is no analysis '{name}' ({', '.join(known)})"
+                raise SpecError(path, line, message)
+    if not function:
+        return
+    needs, keeps = set(row["needs"]), set(row["keeps"])
+    for name in row["keeps"]:
+        for other in sorted(known[name] - keeps):
+            raise SpecError(
+                path, line, f"{row['name']}: phase {number}: it keeps '{name}', but not '{other}', which that is made from"
+            )
+    first, contract = contracts.setdefault(function, (number, (needs, keeps)))
+    if contract != (needs, keeps):
+        raise SpecError(
+            path, line, f"{row['name']}: phase {number}: '{function}' needs and keeps something else in phase {first}"
+        )

@@ -17,6 +17,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions, write_with_notes
 from oric.ir.verify import MalformedCode, verify
 from oric.phases.backend import phase_functions
+from oric.phases.contracts import BrokenPromise
 from oric.phases.manager import PhaseManager
 from oric.support.collection import no_collection
 from oric.support.diagnostics import CompileError, Diagnostics, InternalError
@@ -135,6 +136,7 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
     Raises:
         CompileError: the function does not fit the target.
         MalformedCode: the verifier has found something.
+        BrokenPromise: a phase is not as its row says; seen with the verifier.
         InternalError: whatever else goes wrong; the text names the phase and the lines of the PTX.
     """
     phase = ""
@@ -143,7 +145,7 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         diag.check()
         phase = "encoding"
         return encode_function(code, context.target)
-    except (CompileError, MalformedCode, MemoryError, OSError):
+    except (CompileError, MalformedCode, BrokenPromise, MemoryError, OSError):
         raise
     except Exception as error:
         lines = sorted(code.line[i] for i in all_instructions(code)) or [0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from oric.ir.passes import PassFunction
+from oric.lower.expand import PASSES as EXPANSIONS
 from oric.phases.registry import PASSES
 from oric.regalloc import allocate_registers
 from oric.sched import schedule_instructions
@@ -13,4 +14,4 @@ from oric.sched import schedule_instructions
 @cache
 def passes() -> dict[str, PassFunction]:
     """All passes by name."""
-    return {**PASSES, "allocate_registers": allocate_registers, "schedule_instructions": schedule_instructions}
+    return {**PASSES, **EXPANSIONS, "allocate_registers": allocate_registers, "schedule_instructions": schedule_instructions}

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import ffi, lib
+from oric_tables.phases import MACHINE
 
 from oric.ir import machine
 from oric.ir.encoded import FULL_MASK, EncodedFunction
@@ -39,7 +40,7 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
         InternalError: an instruction has no encoding; the text names the operation and the PTX line.
     """
     view = machine.on_registers(f, target.isa, target.uniform_regs)
-    machine.forget(f)
+    f.analyses.forget(MACHINE)
     words, blocks, marks = _emit(view)
     facts = f.attributes
     out = EncodedFunction(f.name, words, max(facts.num_regs + target.reserved_regs, target.smallest_regs))

@@ -32,6 +32,12 @@ class Loops:
         self.back = zeros(edges)
         self.irreducible = False
 
+    def same(self, other: Loops) -> bool:
+        """Whether both are the same nest."""
+        if self.count != other.count or self.irreducible != other.irreducible or not _equal(self.back, other.back):
+            return False
+        return _equal(self.header, other.header) and _equal(self.outer, other.outer) and _equal(self.depth, other.depth)
+
     def contains(self, header: i64, block: i64) -> bool:
         """Whether ``block`` lies in the loop of ``header``."""
         at = self.header[block]
@@ -56,6 +62,24 @@ class Loops:
 
 
 @final
+class Dominators:
+    """The dominator tree of a control-flow graph.
+
+    ``idom[b]``: the immediate dominator of block b; block 0: itself, unreachable blocks: -1. ``first[b]`` and ``last[b]``: the
+    interval of its subtree in a walk over the tree.
+    """
+
+    def __init__(self, blocks: i64) -> None:
+        self.idom = nones(blocks)
+        self.first = zeros(blocks)
+        self.last = zeros(blocks)
+
+    def same(self, other: Dominators) -> bool:
+        """Whether both are the same tree."""
+        return _equal(self.idom, other.idom) and _equal(self.first, other.first) and _equal(self.last, other.last)
+
+
+@final
 class Cfg:
     """The control flow of a function as it was when the object was made.
 
@@ -65,6 +89,7 @@ class Cfg:
     """
 
     def __init__(self, blocks: i64, succ_start: vec[i64], succ: vec[i64]) -> None:
+        self.epoch: int = -1  # of the function at that time; -1: this is not the graph of a function
         self.blocks: int = blocks
         self.succ_start = succ_start
         self.succ = succ
@@ -75,35 +100,51 @@ class Cfg:
         self.pred_start = zeros(blocks + 1)
         self.pred = zeros(self.edges)
         lib.oric_cfg_preds(blocks, lend(succ_start), lend(succ), lend(self.pred_start), lend(self.pred))
-        self._idom: vec[i64] | None = None
-        self._first = vec[i64]()
-        self._last = vec[i64]()
+        self._dominators: Dominators | None = None
         self._loops: Loops | None = None
 
-    def idom(self) -> vec[i64]:
-        """Immediate dominator of every block; block 0: itself, unreachable blocks: -1."""
-        if self._idom is None:
-            self._find_dominators()
-        found = self._idom
+    def dominators(self) -> Dominators:
+        """The dominator tree."""
+        if self._dominators is None:
+            self._dominators = self._find_dominators()
+        found = self._dominators
         assert found is not None
         return found
 
-    def _find_dominators(self) -> None:
-        idom = nones(self.blocks)
+    def _find_dominators(self) -> Dominators:
+        made = Dominators(self.blocks)
         lib.oric_cfg_dominators(
-            self.reachable, lend(self.order), lend(self.number), lend(self.pred_start), lend(self.pred), self.blocks, lend(idom)
+            self.reachable,
+            lend(self.order),
+            lend(self.number),
+            lend(self.pred_start),
+            lend(self.pred),
+            self.blocks,
+            lend(made.idom),
         )
-        self._first, self._last = zeros(self.blocks), zeros(self.blocks)
-        checked(lib.oric_cfg_intervals(self.blocks, lend(idom), lend(self._first), lend(self._last)))
-        self._idom = idom
+        checked(lib.oric_cfg_intervals(self.blocks, lend(made.idom), lend(made.first), lend(made.last)))
+        return made
+
+    def has_dominators(self) -> bool:
+        """Whether they are known."""
+        return self._dominators is not None
+
+    def forget_dominators(self) -> None:
+        """Drop them."""
+        self._dominators = None
+
+    def idom(self) -> vec[i64]:
+        """Immediate dominator of every block; block 0: itself, unreachable blocks: -1."""
+        return self.dominators().idom
 
     def dominates(self, a: i64, b: i64) -> bool:
         """Whether every path from the entry to ``b`` passes ``a``; false for unreachable blocks."""
-        if self._idom is None:
-            self._find_dominators()
-        first: i64 = self._first[a]
-        last: i64 = self._last[b]
-        return first <= self._first[b] and last <= self._last[a] and last >= 0
+        known = self._dominators
+        if known is None:
+            known = self.dominators()
+        first: i64 = known.first[a]
+        last: i64 = known.last[b]
+        return first <= known.first[b] and last <= known.last[a] and last >= 0
 
     def postdominators(self, exits: vec[i64]) -> vec[i64]:
         """Immediate post-dominator of every block when the function ends in the blocks with ``exits[b] != 0``.
@@ -122,8 +163,16 @@ class Cfg:
         assert found is not None
         return found
 
+    def has_loops(self) -> bool:
+        """Whether the loop nest is known."""
+        return self._loops is not None
+
+    def forget_loops(self) -> None:
+        """Drop it."""
+        self._loops = None
+
     def _find_loops(self) -> Loops:
-        self.idom()
+        tree = self.dominators()
         found = Loops(self.blocks, self.edges)
         irreducible = ffi.new("int64_t *")
         found.count = checked(
@@ -136,8 +185,8 @@ class Cfg:
                 lend(self.succ),
                 lend(self.pred_start),
                 lend(self.pred),
-                lend(self._first),
-                lend(self._last),
+                lend(tree.first),
+                lend(tree.last),
                 lend(found.back),
                 lend(found.header),
                 lend(found.outer),
@@ -158,19 +207,18 @@ class Cfg:
 
     def same(self, other: Cfg) -> bool:
         """Whether both describe the same graph (what follows from it is the same then, too)."""
-        if self.blocks != other.blocks or self.edges != other.edges:
+        return _equal(self.succ_start, other.succ_start) and _equal(self.succ, other.succ)
+
+
+def _equal(a: vec[i64], b: vec[i64]) -> bool:
+    if len(a) != len(b):
+        return False
+    at: i64 = 0
+    while at < len(a):
+        if a[at] != b[at]:
             return False
-        b: i64 = 0
-        while b <= self.blocks:
-            if self.succ_start[b] != other.succ_start[b]:
-                return False
-            b += 1
-        e: i64 = 0
-        while e < self.edges:
-            if self.succ[e] != other.succ[e]:
-                return False
-            e += 1
-        return True
+        at += 1
+    return True
 
 
 def graph_of(lists: list[list[int]]) -> Cfg:

@@ -106,6 +106,7 @@ class Cursor:
     def rewrite(self, i: i64, op: i64, mods: i64, count: i64) -> None:
         """Make another operation of an instruction, with ``count`` operands; those that it has keep their places."""
         f = self.f
+        f.code_epoch += 1
         f.op[i] = op
         f.mods[i] = mods
         if count > f.room[i]:
@@ -133,9 +134,18 @@ class Cursor:
         f.aux[made] = f.aux[i]
         return made
 
+    def empty(self, block: i64) -> i64:
+        """Take all instructions out of a block; returns the first of their list. :meth:`link` puts them back, one by one."""
+        f = self.f
+        first = f.head[block]
+        f.head[block] = NONE
+        f.tail[block] = NONE
+        return first
+
     def link(self, i: i64) -> None:
         """Put an instruction that is in no block in front of the cursor."""
         f = self.f
+        f.code_epoch += 1
         behind = self.before
         front = f.tail[self.block] if behind == NONE else f.prev[behind]
         f.block[i] = self.block
@@ -153,6 +163,7 @@ class Cursor:
     def remove(self, i: i64) -> None:
         """Take an instruction out of its block; its number is not used again."""
         f = self.f
+        f.code_epoch += 1
         block = f.block[i]
         front = f.prev[i]
         behind = f.next[i]
@@ -181,7 +192,7 @@ class Cursor:
         f.succ_first = append(f.succ_first, len(f.succ))
         f.succ_count = append(f.succ_count, 0)
         f.labels.append(label)
-        f.shape += 1
+        f.flow_epoch += 1
         return len(f.head) - 1
 
     def split_behind(self, i: i64) -> i64:
@@ -218,6 +229,7 @@ class Cursor:
 
     def _adopt(self, block: i64, i: i64) -> None:
         f = self.f
+        f.code_epoch += 1
         while i != NONE:
             f.block[i] = block
             i = f.next[i]
@@ -226,7 +238,7 @@ class Cursor:
         """Forget all edges; :meth:`edge` makes new ones, block after block."""
         f = self.f
         f.succ = vec[i64]()
-        f.shape += 1
+        f.flow_epoch += 1
         b: i64 = 0
         while b < f.blocks():
             f.succ_count[b] = 0
@@ -242,7 +254,7 @@ class Cursor:
         elif f.succ_first[b] + f.succ_count[b] != len(f.succ):
             raise IndexError("the edges of a block are made one after another")
         f.succ = append(f.succ, target)
-        f.shape += 1
+        f.flow_epoch += 1
         f.succ_count[b] += 1
 
     def reorder(self, order: vec[i64]) -> None:
@@ -255,7 +267,8 @@ class Cursor:
         place_of = _places(order, f.blocks())
         if count == f.blocks() and _is_identity(order):
             return
-        f.shape += 1
+        f.flow_epoch += 1
+        f.code_epoch += 1
         head, tail, flags, first, number = f.head, f.tail, f.flags, f.succ_first, f.succ_count
         labels = f.labels
         f.head, f.tail, f.flags, f.succ_first, f.succ_count = vec[i64](), vec[i64](), vec[i64](), vec[i64](), vec[i64]()

@@ -57,9 +57,13 @@ class Function:
     * ``first[i]``, ``count[i]``: its operands in ``operand``; ``room[i]``: places that it has there;
     * ``prev[i]``, ``next[i]``: neighbours in the block; ``block[i]``: the block, ``NONE`` once removed.
 
+    ``flow_epoch`` and ``code_epoch`` tell whether what an analysis has seen is still there: cursors and the setters here raise
+    them.
+
     Blocks (by number ``b``): ``head[b]``, ``tail[b]``: first and last instruction; ``succ_first[b]``, ``succ_count[b]``: its
     successors in ``succ``, the fall-through one last; ``flags[b]``; ``labels[b]``: a name for dumps. ``final_flow``: control
-    flow is last in its block (phase 6 has run); ``merged``: blocks were merged since the last general optimization.
+    flow is last in its block (phase 6 has run); ``merged``: blocks were merged or macro operations expanded since the last
+    general optimization; ``expanded``: index of the last phase that has expanded macro operations, whose macros are gone.
 
     Registers (by id ``r``): ``reg_type[r]``; ``reg_size[r]``: words (1 for predicates); ``reg_word[r]``: number of its first
     word among all words of all registers, of which there are ``words``; ``reg_flags[r]``; ``physical[r]``: hardware register
@@ -94,7 +98,8 @@ class Function:
         self.succ_count = vec[i64]()
         self.succ = vec[i64]()
         self.labels: list[str] = []
-        self.shape: int = 0  # raised with every change of blocks and edges
+        self.flow_epoch: int = 0  # raised with every change of blocks and edges
+        self.code_epoch: int = 0  # raised with every change of instructions, of their places and of their registers
         self.reg_type = vec[i64]()
         self.reg_size = vec[i64]()
         self.reg_word = vec[i64]()
@@ -112,6 +117,7 @@ class Function:
         self.calls: list[CallSite] = []
         self.final_flow = False
         self.merged = False
+        self.expanded: int = 0
         self.attributes = FunctionAttributes()
         self.analyses = Analyses()
 
@@ -142,6 +148,17 @@ class Function:
         if not 0 <= at < self.count[i]:
             raise IndexError("an operand that the instruction does not have")
         self.operand[self.first[i] + at] = operand
+        self.code_epoch += 1
+
+    def set_guard(self, i: i64, guard: i64) -> None:
+        """Change the guard of an instruction; 0: none."""
+        self.guard[i] = guard
+        self.code_epoch += 1
+
+    def set_mods(self, i: i64, mods: i64) -> None:
+        """Change the modifiers of an instruction."""
+        self.mods[i] = mods
+        self.code_epoch += 1
 
     def words_of(self, operand: i64) -> i64:
         """First word of a register operand that :func:`oric.ir.operand.is_register`."""
@@ -218,11 +235,11 @@ def signed64(pattern: int) -> int:
 def control_flow(f: Function) -> Cfg:
     """The control flow of a function; made anew when blocks or edges have changed since the last time."""
     known = f.analyses.cfg
-    if known is not None and f.analyses.cfg_epoch == f.shape:
+    if known is not None and known.epoch == f.flow_epoch:
         return known
     made = edges_of(f)
+    made.epoch = f.flow_epoch
     f.analyses.cfg = made
-    f.analyses.cfg_epoch = f.shape
     return made
 
 

@@ -1,8 +1,8 @@
 """The back end's view of a function: lists of register accesses, shared by allocation, scheduling and encoding.
 
 The kernels read the arrays of the function in place (``oric_function``); what they index, the accesses of every instruction,
-is kept in an ``oric_fn`` that allocation makes and leaves in ``Analyses.machine`` for scheduling and encoding. A phase that
-changes instructions in between has to call :func:`forget`.
+is kept in an ``oric_fn`` that allocation makes and leaves in ``Analyses.machine`` for scheduling and encoding, which get it as
+long as no instruction has changed since (``Function.code_epoch``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class Lent:
 
 @final
 class MachineFunction:
-    """The accesses of a function, freed with this object. ``physical``: they are those of hardware registers."""
+    """The accesses of a function, freed with this object. ``physical``: they are those of hardware registers; ``epoch``: the
+    ``code_epoch`` of the function that they describe.
+    """
 
     def __init__(self, f: Function, lent: Lent, fn: Any, physical: bool) -> None:
         if fn == ffi.NULL:
@@ -90,6 +92,7 @@ class MachineFunction:
         self.lent = lent
         self.fn = ffi.gc(fn, lib.oric_fn_free)
         self.physical = physical
+        self.epoch: int = f.code_epoch
         if fn.error:
             raise InternalError(f"{_LOAD_ERRORS[fn.error]} {self.describe(fn.error_at)}")
 
@@ -110,6 +113,29 @@ class MachineFunction:
     def link(self) -> None:
         """Link the blocks of the function in this order, with these control bits; what is not in it is taken out."""
         lib.oric_fn_link(self.lent.c, self.fn)
+        self.f.code_epoch += 1
+        self.epoch = self.f.code_epoch
+
+    def publish(self, assigned: Any, leader: Any) -> None:
+        """Enter an allocation, the unit of every unit and the one that it is coalesced with, into the function."""
+        lib.oric_fn_publish(self.lent.c, self.fn, assigned, leader)
+        self.f.code_epoch += 1
+
+    def same(self, other: MachineFunction) -> bool:
+        """Whether both describe the same instructions in the same order, with the same accesses and control bits."""
+        a, b = self.fn, other.fn
+        if (a.insn_count, a.block_count, a.isa) != (b.insn_count, b.block_count, b.isa):
+            return False
+        if ffi.unpack(a.block_first, a.block_count + 1) != ffi.unpack(b.block_first, b.block_count + 1):
+            return False
+        return all(_node(a, a.nodes[k]) == _node(b, b.nodes[k]) for k in range(a.insn_count))
+
+
+def _node(fn: Any, node: Any) -> tuple[Any, ...]:
+    """What a node says of its instruction: no results of liveness (``ORIC_A_KILL``), no places in the pool of accesses."""
+    found = [fn.accesses[node.access + at] for at in range(node.access_count)]
+    accesses = [(a.unit, a.count, a.flags & ~lib.ORIC_A_KILL, a.slot, a.group) for a in found]
+    return node.index, node.op, node.flags, node.klass, node.space, node.control, node.offset, node.bytes, accesses
 
 
 def load(f: Function, isa: int, uniform_registers: int, physical: bool = False) -> MachineFunction:
@@ -122,14 +148,11 @@ def load(f: Function, isa: int, uniform_registers: int, physical: bool = False) 
     return MachineFunction(f, lent, lib.oric_fn_load(lent.c, int(physical)), physical)
 
 
-def forget(f: Function) -> None:
-    """Drop the view: the instructions have changed."""
-    f.analyses.machine = None
-
-
 def on_registers(f: Function, isa: int, uniform_registers: int) -> MachineFunction:
     """The view of an allocated function: the one that allocation left, or a new one."""
     view = f.analyses.machine
-    if isinstance(view, MachineFunction) and view.f is f and view.physical:
+    if isinstance(view, MachineFunction) and view.physical and view.epoch == f.code_epoch:
         return view
-    return load(f, isa, uniform_registers, physical=True)
+    made = load(f, isa, uniform_registers, physical=True)
+    f.analyses.machine = made
+    return made

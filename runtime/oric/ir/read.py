@@ -151,12 +151,14 @@ class _Reader:
                 self.register_count, self.count_at = pieces.number(value, at), at
                 if not 0 <= self.register_count <= opd.INDEX:
                     raise Broken(at, f"expected a number of registers, found {value}")
+            elif name == "expanded":
+                self.f.expanded = pieces.number(value, at)
             elif word == "final_flow":
                 self.f.final_flow = True
             elif word == "merged":
                 self.f.merged = True
             else:
-                raise Broken(at, f"expected 'final_flow', 'merged' or 'registers=NUMBER', found '{word}'")
+                raise Broken(at, f"expected 'final_flow', 'merged', 'expanded=PHASE' or 'registers=NUMBER', found '{word}'")
 
     def _facts(self, line: Line) -> None:
         for at, word in list(pieces.words(line.text, line.at))[1:]:

@@ -62,6 +62,7 @@ def write(f: Function, *, exact: bool = False) -> str:
     """
     kind = "entry" if f.is_entry else "function"
     words = [word for word, holds in (("final_flow", f.final_flow), ("merged", f.merged)) if holds]
+    words += [f"expanded={f.expanded}"] if f.expanded else []
     words += [f"registers={f.registers()}"] if exact else []
     out = [" ".join([kind, f.name, f.target, *words])]
     facts = [shown for name, usual in FACTS.items() if (shown := _fact(name, getattr(f.attributes, name), usual))]

@@ -159,7 +159,7 @@ class Values:
         if guard and guard & opd.INDEX != opd.PT:
             value = self.known(f.words_of(guard))
             if value and not (OPS.flags[f.op[i]] & CONTROL and value & opd.INDEX == opd.PT):
-                f.guard[i] = value ^ (guard & opd.NEGATE)
+                f.set_guard(i, value ^ (guard & opd.NEGATE))
                 self.changed += 1
 
     def pair_of(self, low: i64, high: i64) -> i64:
@@ -240,12 +240,14 @@ class Values:
         """Change the modifiers as sources change places; ``places`` is the sum of their positions."""
         f = self.f
         op = f.op[i]
+        mods = f.mods[i]
         for shift, mask, names in COMMUTE[op][1]:
-            old = f.mods[i] >> shift & mask
-            f.mods[i] ^= (old ^ names.get(old, old)) << shift
+            old = mods >> shift & mask
+            mods ^= (old ^ names.get(old, old)) << shift
         table: i64 = TABLE.get(op, -1)
         if table >= 0:  # sources 1 and 2, 2 and 3, or 1 and 3
-            f.mods[i] = self._reordered(f.mods[i], table, 2 if places == 3 else 1 if places == 5 else 5)
+            mods = self._reordered(mods, table, 2 if places == 3 else 1 if places == 5 else 5)
+        f.set_mods(i, mods)
 
     def _fitted(self, operand: i64, value: i64, kind: i64, format_: i64) -> i64:
         """``value`` with the signs of ``operand``, as an operand of that number format; 0 when it does not fit."""

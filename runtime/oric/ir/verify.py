@@ -157,6 +157,9 @@ class Checker:
             self._say(f"no operation has the number {f.op[i]}", b, i)
             return
         number = f.op[i]
+        if 0 < OPS.expansion[number] <= f.expanded:
+            name = ops.op(number).name
+            self._say(f"the macro operation {name} is left behind phase {OPS.expansion[number]}, which expands it", b, i)
         slots = OPS.slots[number]
         if f.count[i] > slots:
             self._say(f"{f.count[i]} operands, it takes {slots}", b, i)

@@ -24,6 +24,7 @@ from .program import (
     SLOT_F64,
     SLOT_FIELD,
     SLOT_FLOAT,
+    SLOT_IMM64,
     SLOT_PRED,
     SLOT_VAR,
     SLOT_WIDE,
@@ -48,6 +49,7 @@ OPERAND: Final = 0  # a packed operand
 INTEGER: Final = 1  # an integer immediate: its 64 bits
 FLOATING: Final = 2  # a floating-point immediate: its patterns as .f32 and as .f64
 ADDRESS: Final = 3  # the address of a variable, below 2**32 and not known yet: a packed symbol operand
+BANK: Final = 4  # a word or pair of a constant bank: a packed operand
 
 
 @final
@@ -202,11 +204,15 @@ class Emitter:
 
     def finish_flow(self) -> None:
         """Resolve labels and make the edges."""
+        self.resolve_labels()
+        make_edges(self.code)
+
+    def resolve_labels(self) -> None:
+        """Let branches name the blocks that labels were placed at."""
         at: i64 = 0
         while at < len(self.fix_label):
             self.code.set(self.fix_instruction[at], 0, opd.label(self.labels[self.fix_label[at]]))
             at += 1
-        make_edges(self.code)
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -471,6 +477,8 @@ class Emitter:
             return opd.PT_OPERAND ^ flags ^ (0 if bits else opd.NEGATE)
         if kind == ADDRESS:
             return self._address(bits, slot, view, flags, is_wide)
+        if kind == BANK:
+            return self._bank(bits + 4 * (view - 1) if view else bits, slot, flags)
         if kind == FLOATING and (is_wide or view or slot & (SLOT_WIDE | SLOT_F64)):
             bits = env.wide[index]
         wide = view == 0 and (slot & SLOT_WIDE != 0 or (slot & SLOT_VAR != 0 and is_wide))
@@ -492,10 +500,25 @@ class Emitter:
     def _wide_immediate(self, bits: i64, slot: i64, flags: i64) -> i64:
         if bits == 0:
             return opd.RZ_OPERAND ^ flags
+        if self.plain and slot & SLOT_IMM64 and not flags:
+            self.plain = False
+            return self.code.imm(bits)
         if self.plain and slot & SLOT_F64 and not bits & _MASK32:
             self.plain = False
             return self.code.imm(_folded(bits >> 32 & _MASK32, flags, slot))
         return self.constant64(bits) ^ flags
+
+    def _bank(self, operand: i64, slot: i64, flags: i64) -> i64:
+        """A place of a constant bank: itself where a form allows it, else in a register."""
+        if self.plain and slot & SLOT_ANY_IMM:
+            self.plain = False
+            return operand ^ flags
+        register = self.new_pair() if slot & SLOT_WIDE else self.new_r()
+        word: i64 = 0
+        while word < opd.count_of(register):
+            self.copy(opd.word(register, word), operand + 4 * word, 0)
+            word += 1
+        return register ^ flags
 
     def _address(self, symbol: i64, slot: i64, view: i64, flags: i64, is_wide: bool) -> i64:
         """The address of a variable that has no place yet; its upper word is 0."""

@@ -52,6 +52,7 @@ SLOT_WIDE: Final = 32
 SLOT_DEST: Final = 64
 SLOT_VAR: Final = 128
 SLOT_FIELD: Final = 256
+SLOT_IMM64: Final = 512
 SLOT_WIDTH: Final = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 SLOT_ANY_IMM: Final = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
 SLOT_FLOAT: Final = SLOT_F32 | SLOT_F64 | SLOT_HALF

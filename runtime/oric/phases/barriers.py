@@ -11,7 +11,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 
-from oric.support.arrays import nones, zeros
+from oric.ir.dataflow import DataFlow
+from oric.support.arrays import nones
 
 from .regions import Finder, Meeting, Nest, Region
 
@@ -160,24 +161,14 @@ def _quiet_blocks(barriers: Barriers, meeting: Meeting) -> list[bool]:
     """Blocks from which threads only exit soon: no loop and no barrier comes, and the main exit does not."""
     nest = barriers.nest
     cfg = nest.cfg
-    noisy = zeros(cfg.blocks)
-    stack: list[int] = []
+    noise = DataFlow(cfg, 1, backward=True)
     b: i64 = 0
     while b < cfg.blocks:
-        if cfg.number[b] >= 0 and (meeting.leads[b] or nest.loops.header[b] >= 0 or b in barriers.at_end):
-            noisy[b] = 1
-            stack.append(b)
+        if meeting.leads[b] or nest.loops.header[b] >= 0 or b in barriers.at_end:
+            noise.make(b, 0)
         b += 1
-    while stack:
-        block: i64 = stack.pop()
-        e = cfg.pred_start[block]
-        while e < cfg.pred_start[block + 1]:
-            pred = cfg.pred[e]
-            if not noisy[pred]:
-                noisy[pred] = 1
-                stack.append(pred)
-            e += 1
-    return [not noisy[at] for at in range(cfg.blocks)]
+    noise.solve()
+    return [not noise.behind(at, 0) for at in range(cfg.blocks)]
 
 
 def _number_regions(barriers: Barriers) -> None:

@@ -35,9 +35,9 @@ def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     """
     marks = _Marks(f)
     marks.run()
-    dead = _remove(f, marks)
+    dead, dropped = _remove(f, marks)
     ctx.count("dead instructions", dead)
-    return dead != 0
+    return dead + dropped != 0
 
 
 @final
@@ -123,10 +123,11 @@ class _Marks:
             word += 1
 
 
-def _remove(f: Function, marks: _Marks) -> i64:
-    """Take out what is not needed; what stays for its effect alone writes RZ and PT. Returns the number of the removed."""
+def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
+    """Take out what is not needed; what stays for its effect alone writes RZ and PT. Returns how many instructions each was."""
     cursor = Cursor(f)
     dead: i64 = 0
+    dropped: i64 = 0
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
@@ -135,11 +136,11 @@ def _remove(f: Function, marks: _Marks) -> i64:
             if not marks.needed[i]:
                 cursor.remove(i)
                 dead += 1
-            elif OPS.flags[f.op[i]] & ATOMIC and not _writes_live(f, i, marks):
-                _drop_results(f, i)
+            elif OPS.flags[f.op[i]] & ATOMIC and not _writes_live(f, i, marks) and _drop_results(f, i):
+                dropped += 1
             i = following
         b += 1
-    return dead
+    return dead, dropped
 
 
 def _writes_live(f: Function, i: i64, marks: _Marks) -> bool:
@@ -158,11 +159,16 @@ def _writes_live(f: Function, i: i64, marks: _Marks) -> bool:
     return False
 
 
-def _drop_results(f: Function, i: i64) -> None:
-    """Let an instruction that stays for its effect write RZ and PT."""
+def _drop_results(f: Function, i: i64) -> bool:
+    """Let an instruction that stays for its effect write RZ and PT; whether it did not before."""
+    changed = False
     mask = OPS.writes[f.op[i]]
     at: i64 = 0
     while mask >> at and at < f.count[i]:
         if mask >> at & 1 and f.get(i, at) != opd.NO_OPERAND:
-            f.set(i, at, opd.PT_OPERAND if OPS.kind[f.op[i] * SLOTS + at] == KIND_PRED else opd.RZ_OPERAND)
+            nothing: i64 = opd.PT_OPERAND if OPS.kind[f.op[i] * SLOTS + at] == KIND_PRED else opd.RZ_OPERAND
+            if f.get(i, at) != nothing:
+                f.set(i, at, nothing)
+                changed = True
         at += 1
+    return changed

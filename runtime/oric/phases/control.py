@@ -28,7 +28,7 @@ def analyze_control_flow(f: Function, ctx: PassContext) -> bool:
             make_edges(f)
             break
         b += 1
-    return False
+    return True
 
 
 def _add_entry(f: Function) -> None:
@@ -131,7 +131,7 @@ def _exit_early(flow: Flow, b: i64) -> None:
             continue  # the branch closes a loop: a jump behind an exit would be one instruction more
         if flow.is_bare_stop(target):
             node = _copy(flow, flow.node[target], f.line[branch])
-            f.guard[node] = f.guard[branch] if taken else f.guard[branch] ^ opd.NEGATE
+            f.set_guard(node, f.guard[branch] if taken else f.guard[branch] ^ opd.NEGATE)
             flow.set_end(b, COND_STOP, node, -1, rest)
             return
 

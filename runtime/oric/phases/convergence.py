@@ -18,6 +18,7 @@ from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, VOTE, WARPSYNC, W
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
+from oric.ir.dataflow import DataFlow
 from oric.ir.function import AUX_IF_DIVERGED, NONE, Function, R
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
@@ -38,8 +39,9 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if b == f.blocks():
+        before = f.code_epoch
         _settle_warpsync(f, set(), ctx)
-        return False
+        return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
@@ -106,16 +108,21 @@ def _barred(nest: Nest, strict: Meeting, meeting: Meeting, branches: set[int], w
 
 def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int]) -> set[int]:
     """Blocks that the threads of a warp may run apart from one another although they could be together."""
-    out: set[int] = set()
+    if not unmet:
+        return set()
+    kinds: dict[tuple[int, ...], int] = {}  # the places where threads that part may meet -> their number
+    kind_of: list[int] = []
     for branch in unmet:
-        gates = {region.meet for region in barriers.behind[branch] if region.number >= 0}
-        stack = [t for t in cfg.successors(branch) if t not in gates]
-        while stack:
-            block = stack.pop()
-            if block not in out:
-                out.add(block)
-                stack.extend(t for t in cfg.successors(block) if t not in gates)
-    return out
+        gates = tuple(sorted({region.meet for region in barriers.behind[branch] if region.number >= 0}))
+        kind_of.append(kinds.setdefault(gates, len(kinds)))
+    ways = DataFlow(cfg, len(kinds))
+    for branch, kind in zip(unmet, kind_of, strict=True):
+        ways.make(branch, kind)
+    for gates, kind in kinds.items():
+        for gate in gates:
+            ways.stop(gate, kind)
+    ways.solve()
+    return {block for block in range(cfg.blocks) if ways.passes(block)}
 
 
 def _let_others_run(f: Function, waiting: set[int]) -> None:

@@ -16,6 +16,7 @@ from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
+from oric.ir.dataflow import Worklist
 from oric.ir.function import AUX_VOLATILE, NONE, UP, UR, Function
 from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, WARP
 from oric.ir.words import WordList
@@ -44,6 +45,9 @@ class Definitions:
         self.defs_of = zeros(f.words)
         self.uniform = zeros(f.words)
         self._scratch = WordList()
+        self._reader = vec[i64]()
+        self._before = vec[i64]()
+        self._row = vec[i64]()
         r: i64 = 0
         while r < f.registers():
             kind = f.reg_type[r]
@@ -97,45 +101,51 @@ class Definitions:
 
     def spread(self, marked: vec[i64]) -> None:
         """Mark what depends on marked words; uniform words stay unmarked."""
-        pending = zeros(self.rows())
-        count: i64 = 0
-        while count < self.rows():
-            pending[count] = count
-            count += 1
-        changed = True
-        while changed:
-            changed = False
-            kept: i64 = 0
-            at: i64 = 0
-            while at < count:
-                row = pending[at]
-                if self._reads_marked(row, marked):
-                    changed = self._mark_varying(row, marked) or changed
-                else:
-                    pending[kept] = row
-                    kept += 1
+        if self.rows() == 0:
+            return
+        self._list_readers()
+        done = zeros(self.rows())
+        work = Worklist(self.rows())
+        word: i64 = 0
+        while word < self.f.words:
+            if marked[word]:
+                self._wake(word, work, done)
+            word += 1
+        while work.count > 0:
+            row = work.take()
+            at = self.dests[row]
+            while at < self.sources[row]:
+                word = self.words[at]
+                if not self.uniform[word] and not marked[word]:
+                    marked[word] = 1
+                    self._wake(word, work, done)
                 at += 1
-            count = kept
 
-    def _reads_marked(self, row: i64, marked: vec[i64]) -> bool:
-        at = self.sources[row]
-        end = self.dests[row + 1]
-        while at < end:
-            if marked[self.words[at]]:
-                return True
-            at += 1
-        return False
+    def _list_readers(self) -> None:
+        """Make the lists of the rows that read a word: ``_reader[w]`` is the last place in ``words``, ``_before`` links them."""
+        if len(self._reader):
+            return
+        self._reader = nones(self.f.words)
+        self._before = nones(len(self.words))
+        self._row = zeros(len(self.words))
+        row: i64 = 0
+        while row < self.rows():
+            at = self.sources[row]
+            while at < self.dests[row + 1]:
+                self._row[at] = row
+                self._before[at] = self._reader[self.words[at]]
+                self._reader[self.words[at]] = at
+                at += 1
+            row += 1
 
-    def _mark_varying(self, row: i64, marked: vec[i64]) -> bool:
-        changed = False
-        at = self.dests[row]
-        while at < self.sources[row]:
-            word = self.words[at]
-            if not self.uniform[word] and not marked[word]:
-                marked[word] = 1
-                changed = True
-            at += 1
-        return changed
+    def _wake(self, word: i64, work: Worklist, done: vec[i64]) -> None:
+        """Let the rows that read a word wait, each once."""
+        at = self._reader[word]
+        while at != NONE:
+            if not done[self._row[at]]:
+                done[self._row[at]] = 1
+                work.add(self._row[at])
+            at = self._before[at]
 
 
 def _varies(f: Function, i: i64) -> bool:

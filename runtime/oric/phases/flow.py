@@ -258,7 +258,7 @@ class Flow:
             if (kind != COND and kind != COND_STOP) or self.other[b] == following:
                 continue
             if kind == COND and self.target[b] == following and can_invert(self.f, self.node[b]):
-                self.f.guard[self.node[b]] ^= opd.NEGATE
+                self.f.set_guard(self.node[b], self.f.guard[self.node[b]] ^ opd.NEGATE)
                 self.target[b], self.other[b] = self.other[b], self.target[b]
                 continue
             detour = self.new_block(self.other[b])

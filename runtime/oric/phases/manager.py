@@ -13,6 +13,8 @@ from oric_tables.phases import PHASES, Phase
 from oric.ir.function import Function
 from oric.ir.passes import PassContext, PassFunction
 
+from . import contracts
+
 UNDOCUMENTED = "undocumented"
 _NO_OVERRIDES: Mapping[int, str] = {}
 
@@ -50,7 +52,8 @@ class PhaseManager:
         functions: index -> the function that runs there in place of the table's, "" for none: what the target does its own
             way (:func:`oric.phases.backend.phase_functions`).
         disabled: phases switched off, as :func:`select` takes them.
-        verify: called with the code and the phase name after every phase; it raises for code that is malformed.
+        verify: called with the code and the phase name after every phase; it raises for code that is malformed. With it, what
+            phases promise about analyses is checked as well (:func:`oric.phases.contracts.check`).
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
         clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
@@ -73,7 +76,7 @@ class PhaseManager:
         clock: Callable[[], float] | None = None,
     ) -> None:
         off = select(disabled)
-        self._plan: list[tuple[Phase, PassFunction]] = []
+        self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
         for phase in PHASES:
             function = functions.get(phase.index, phase.function)
             run = registry.get(function)
@@ -85,7 +88,7 @@ class PhaseManager:
                 why = "switched off" if run else "missing"
                 raise ValueError(f"phase {phase.index} {_shown_name(phase)} ({phase.function}) is required and {why}")
             if run is not None and phase.min_level <= opt_level and phase.index not in off:
-                self._plan.append((phase, run))
+                self._plan.append((phase, run, *contracts.CONTRACTS.get(function, contracts.NO_CONTRACT)))
         self._verify = verify
         self._dump = select(dump)
         self._dump_text = dump_text
@@ -97,7 +100,7 @@ class PhaseManager:
     @property
     def phases(self) -> list[int]:
         """Indices of the phases that run, in order."""
-        return [phase.index for phase, _ in self._plan]
+        return [phase.index for phase, *_ in self._plan]
 
     @property
     def running(self) -> str:
@@ -105,32 +108,44 @@ class PhaseManager:
         return f"phase {self._begun.index} {_shown_name(self._begun)}" if self._begun is not None else "no phase"
 
     def run(self, f: Function, ctx: PassContext) -> None:
-        """Run all phases on a function."""
+        """Run all phases on a function.
+
+        Raises:
+            BrokenPromise: where phases are verified: one is not as its row says.
+        """
         if self._clock or self._verify or self._dump:
             self._run_observed(f, ctx)
             return
-        for phase, run in self._plan:
+        for phase, run, needs, keeps in self._plan:
             self._begun = phase
-            run(f, ctx)
+            if needs:
+                contracts.provide(f, ctx, needs)
+            if run(f, ctx):
+                contracts.forget(f, keeps)
 
     def time_rows(self) -> list[tuple[int, str, float]]:
         """(index, name, seconds in all functions) of the phases that ran."""
-        names = {phase.index: _shown_name(phase) for phase, _ in self._plan}
+        names = {phase.index: _shown_name(phase) for phase, *_ in self._plan}
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 
     def _run_observed(self, f: Function, ctx: PassContext) -> None:
-        for phase, run in self._plan:
+        for phase, run, needs, keeps in self._plan:
             self._begun = phase
-            if self._clock is None:
-                run(f, ctx)
-            else:
-                start = self._clock()
-                run(f, ctx)
+            if self._verify:
+                contracts.forget_outdated(f)
+            before = contracts.epochs(f)
+            start = self._clock() if self._clock else 0.0
+            contracts.provide(f, ctx, needs)
+            changed = run(f, ctx)
+            if changed:
+                contracts.forget(f, keeps)
+            if self._clock:
                 self.times[phase.index] = self.times.get(phase.index, 0.0) + self._clock() - start
             if phase.index in self._dump:
                 self._sink(f"// {f.name} after phase {phase.index} {_shown_name(phase)}\n{self._dump_text(f)}")
             if self._verify:
-                self._verify(f, f"phase {phase.index} {_shown_name(phase)}")
+                self._verify(f, self.running)
+                contracts.check(f, ctx, self.running, keeps, changed, before)
 
 
 def _shown_name(phase: Phase) -> str:

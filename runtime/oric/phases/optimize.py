@@ -41,10 +41,24 @@ def general_optimize_early(f: Function, ctx: PassContext) -> bool:
 
 def value_numbering(f: Function, ctx: PassContext) -> bool:
     """Phase 49: one walk more where blocks have been merged since the last one, so that more is seen within a block."""
+    return _walk_again(f, ctx, 1)
+
+
+def general_optimize_mid(f: Function, ctx: PassContext) -> bool:
+    """Phase 46: the walks of phase 13 again where macro operations have been expanded."""
+    return _walk_again(f, ctx, thresholds.OPTIMIZE_ROUNDS)
+
+
+def general_optimize_late(f: Function, ctx: PassContext) -> bool:
+    """Phase 58: one walk more where macro operations have been expanded; halves that nobody reads are removed."""
+    return _walk_again(f, ctx, 1)
+
+
+def _walk_again(f: Function, ctx: PassContext, rounds: i64) -> bool:
     if not f.merged:
         return False
     f.merged = False
-    return _optimize(f, ctx, 1)
+    return _optimize(f, ctx, rounds)
 
 
 def _optimize(f: Function, ctx: PassContext, rounds: i64) -> bool:
@@ -124,7 +138,7 @@ class Walk:
         f = self.f
         if not f.guard[i] & opd.NEGATE:
             if not flags & CONTROL:
-                f.guard[i] = 0
+                f.set_guard(i, 0)
             return True
         if flags & CONTROL:
             return True

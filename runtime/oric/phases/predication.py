@@ -168,7 +168,7 @@ class _Predication:
         i = f.head[b]
         while i != NONE:
             if OPS.flags[f.op[i]] & _EFFECTS or not self._is_local(b, i, carried):
-                f.guard[i] = guard
+                f.set_guard(i, guard)
             i = f.next[i]
 
     def _read_before_written(self, b: i64) -> set[int]:

@@ -9,7 +9,7 @@ from oric.ir.passes import PassFunction
 from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
-from .optimize import general_optimize_early, value_numbering
+from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
 
 PASSES: Final[dict[str, PassFunction]] = {
@@ -20,6 +20,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "remove_dead_code": remove_dead_code,
     "simplify_control_flow": simplify_control_flow,
     "general_optimize_early": general_optimize_early,
+    "general_optimize_mid": general_optimize_mid,
+    "general_optimize_late": general_optimize_late,
     "value_numbering": value_numbering,
     "predicate_short_blocks": predicate_short_blocks,
     "insert_convergence_barriers": insert_convergence_barriers,

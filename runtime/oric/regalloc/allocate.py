@@ -168,7 +168,7 @@ def _report(f: Function, ctx: PassContext, tried: _Allocation, limits: list[int]
 def _publish(f: Function, ctx: PassContext, done: _Allocation) -> None:
     view = done.view
     assert view is not None  # as the try has not failed
-    lib.oric_fn_publish(view.lent.c, view.fn, done.assigned, done.leader)
+    view.publish(done.assigned, done.leader)
     final = view.on_registers()
     final.link()
     f.analyses.machine = final

@@ -109,7 +109,7 @@ class _Spiller:
                 self._load(i, opd.reg(short), home)
             if number in written:
                 self._keep(i, opd.reg(short), home)
-        f.guard[i] = self._renamed(f.guard[i], renamed)
+        f.set_guard(i, self._renamed(f.guard[i], renamed))
         at = 0
         while at < f.count[i]:
             f.set(i, at, self._renamed(f.get(i, at), renamed))

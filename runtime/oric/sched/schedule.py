@@ -27,6 +27,5 @@ def schedule_instructions(f: Function, ctx: PassContext) -> bool:
     if cycles < 0:
         raise MemoryError("no memory for scheduling")
     view.link()
-    f.analyses.machine = view
     ctx.count("stall_cycles", cycles)
     return True

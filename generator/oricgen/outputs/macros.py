@@ -1,0 +1,20 @@
+"""``oric_tables/macros.py``: what macro operations stand for."""
+
+from __future__ import annotations
+
+from ..render import header
+from ..spec import Spec
+from ..tables import macros, phases
+
+
+def render(spec: Spec) -> dict[str, str]:
+    """Render the templates of macro operations, and which phase each function that expands them runs in."""
+    found = [o for o in macros.load(spec) if o.template]
+    table = phases.load(spec)
+    running = {table[o.expansion]["function"]: o.expansion for o in found}
+    lines = "".join(f"    {o.number}: {o.template!r},  # {o.name}\n" for o in found)
+    return {
+        "oric_tables/macros.py": header("#", "oricgen.outputs.macros", ["spec/macros.yaml", "spec/phases.yaml"])
+        + '"""Macro operations: number -> template that a phase puts in its place; function of a phase -> its index."""\n\n'
+        + f"TEMPLATES: dict[int, str] = {{\n{lines}}}\nEXPANSIONS: dict[str, int] = {running!r}\n"
+    }

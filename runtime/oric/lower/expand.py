@@ -1,0 +1,148 @@
+"""Expansion of macro operations: their templates take their places, run by the emitter that lowering runs.
+
+The phases at 45, 55 and 78 call it, each for the macros whose row in ``spec/macros.yaml`` names it. Source: PTX-to-Ori, Phase 8
+(macro instructions); Data Structures, Pipeline Progress Counter (MidExpansion, LateExpansion).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables.macros import EXPANSIONS, TEMPLATES
+
+from oric.ir import operand as opd
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, Function
+from oric.ir.optable import OPS
+from oric.ir.passes import PassContext, PassFunction
+
+from .emit import BANK, INTEGER, Emitter, Env
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+def expand_control_flow(f: Function, ctx: PassContext) -> bool:
+    """Phase 45: operations become code that may have control flow: divisions, roots, reciprocals."""
+    return _expand(f, ctx, EXPANSIONS["expand_control_flow"])
+
+
+def expand_sums(f: Function, ctx: PassContext) -> bool:
+    """Phase 55: 64-bit sums become pairs of 32-bit sums with a carry."""
+    return _expand(f, ctx, EXPANSIONS["expand_sums"])
+
+
+PASSES: Final[dict[str, PassFunction]] = {
+    "expand_control_flow": expand_control_flow,
+    "expand_sums": expand_sums,
+}
+
+
+def _expand(f: Function, ctx: PassContext, phase: i64) -> bool:
+    """Replace the macros of a phase; returns whether there were any."""
+    f.expanded = phase
+    if not _has_macro(f, phase):
+        return False
+    f.merged = True
+    _Expander(f, ctx, phase).run()
+    return True
+
+
+def _has_macro(f: Function, phase: i64) -> bool:
+    b: i64 = 0
+    while b < f.blocks():
+        if _is_block_with_macro(f, b, phase):
+            return True
+        b += 1
+    return False
+
+
+def _is_block_with_macro(f: Function, b: i64, phase: i64) -> bool:
+    i = f.head[b]
+    while i != NONE:
+        if OPS.expansion[f.op[i]] == phase:
+            return True
+        i = f.next[i]
+    return False
+
+
+@final
+class _Expander:
+    """Replaces the macros of one phase, block after block: a block's instructions are taken out and put back one by one."""
+
+    def __init__(self, f: Function, ctx: PassContext, phase: i64) -> None:
+        self.f = f
+        self.ctx = ctx
+        self.phase: int = phase
+        self.cursor = Cursor(f)
+        self.emitter = Emitter(ctx.target, None)
+        self.emitter.begin_function(f)
+        self.count: int = 0
+
+    def run(self) -> None:
+        """Replace them; blocks that templates make stand behind the block of their macro."""
+        f = self.f
+        order = vec[i64]()
+        before = f.blocks()
+        made = before
+        b: i64 = 0
+        while b < before:
+            order = append(order, b)
+            if _is_block_with_macro(f, b, self.phase):
+                self._block(b)
+            while made < f.blocks():
+                order = append(order, made)
+                made += 1
+            b += 1
+        self.ctx.count("macro operations expanded", self.count)
+        if made > before:
+            self.emitter.resolve_labels()
+            self.cursor.reorder(order)
+            make_edges(f)
+
+    def _block(self, b: i64) -> None:
+        f = self.f
+        emitter = self.emitter
+        i = self.cursor.empty(b)
+        emitter.block = b
+        while i != NONE:
+            following = f.next[i]
+            if OPS.expansion[f.op[i]] == self.phase:
+                emitter.line = f.line[i]
+                self._macro(i)
+            else:
+                emitter.stand().link(i)
+            i = following
+
+    def _macro(self, i: i64) -> None:
+        f = self.f
+        emitter = self.emitter
+        program: Program = emitter.tables.template(TEMPLATES[f.op[i]])
+        env = emitter.open(program)
+        at: i64 = 0
+        while at < f.count[i]:
+            _put(f, env, program.args[at], f.get(i, at))
+            at += 1
+        emitter.emit(program, env, f.guard[i])
+        emitter.close()
+        f.block[i] = NONE
+        self.count += 1
+
+
+def _put(f: Function, env: Env, index: i64, operand: i64) -> None:
+    """Put an operand of a macro into the environment of its template."""
+    form = operand & opd.TYPE
+    if form == opd.IS_IMM or form == opd.IS_POOL:
+        env.kind[index] = INTEGER
+        env.bits[index] = f.imm_value(operand)
+    elif operand == opd.RZ_OPERAND:
+        env.kind[index] = INTEGER
+        env.bits[index] = 0
+    elif operand & opd.CONST_BANK and form == opd.IS_SYMBOL:
+        env.kind[index] = BANK
+        env.bits[index] = operand
+    else:
+        env.put(index, operand)
