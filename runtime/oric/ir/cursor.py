@@ -137,6 +137,7 @@ class Cursor:
     def empty(self, block: i64) -> i64:
         """Take all instructions out of a block; returns the first of their list. :meth:`link` puts them back, one by one."""
         f = self.f
+        f.code_epoch += 1
         first = f.head[block]
         f.head[block] = NONE
         f.tail[block] = NONE
