@@ -24,14 +24,14 @@ from .errors import UsageError
 from .native import c_compiler
 
 # What a compilation runs through. What only tools use stays interpreted, and so do packages and classes of plain data.
-PACKAGES = ("ir", "ptx", "lower", "phases", "regalloc", "sched", "encode")
+PACKAGES = ("ir", "ptx", "lower", "phases", "regalloc", "sched", "encode", "cubin")
 INTERPRETED = frozenset({
     *("ir/attributes", "ir/encoded", "ir/image", "ir/interpret", "ir/module", "ir/passes", "ir/pieces", "ir/read", "ir/text"),
     *("ptx/format", "ptx/recorder"),
-    *("phases/backend", "phases/contracts", "phases/manager", "phases/registry"),
+    *("phases/backend", "phases/contracts", "phases/registry"),
     *("encode/descriptor", "lower/events", "lower/intrinsics"),
 })  # fmt: skip
-MODULES = ("support/arrays", "support/lend")
+MODULES = ("support/arrays", "support/lend", "support/offsets")
 TABLES = ("oric_tables/ori_operands", "oric_rules/matchers")  # generated modules with code
 OPTIONS = ("--strict", "--explicit-package-bases")
 CFLAGS = ("-O2", "-g0", "-fPIC", "-fwrapv", "-DNDEBUG", "-fvisibility=hidden", "-w")
@@ -83,18 +83,22 @@ def build_compiled(root: Path, say: Say = lambda text: None) -> Path:
     found = _translate(root)
     objects = _objects(root, found, say)
     runtime = [objects[source] for source in _runtime_sources()]
-    wanted = set()
     linked = 0
+    # A module and its library, which have names of their own for Python, are one file: opening files is what imports cost.
+    parts: dict[str, list[Path]] = {}
     for extension in found:
-        path = target / (extension.name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX"))
-        own = [objects[source] for source in map(_absolute(root), extension.sources)]
-        linked += _link(path, [*own, *(runtime if extension.name.endswith("__mypyc") else [])])
-        wanted.add(path)
+        parts.setdefault(extension.name.removesuffix("__mypyc"), []).extend(
+            objects[source] for source in map(_absolute(root), extension.sources)
+        )
+    files = {target / (name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX")): own for name, own in parts.items()}
+    for path, own in files.items():
+        linked += _link(path, [*own, *runtime])
     for path in target.rglob("*.so"):
-        if path not in wanted:
+        if path not in files:
             path.unlink()
+            path.with_suffix(".objects").unlink(missing_ok=True)
     (target / "stamp").write_text(_digest(root), encoding="utf-8")
-    say(f"{linked} of {len(found)} libraries made")
+    say(f"{linked} of {len(files)} libraries made")
     return target
 
 
@@ -200,7 +204,7 @@ def _link(path: Path, objects: Sequence[Path]) -> bool:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".part{os.getpid()}")
-    subprocess.run([*c_compiler(), "-shared", "-o", str(part), *map(str, objects)], check=True)
+    subprocess.run([*c_compiler(), "-shared", "-Wl,-Bsymbolic", "-o", str(part), *map(str, objects)], check=True)
     part.replace(path)
     note.write_text(names, encoding="utf-8")
     return True

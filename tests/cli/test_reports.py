@@ -39,7 +39,7 @@ def test_two_timers_sum_to_the_whole(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.row("R2-69")
 def test_construction_ends_before_the_first_phase(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The parser, the instructions and the calls that are replaced last are DAGgen; phases, encoding and the file are OCG."""
+    """The parser, the builder and the calls that are replaced last are DAGgen; phases, encoding and the file are OCG."""
     import time
 
     from oric.cubin import write
@@ -49,7 +49,7 @@ def test_construction_ends_before_the_first_phase(monkeypatch: pytest.MonkeyPatc
 
     slow = {  # what is made slow, by where it counts: 0 is DAGgen, 1 is OCG
         "parse": (0, front, "parse_module", front.parse_module),
-        "instructions": (0, Source, "line_of", Source.line_of),
+        "lines": (0, Source, "lines", Source.lines),
         "calls": (0, front, "Inliner", front.Inliner),
         "phases": (1, PhaseManager, "run", PhaseManager.run),
         "encoding": (1, pipeline, "encode_function", pipeline.encode_function),

@@ -121,7 +121,7 @@ def test_a_build_of_another_specification_proves_nothing() -> None:
 
 # -- functions -------------------------------------------------------------------------------------------------------
 
-TESTED = {"reachable", "logic"}  # by the tests below, against the sentence of each
+TESTED = {"reachable", "reachable64", "exponent", "logic"}  # by the tests below, against the sentence of each
 
 
 def test_every_function_has_a_test() -> None:
@@ -138,6 +138,26 @@ def test_reachable_is_the_range_of_offsets() -> None:
     for a, b in pairs:
         assert conditions.reachable(a & 0xFFFFFFFF, b & 0xFFFFFFFF) == (-limit <= a + b < limit), (a, b)
     assert not conditions.reachable(0x7FFFFFFF, 0x7FFFFFFF), "the sum does not wrap"
+
+
+def test_reachable64_is_the_range_of_offsets() -> None:
+    """An offset of a memory operation can hold the sum of a number of 64 bits and a signed word."""
+    limit = thresholds.ADDRESS_OFFSET_RANGE
+    words = [0, 1, -1, limit - 1, -limit, (1 << 31) - 1, -(1 << 31)]
+    numbers = [*words, limit, -limit - 1, 1 << 32, -(1 << 32), (1 << 32) - 8, (1 << 63) - 1 - (1 << 31), -(1 << 63) + (1 << 31)]
+    for number in numbers:
+        for word in words:
+            assert conditions.reachable64(number, word & 0xFFFFFFFF) == (-limit <= number + word < limit), (number, word)
+
+
+def test_exponent_counts_the_zeros_behind_the_last_bit() -> None:
+    """The number of zeros behind the last bit that is set, 64 when none is."""
+    assert conditions.exponent(0) == 64
+    for at in range(63):
+        assert (
+            conditions.exponent(1 << at) == conditions.exponent(-(1 << at)) == conditions.exponent(5 << at & (1 << 63) - 1) == at
+        )
+    assert conditions.exponent(-(1 << 63)) == 63
 
 
 def test_logic_is_the_table_of_a_function_of_functions() -> None:
@@ -174,8 +194,8 @@ class TestCommand:
         assert main(["prove", "signs.yaml", "spec/rewrites/addresses.yaml"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert [line.partition(":")[0] for line in lines] == ["spec/rewrites/addresses.yaml", "spec/rewrites/signs.yaml"]
-        count = re.fullmatch(r".*: 2 rules, 0 operations that commute, (\d+) tuples of operands", lines[0])
-        assert count and int(count[1]) >= 2 * TUPLES
+        count = re.fullmatch(r".*: 3 rules, 0 operations that commute, (\d+) tuples of operands", lines[0])
+        assert count and int(count[1]) >= 3 * TUPLES
 
     def test_a_refuted_rule_is_an_error(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         wrong = next(m for m in WRONG if m.file == "rewrites/addresses.yaml")
@@ -184,7 +204,7 @@ class TestCommand:
         assert main(["--root", str(tmp_path), "prove", "addresses.yaml"]) == 1
         said = capsys.readouterr()
         assert said.err.startswith(f"oricgen: error: spec/{wrong.file}:{wrong.lines()[0]}: ")
-        assert "the sides differ" in said.err and said.out.startswith("spec/rewrites/addresses.yaml: 2 rules")
+        assert "the sides differ" in said.err and said.out.startswith("spec/rewrites/addresses.yaml: 3 rules")
 
     def test_an_unknown_file(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["prove", "sums.yaml"]) == 2

@@ -18,11 +18,11 @@ from oricgen.isa.model import Operation
 from oricgen.rewriting.model import Anything, Constant, Literal, Node, Rule, Rules, Source, Truth, Variable
 from oricgen.rewriting.orders import Order, orders
 from oricgen.rewriting.proof import Prover, Trial
-from oricgen.rewriting.resolve import ADDRESSES, Resolver, Slot, code_of
+from oricgen.rewriting.resolve import ADDRESSES, PAIR, Resolver, Slot, code_of
 
 ARCHES = tuple(TARGETS)
-# The memory operations that rules for addresses are tried with: operands behind the base and the offset.
-ACCESSES = ("LDS", "STS", "LDL")
+# The memory operations that rules for addresses are tried with.
+ACCESSES = {"ADDRESS32": ("LDS", "STS", "LDL"), "ADDRESS64": ("LDG", "STG")}
 _PREDICATES = ("pred", "upred")
 _TEXT = "entry test {} final_flow\nbix0:\n    EXIT\n"
 
@@ -96,6 +96,28 @@ class Builder:
         self.cursor.make2(op_numbers.MOV, register, self.f.imm(value))
         return register
 
+    def _whole(self, value: int) -> int:
+        """A constant of 64 bits: in a pair of registers, now and then RZ itself."""
+        if not value and self.rng.random() < 0.5:
+            return opd.RZ_OPERAND
+        pair = self._register(2)
+        for word in range(2):
+            self.cursor.make2(op_numbers.MOV, opd.word(pair, word), self.f.imm(value >> 32 * word & 0xFFFFFFFF))
+        return pair
+
+    def _pair(self, node: Node) -> int:
+        """A pair of registers whose words are copies of, or are made by, the sources of a pattern."""
+        low, high = self.resolver.slots(PAIR)
+        lower = self._leaf(node.sources[0], low)
+        upper = node.sources[1]
+        pair = self._register(2)
+        self.cursor.make2(op_numbers.MOV, opd.word(pair, 0), lower)
+        if isinstance(upper, Node):
+            self._instruction(upper, 0, opd.word(pair, 1))
+        else:
+            self.cursor.make2(op_numbers.MOV, opd.word(pair, 1), self._leaf(upper, high))
+        return pair
+
     def _marks(self, slot: Slot) -> int:
         allowed = slot.operand.marks if slot.operand is not None else ""
         predicate = slot.words <= 0
@@ -116,9 +138,10 @@ class Builder:
             case Literal(_, True):
                 return opd.RZ_OPERAND | opd.NEGATE
             case Literal(value, _):
-                return self._constant(value)
+                return self._whole(value) if slot.words == 2 else self._constant(value)
             case Constant(text):
-                return self._constant(self.trial.numbers[text])
+                value = self.trial.numbers[text]
+                return self._whole(value) if slot.words == 2 else self._constant(value)
         raise AssertionError(source)
 
     # -- instructions ------------------------------------------------------------------------------------
@@ -127,7 +150,7 @@ class Builder:
         """The orders of the sources of an operation of the rule."""
         return orders(self.rule.match, node, self.rules.commute, self.resolver)
 
-    def _instruction(self, node: Node, which: int) -> tuple[int, int]:
+    def _instruction(self, node: Node, which: int, result: int = 0) -> tuple[int, int]:
         """An instruction and its result; the makers of its sources in front of it."""
         operation = self.resolver.operations[node.operation]
         found = self.orders(node)
@@ -135,12 +158,14 @@ class Builder:
         given: dict[int, int] = {}
         plain = self.resolver.slots(node.operation)
         for source, position, slot in zip(node.sources, order.positions, plain, strict=False):
-            if isinstance(source, Node):
+            if isinstance(source, Node) and source.operation == PAIR:
+                given[position] = self._pair(source)
+            elif isinstance(source, Node):
                 _, made = self._instruction(source, self.rng.randrange(6))
                 given[position] = made | (opd.NEGATE if source.negated else 0)
             else:
                 given[position] = self._leaf(source, slot)
-        return self._emit(operation, self._mods(node, order), given)
+        return self._emit(operation, self._mods(node, order), given, result)
 
     def _mods(self, node: Node, order: Order) -> int:
         entry = self.rules.commute.get(node.operation)
@@ -156,9 +181,9 @@ class Builder:
             mods |= code << modifier.shift
         return mods
 
-    def _emit(self, operation: Operation, mods: int, given: dict[int, int]) -> tuple[int, int]:
-        """Operands that are not given are left out, those at the end altogether."""
-        result = self._register(self.resolver.width(operation, 0), operation.operands[0].kind in _PREDICATES)
+    def _emit(self, operation: Operation, mods: int, given: dict[int, int], result: int = 0) -> tuple[int, int]:
+        """Operands that are not given are left out, those at the end altogether; without a result a new register is made."""
+        result = result or self._register(self.resolver.width(operation, 0), operation.operands[0].kind in _PREDICATES)
         i = self.cursor.make(operation.number, mods)
         for place in range(max(given) + 1):
             self.cursor.put(result if not place else given.get(place, opd.NO_OPERAND))
@@ -176,7 +201,7 @@ class Builder:
 
     def _access(self) -> tuple[int, int]:
         """A memory operation with the pattern as its address."""
-        row = ops.op(self.resolver.operations[self.rng.choice(ACCESSES)].number)
+        row = ops.op(self.resolver.operations[self.rng.choice(ACCESSES[self.rule.match.operation])].number)
         base, offset = self.rule.match.sources
         if isinstance(base, Node):
             _, address = self._instruction(base, self.rng.randrange(6))
@@ -197,7 +222,8 @@ class Builder:
         """Raises Unfit when the target lacks an operation."""
         i = self.f.head[0]
         while i != self.f.next[root]:
-            if TARGETS[arch].isa_name not in ops.op(self.f.op[i]).isas:
+            isas = ops.op(self.f.op[i]).isas
+            if isas and TARGETS[arch].isa_name not in isas:  # macros have no form on any
                 raise Unfit
             i = self.f.next[i]
 

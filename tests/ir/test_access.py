@@ -1,4 +1,4 @@
-"""How the compiler line may touch a function: cursors alone make instructions, no local names an array, operands have accessors."""
+"""How the compiler line may touch a function: cursors make instructions, no local names an array, operands have accessors."""
 
 from __future__ import annotations
 
@@ -40,9 +40,12 @@ def _in_function(function: ast.FunctionDef) -> Iterator[str]:
             if isinstance(target, ast.Subscript) and _is_array(target.value, KEPT):
                 yield f"{node.lineno}: '{ast.unparse(target)}' is written; functions have setters, cursors rewrite"
     for node in ast.walk(function):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.RShift)):
-            if _is_operand(node.left) or (isinstance(node.left, ast.Name) and node.left.id in operands):
-                yield f"{node.lineno}: '{ast.unparse(node)}': oric.ir.operand has accessors for the fields of operands"
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.RShift)) and _shifts_one(node.left, operands):
+            yield f"{node.lineno}: '{ast.unparse(node)}': oric.ir.operand has accessors for the fields of operands"
+
+
+def _shifts_one(node: ast.expr, operands: set[str]) -> bool:
+    return _is_operand(node) or (isinstance(node, ast.Name) and node.id in operands)
 
 
 def _assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

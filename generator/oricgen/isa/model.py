@@ -45,6 +45,11 @@ class Operand:
     where: str  # place given in the row, "" when the name or the shape says it
 
 
+def is_source(operand: Operand) -> bool:
+    """Whether an operand may be of several kinds: a register, an immediate, a constant bank."""
+    return not operand.writes and operand.name in {"Ra", "Rb", "Rc"}
+
+
 @dataclass(frozen=True)
 class Registers:
     """Number of 32-bit registers of an operand: ``table`` by the packed values of ``mods``, the first in the lowest bits.

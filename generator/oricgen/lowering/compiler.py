@@ -31,7 +31,7 @@ from typing import Any
 from ..errors import SpecError
 from ..strictyaml import Map, Seq
 from . import patterns, template
-from .operations import SLOT_ANY_IMM, SLOT_DEST, SLOT_FIELD, SLOT_PRED, Operation
+from .operations import SLOT_DEST, SLOT_PRED, Column, Operation
 
 LITERAL, CBANK, COLUMN, LABEL = -1, -2, -3, -5
 FLAG_HAZARD, FLAG_GUARDED = 1, 2
@@ -42,6 +42,7 @@ _CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _RE
 _TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
 _VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
 _DESTINATIONS = frozenset("dqv")
+_GUARD = Column("guard", SLOT_PRED, False, False, False)
 _TEMP = re.compile(r"%[a-z]\w*")
 
 
@@ -182,7 +183,7 @@ class Compiler:
         guard: Any = 0
         if line.guard is not None:
             state.flags |= FLAG_GUARDED
-            guard = self._operand(line.guard, SLOT_PRED, state, line, at)
+            guard = self._operand(line.guard, _GUARD, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
         state.lines.append(
@@ -280,21 +281,21 @@ class Compiler:
                 if half is None:
                     raise SpecError(self.path, at, f"'{line.text}': {op.name} cannot select halves of {column.name}")
                 mods = mods & ~half[0] | half[1]
-            out.append(self._operand(operand, column.slot, state, line, at))
-        _one_immediate(op, out)
+            out.append(self._operand(operand, column, state, line, at))
         for index, operand in given.items():
             if op.operands[index].slot & SLOT_DEST and operand.base in template.ARGS:
                 state.written.add((operand.base, _VIEWS[operand.view]))
         return out, mods, dynamic
 
-    def _operand(self, operand: template.Operand, slot: int, state: Alternative, line: template.Line, at: int) -> Any:
+    def _operand(self, operand: template.Operand, column: Column, state: Alternative, line: template.Line, at: int) -> Any:
+        slot = column.slot
         flags = operand.neg * _NEGATE | operand.absolute * _ABSOLUTE | operand.inv * _COMPLEMENT
         base = operand.base
         if base in _CONSTANTS:
             return _CONSTANTS[base] ^ flags
         if base == "int":
             value = operand.value
-            if not slot & SLOT_ANY_IMM:
+            if not column.immediate:
                 raise SpecError(self.path, at, f"'{line.text}': an immediate cannot stand in place of {value}")
             return _IMM | value if 0 <= value <= 0xFFFFF else (LITERAL, value & 0xFFFFFFFF, 0, 0)
         if base == "cbank":
@@ -369,16 +370,3 @@ def _substitute(entry: Any, values: Mapping[str, Any]) -> Any:
         seq.line, seq.lines = entry.line, entry.lines
         return seq
     return entry
-
-
-def _one_immediate(op: Operation, operands: list[Any]) -> None:
-    """A literal or constant-bank source takes the only place that is not a register: clear the others' bits."""
-    fixed = [
-        i for i, o in enumerate(operands)
-        if not op.operands[i].slot & SLOT_FIELD
-        and ((isinstance(o, int) and o >> 28 & 7 == 2) or (isinstance(o, tuple) and o[0] in {LITERAL, CBANK, COLUMN}))
-    ]  # fmt: skip
-    if fixed:
-        for i, operand in enumerate(operands):
-            if isinstance(operand, tuple) and operand[0] >= 0 and not operand[3] & SLOT_FIELD:
-                operands[i] = (*operand[:3], operand[3] & ~SLOT_ANY_IMM)

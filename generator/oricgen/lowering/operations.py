@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ..isa import model, rows
+from ..isa.model import is_source
 from ..spec import Spec
 from ..tables import macros, targets
 
-# Bits of an operand slot.
-SLOT_IMM, SLOT_F32, SLOT_F64, SLOT_HALF, SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM64 = (
-    1 << n for n in range(10)
-)
-SLOT_ANY_IMM = SLOT_IMM | SLOT_F32 | SLOT_F64 | SLOT_HALF
+# Bits of an operand slot. An immediate stands in a field, or (SLOT_IMM) in a place that is no source of variable kind; what such
+# sources take besides registers says oric_tables.operand_kinds.
+SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM = (1 << n for n in range(6))
 SLOT_WIDTH = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
-_IMMEDIATES = {
-    "x32": SLOT_IMM, "s32": SLOT_IMM, "f32": SLOT_F32, "f64h": SLOT_F64, "f16": SLOT_HALF, "bf16": SLOT_HALF, "f16x2": SLOT_HALF,
-    "bf16x2": SLOT_HALF,
-}  # fmt: skip
+_WORDS = frozenset(
+    {"x32", "s32", "f32", "f64h", "f16", "bf16", "f16x2", "bf16x2"}
+)  # formats that take what a register would hold
 
 
 @dataclass(frozen=True)
@@ -26,13 +24,14 @@ class Column:
     """An operand of an operation; ``slot`` is a sum of the ``SLOT_`` bits.
 
     ``named``: a line gives it as ``NAME=...`` (predicates behind the first operand, and what has a default);
-    ``optional``: it may be left out.
+    ``optional``: it may be left out; ``immediate``: some form has an immediate there.
     """
 
     name: str
     slot: int
     named: bool
     optional: bool
+    immediate: bool
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,13 @@ def special_registers(spec: Spec) -> dict[str, int]:
 
 def _operation(row: model.Operation, isas: tuple[str, ...]) -> Operation:
     operands = [
-        Column(o.name, _slot(row, o), o.default is not None or (o.kind in {"pred", "upred"} and index > 0), o.default is not None)
+        Column(
+            o.name,
+            _slot(row, o),
+            o.default is not None or (o.kind in {"pred", "upred"} and index > 0),
+            o.default is not None,
+            o.name in row.takes or bool(_immediates(row, index)),
+        )
         for index, o in enumerate(row.operands)
     ]
     mods = {m.name: Modifier(m.name, m.shift, m.width, _codes(m), 0 if m.codes else m.default) for m in row.mods}
@@ -135,12 +140,21 @@ def _slot(row: model.Operation, operand: model.Operand) -> int:
         slot |= SLOT_WIDE
     elif registers.mods:
         slot |= SLOT_VAR
-    if operand.name in row.takes:
-        slot |= SLOT_IMM64 if slot & SLOT_WIDE else SLOT_IMM
-    places = [p for forms in row.forms.values() for form in forms for p in form.operands if p.index == index]
-    specs = {place.spec for place in places if place.kind == "imm"}
-    for spec in specs:
-        slot |= _IMMEDIATES.get(spec, SLOT_IMM | SLOT_FIELD)
-    if slot & SLOT_FIELD and any(place.kind == "gpr" for place in places):
-        slot |= min(int(spec[1:]) for spec in specs) << SLOT_WIDTH
+    formats = _immediates(row, index)
+    if not formats <= _WORDS:
+        slot |= SLOT_FIELD
+        if any(place.kind == "gpr" for place in _places(row, index)):
+            slot |= min(int(name[1:]) for name in formats) << SLOT_WIDTH
+    elif formats and not is_source(operand):
+        slot |= SLOT_IMM
     return slot
+
+
+def _places(row: model.Operation, index: int) -> list[model.FormOperand]:
+    """An operand in all forms of an operation."""
+    return [p for forms in row.forms.values() for form in forms for p in form.operands if p.index == index]
+
+
+def _immediates(row: model.Operation, index: int) -> set[str]:
+    """The number formats of an operand where it is an immediate."""
+    return {place.spec for place in _places(row, index) if place.kind == "imm"}

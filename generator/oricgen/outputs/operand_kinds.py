@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import SpecError
 from ..isa import rows
-from ..isa.model import KINDS, Form, Operation
+from ..isa.model import KINDS, Form, Operation, is_source
 from ..render import template
 from ..spec import Spec
 from ..tables import macros
@@ -74,7 +74,7 @@ def _selects_halves(operation: Operation) -> bool:
 
 def _positions(operation: Operation) -> tuple[int, ...]:
     """Sources that may be of several kinds in some form, as operand positions."""
-    return tuple(i for i, o in enumerate(operation.operands) if not o.writes and o.name in ("Ra", "Rb", "Rc"))
+    return tuple(i for i, o in enumerate(operation.operands) if is_source(o))
 
 
 def _signs(operation: Operation) -> tuple[int, ...]:

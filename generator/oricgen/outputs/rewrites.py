@@ -29,7 +29,7 @@ def render(spec: Spec) -> dict[str, str]:
         "matchers.py.j2", functions=dispatch.functions, numbers=sorted({*roots, *facts}), roots=roots, facts=facts,
         looks=dispatch.looks, addresses=dispatch.addresses(), texts=[f.text() for f in dispatch.functions],
         flags=[int(number in roots) for number in range(count)], fact_flags=[int(number in facts) for number in range(count)],
-        folds=[int(number in folds) for number in range(count)],
+        folds=[folds.get(number, 0) for number in range(count)],
         bases=[base + 1 for base in columns[0]], offsets=list(columns[1]), masks=list(columns[2]), absents=list(columns[3]),
     )  # fmt: skip
     commute = {resolver.operations[name].number: _commute(entry) for name, entry in rules.commute.items()}
@@ -59,14 +59,14 @@ def _table(table: int, order: tuple[int, ...]) -> int:
     return out
 
 
-def _folds(spec: Spec, resolver: Resolver) -> set[int]:
+def _folds(spec: Spec, resolver: Resolver) -> dict[int, int]:
     """Operations that are evaluated on constants.
 
     Raises:
         SpecError: one of them has no value, or makes something else than one register.
     """
     known = {value.operation.name: value for value in value_table.load(spec)}
-    found = set()
+    found = {}
     for file, data in spec.family(FOLDER).items():
         rows = data.get("fold", [])
         for at, name in enumerate(rows):
@@ -74,7 +74,10 @@ def _folds(spec: Spec, resolver: Resolver) -> set[int]:
             operation = resolver.operation(name, path, line)
             if known[name].meaning is None:
                 raise SpecError(path, line, f"{name}: it cannot fold, spec/values says: {known[name].opaque}")
-            if not operation.operands[0].writes or resolver.width(operation, 0) != 1:
+            width = resolver.width(operation, 0)
+            if width == 2 and name not in resolver.whole:
+                raise SpecError(path, line, f"{name}: it cannot fold, its constants are not whole numbers of 64 bits")
+            if not operation.operands[0].writes or width not in (1, 2):
                 raise SpecError(path, line, f"{name}: it cannot fold, its first operand is no register that it writes")
-            found.add(operation.number)
+            found[operation.number] = width
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ..errors import SpecError
 from .model import Anything, Commute, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import orders
-from .resolve import ADDRESSES, Resolver
+from .resolve import ADDRESSES, PAIR, Resolver
 
 COPY = "MOV"
 
@@ -85,7 +85,8 @@ def _measure(rule: Rule, source: Source, rank: Mapping[str, int], known: set[str
     zero = {leaf for leaf in source.leaves() if isinstance(leaf, Constant) and known is not None and leaf.text not in known}
     leaves = [*source.leaves()][: -1 if source.operation in ADDRESSES else None]  # an offset is there in any case
     nonzero = sum(1 for leaf in leaves if leaf != Literal(0) and leaf not in zero)
-    return len(list(source.nodes())), rank.get(source.operation, 0), nonzero
+    operations = sum(1 for node in source.nodes() if node.operation != PAIR)
+    return operations, rank.get(source.operation, 0), nonzero
 
 
 # -- shadowed --------------------------------------------------------------------------------------------------

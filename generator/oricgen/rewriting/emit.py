@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from ..isa.model import Operation
 from .model import Anything, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import Order, orders
-from .resolve import ADDRESSES, BASE, OFFSET, ROOT, Resolver, code_of
+from .resolve import ADDRESSES, BASE, OFFSET, PAIR, ROOT, Resolver, code_of, words
 
 _FULL = 0xFFFFFFFF
+_WHOLE = 2  # words of a pair
 
 
 class RuleFunction:
@@ -181,8 +182,11 @@ class RuleFunction:
             if isinstance(source, Node):
                 nested.append((source, local, places[number] if places is not None and level == 0 else ""))
             else:
-                self._leaf(source, local, is_predicate)
+                self._leaf(source, local, is_predicate, slot.words)
         for source, local, place in nested:
+            if source.operation == PAIR:
+                self._pair(source, local, level)
+                continue
             inner = self._local("d")
             self._unless(f"{local} & SIGNS != {'NEGATE' if source.negated else '0'}")
             self._say(f"{inner} = v.inner[{place}]" if place else f"{inner} = v.maker_of({local})")
@@ -190,7 +194,15 @@ class RuleFunction:
             self._unless(f"{inner} < 0 or f.op[{inner}] != {operation.number}")
             self._node(source, inner, level + 1, True)
 
-    def _leaf(self, source: Source, local: str, is_predicate: bool) -> None:
+    def _pair(self, source: Node, local: str, level: int) -> None:
+        """The words of a pair of registers; a lower word that is a copy stands for what it copies."""
+        self._unless(f"not is_pair({local})")
+        low, high = self._local("s"), self._local("s")
+        self._say(f"{low} = v.copied(opd.word({local}, 0))")
+        self._say(f"{high} = opd.word({local}, 1)")
+        self._sources(source, [low, high], level + 1, "")
+
+    def _leaf(self, source: Source, local: str, is_predicate: bool, size: int) -> None:
         match source:
             case Anything():
                 return
@@ -200,8 +212,15 @@ class RuleFunction:
                 self._unless(f"{local} != {wanted}{default}")
             case Literal(_, True):
                 self._unless(f"{local} != RZ_OPERAND | NEGATE")
+            case Literal(value, _) if size == _WHOLE:
+                self._unless(f"not v.is_whole({local}, {signed(value)})")
             case Literal(value, _):
                 self._unless(f"v.constant({local}) != {value & _FULL:#x} or {local} & ABSOLUTE")
+            case Constant(text) if size == _WHOLE:
+                self._unless(f"not v.has_whole({local})")
+                found = self._local("c")
+                self._say(f"{found} = v.whole({local})")
+                self._bind(text, found)
             case Constant(text):
                 found = self._local("c")
                 self._say(f"{found} = v.constant({local})")
@@ -233,7 +252,7 @@ class RuleFunction:
 
     # -- making ------------------------------------------------------------------------------------------
 
-    def _made(self, source: Source, is_predicate: bool = False) -> str:
+    def _made(self, source: Source, is_predicate: bool = False, size: int = 1) -> str:
         match source:
             case Variable(name, _, negated):
                 local = self.variables[name]
@@ -245,7 +264,9 @@ class RuleFunction:
             case Literal(_, True):
                 return "RZ_OPERAND | NEGATE"
             case Literal(value, _):
-                return f"v.number({value & _FULL:#x})"
+                return f"v.number({value & _FULL:#x})" if size != _WHOLE else f"v.whole_number({signed(value)})"
+            case Constant(text) if size == _WHOLE:
+                return f"v.whole_number({self._expression(text)})"
             case Constant(text):
                 return f"v.number({self._expression(text)})"
         raise AssertionError(source)
@@ -263,9 +284,16 @@ class RuleFunction:
             self._done(f"v.put_source(i, at, s0, {self._made(make)})")
         elif isinstance(make, Node):
             operation = self.resolver.operations[make.operation]
-            made = [self._made(s) for s in make.sources] + ["0"] * (3 - len(make.sources))
+            slots = self.resolver.slots(make.operation)
+            made = [self._made(s, size=slot.words) for s, slot in zip(make.sources, slots, strict=False)]
+            made += ["0"] * (3 - len(made))
             mods = " | ".join(filter(None, (self._modifier(operation, t) for t in make.modifiers))) or "0"
-            self._done(f"v.make(i, {operation.number}, {mods}, {len(make.sources)}, {', '.join(made)})")
+            arguments = f"i, {operation.number}, {mods}, {len(make.sources)}, {', '.join(made)}"
+            self._done(f"v.make({arguments})")
+            if self.rule.register:
+                self._done(f"v.make_with_register({arguments}, {make.sources.index(Variable(self.rule.register))})")
+        elif words(self.resolver.operations[self.rule.match.operation], 0) == _WHOLE:
+            self._done(f"v.make_copies(i, {self._made(make, size=_WHOLE)})")
         else:
             self._done(f"v.make_copy(i, {self._made(make)})")
 
@@ -289,6 +317,12 @@ class RuleFunction:
         return f"{self.variables[test.bound or test.name]} << {modifier.shift}"
 
 
+def signed(value: int) -> int:
+    """A number of 64 bits, or its pattern, as the signed number that matchers compute with."""
+    value &= (1 << 64) - 1
+    return value - (value >> 63 << 64)
+
+
 def _names(text: str) -> set[str]:
     return {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
 
@@ -302,7 +336,7 @@ def is_fact(rule: Rule, resolver: Resolver) -> bool:
 
 def nested_operations(rule: Rule) -> set[str]:
     """Operations of which a source of the root must be made."""
-    return {s.operation for s in rule.match.sources if isinstance(s, Node)}
+    return {s.operation for s in rule.match.sources if isinstance(s, Node) and s.operation != PAIR}
 
 
 def _literals(node: Node) -> dict[int, int]:
@@ -311,13 +345,16 @@ def _literals(node: Node) -> dict[int, int]:
     return dict(found)
 
 
-def _counted(literals: list[int], places: list[int]) -> list[str]:
-    """Lines that count in ``n0``, ``n1`` ... how many sources are each of the constants."""
+def _counted(literals: list[int], places: list[tuple[int, int]]) -> list[str]:
+    """Lines that count in ``n0``, ``n1`` ... how many sources (positions, words) are each of the constants.
+
+    Of a pair the lower word is looked at: the rule itself looks at both.
+    """
     if not literals:
         return []
     lines = [f"n{n}: i64 = 0" for n in range(len(literals))]
-    for place in places:
-        lines.append(f"k{place} = v.constant(v.f.get(i, {place}))")
+    for place, size in places:
+        lines.append(f"k{place} = v.{'lower' if size == _WHOLE else 'constant'}(v.f.get(i, {place}))")
         for n, value in enumerate(literals):
             lines += [f"{'el' if n else ''}if k{place} == {value:#x}:", f"    n{n} += 1"]
     return lines
@@ -359,7 +396,7 @@ class Dispatch:
             return []
         slots = [s for s in self.resolver.slots(operation.name) if s.words]
         literals = sorted({n for f in functions for n in _literals(f.rule.match)})
-        lines = _counted(literals, [s.position for s in slots])
+        lines = _counted(literals, [(s.position, s.words) for s in slots])
         nested = [f for f in functions if nested_operations(f.rule)]
         lines += self._calls([f for f in functions if f not in nested], literals, {})
         if nested:
@@ -382,7 +419,7 @@ class Dispatch:
             if mask:
                 needs.append(f"seen & {mask} == {mask}")
             lines.append(f"if {' and '.join([*needs, f'_rule_{f.number}(v, i)'])}:")
-            lines += ["    v.combined += 1"] if mask else []
+            lines += ["    v.combined += 1"] if any(isinstance(s, Node) for s in f.rule.match.sources) else []
             lines.append("    return True")
         return lines
 

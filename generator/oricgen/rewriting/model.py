@@ -110,6 +110,7 @@ class Rule:
     make: Source
     conditions: tuple[str, ...] = ()
     within: Within | None = None
+    register: str = ""  # a variable that goes into a register when it is a constant that no form takes
 
     def text(self) -> str:
         """``IADD3(x, RZ, RZ) => x if ...`` as flat views show it."""
@@ -117,6 +118,7 @@ class Rule:
 
         place = f"in {', '.join(self.within.text())}: " if self.within is not None else ""
         tail = f" if {' and '.join(self.conditions)}" if self.conditions else ""
+        tail += f" ({self.register} in a register)" if self.register else ""
         return f"{place}{show(self.match)} => {show(self.make)}{tail}"
 
 

@@ -13,6 +13,7 @@ Those that are left out at the end must be absent, modifiers that are not named 
 ``PT !PT``             the constant predicates
 ``?``                  anything
 ``OP(...)``            what another instruction makes whose sources are still the same; ``-OP(...)``: read negated
+``PAIR(x, RZ)``        a pair of registers by its words, the lower one first (only matched); a copy is what it copies
 ``{sign}``             any value of a modifier; on the other side: that same value
 ``{sign=S32}``         that value; ``{ftz=true}`` for a switch
 ``{lut=t}``            any value, t for use in expressions; ``{lut=#(t & 15)}``: one that is computed

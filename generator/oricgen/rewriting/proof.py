@@ -16,7 +16,7 @@ from ..errors import SpecError, UsageError
 from ..isa.model import Modifier, Operation
 from .model import Anything, Commute, Constant, Literal, Node, Rule, Rules, Source, Truth, Variable
 from .orders import PERMUTATIONS
-from .resolve import ADDRESSES, ROOT, Resolver, code_of
+from .resolve import ADDRESSES, PAIR, ROOT, Resolver, code_of, constant_words
 
 Array = np.ndarray[Any, Any]
 PLACES = 12  # operands of an instruction
@@ -27,6 +27,10 @@ _SPECIAL = (
     0, 1, 2, 3, 4, 31, 32, 33, 255, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0x3F800000, 0xBF800000,
     0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFC12345, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x7F7FFFFF,
     0x3FF00000, 0xBFF00000, 0x7FF00000, 0xFFF00000, 0x7FF80000, 0x000FFFFF, 0x00100000,
+)  # fmt: skip
+_WHOLE = (
+    0, 1, -1, 2, 3, 5, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, -0x80000000, -0x80000001, -0x100000000,
+    0x7FFFFFFF00000000, 0x7FFFFFFFFFFFFFFF, -0x8000000000000000, -0x7FFFFFFFFFFFFFFF, 0x123456789ABCDEF, 0x5555555555555555,
 )  # fmt: skip
 _MARKS = ("", "-", "|", "-|", "~", "-~", "|~", "-|~")  # by NEG, ABS, INV
 _MASK = {1: 0xFFFFFFFF, 2: 0xFFFFFFFFFFFFFFFF, 0: 1}
@@ -217,7 +221,8 @@ class Trial:
         """Draw modifiers and constants until the conditions hold."""
         rule, rng = self.rule, self.rng
         for _ in range(400):
-            self.numbers = {leaf.text: self._number() for leaf in rule.match.leaves() if isinstance(leaf, Constant)}
+            constants = constant_words(rule.match, self.prover.resolver)
+            self.numbers = {name: self._number() if size == 1 else self._whole() for name, size in constants.items()}
             for node, test in ((n, t) for n in rule.match.nodes() for t in n.modifiers if not t.value):
                 modifier = self.prover.resolver.modifier(node, test.name)
                 assert modifier is not None
@@ -229,6 +234,17 @@ class Trial:
 
     def _number(self) -> int:
         return self.rng.choice(_SPECIAL) if self.rng.random() < 0.5 else self.rng.getrandbits(32) >> self.rng.choice((0, 12, 24))
+
+    def _whole(self) -> int:
+        """A constant of 64 bits, which is signed."""
+        rng = self.rng
+        kind = rng.randrange(5)
+        if kind == 0:
+            return rng.choice(_WHOLE)
+        if kind == 1:
+            return (1 << rng.randrange(63)) * rng.choice((1, 1, -1))
+        number = rng.getrandbits((12, 33, 64)[kind - 2])
+        return number - (number >> 63 << 64) if kind == 4 else number * rng.choice((1, -1))
 
     def _choose_root(self) -> None:
         within = self.rule.within
@@ -316,6 +332,8 @@ class Trial:
                 sources[slot.position] = self._leaf(source, slot.words, allowed, made)
         if node.operation in ADDRESSES:
             return Operand(self._address(sources, ADDRESSES[node.operation]))
+        if node.operation == PAIR:
+            return Operand(sources[0].values | sources[1].values << np.uint64(32))
         found = self.prover.value(resolver.operations[node.operation], self._mods(node), sources)
         return Operand(found[0]) if found is not None else None
 

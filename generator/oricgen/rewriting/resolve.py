@@ -17,6 +17,8 @@ from .parse import pattern
 FOLDER = "rewrites"
 # Pseudo-operations of rules for the address of a memory operation: base and offset; the width of the base.
 ADDRESSES = {"ADDRESS32": 1, "ADDRESS64": 2}
+# Pseudo-operation of patterns: a pair of registers by its words.
+PAIR = "PAIR"
 BASE, OFFSET = "Ra", "off"
 ROOT = "root_"  # in front of the name of a modifier of the instruction around an operand rule
 _EXPRESSION = (
@@ -39,7 +41,9 @@ class Resolver:
     """Knows the operations while rules are read."""
 
     def __init__(self, spec: Spec) -> None:
-        self.operations: dict[str, Operation] = {o.name: o for o in (*rows.load(spec).operations, *macros.load(spec))}
+        expanded = macros.load(spec)
+        self.operations: dict[str, Operation] = {o.name: o for o in (*rows.load(spec).operations, *expanded)}
+        self.whole = {o.name for o in expanded}  # their sources of 64 bits take whole constants
 
     def operation(self, name: str, path: str, line: int) -> Operation:
         """The operation of that name.
@@ -60,12 +64,14 @@ class Resolver:
         """The sources of an operation, or of the address of one, in order."""
         if name in ADDRESSES:
             return [Slot(0, ADDRESSES[name], None), Slot(1, 0, None)]
+        if name == PAIR:
+            return [Slot(0, 1, None), Slot(1, 1, None)]
         operation = self.operations[name]
         return [Slot(i, words(operation, i), o) for i, o in enumerate(operation.operands) if not o.writes]
 
     def modifier(self, node: Node, name: str) -> Modifier | None:
         """A modifier of the operation of a node."""
-        if node.operation in ADDRESSES:
+        if node.operation in ADDRESSES or node.operation == PAIR:
             return None
         return next((m for m in self.operations[node.operation].mods if m.name == name), None)
 
@@ -76,6 +82,16 @@ def words(operation: Operation, position: int) -> int:
         return 0
     registers = operation.registers[position]
     return registers.table[0] if not registers.mods else -1
+
+
+def constant_words(root: Node, resolver: Resolver) -> dict[str, int]:
+    """The names of the constants of a pattern; 2 for those of 64 bits, 1 for others."""
+    out = {}
+    for node in root.nodes():
+        for source, slot in zip(node.sources, resolver.slots(node.operation), strict=False):
+            if isinstance(source, Constant):
+                out[source.text] = 2 if slot.words == 2 else 1
+    return out
 
 
 def code_of(modifier: Modifier, value: str) -> int | None:
@@ -151,7 +167,7 @@ def _rule(resolver: Resolver, rules: Rules, row: Map, path: str, line: int) -> R
     conditions = row.get("if", ())
     conditions = (conditions,) if isinstance(conditions, str) else tuple(conditions)
     within = _within(resolver, row["within"], match, path, line) if "within" in row else None
-    rule = Rule(path, line, match, make, conditions, within)
+    rule = Rule(path, line, match, make, conditions, within, row.get("register", ""))
     _Names(resolver, rules, rule).check()
     return rule
 
@@ -173,6 +189,11 @@ def _has_address(operation: Operation) -> bool:
     return bool(memory) and "constant" not in operation.effects and kinds.get(BASE) == "gpr" and kinds.get(OFFSET) == "imm"
 
 
+def _is_whole(source: Source) -> bool:
+    """Whether a source of 64 bits is a constant with an upper word of its own, as far as can be seen."""
+    return isinstance(source, Constant) or (isinstance(source, Literal) and not source.exact and source.value != 0)
+
+
 class _Names:
     """Checks that what a rule names exists and fits where it stands."""
 
@@ -181,6 +202,7 @@ class _Names:
         self.rules = rules
         self.rule = rule
         self.variables: dict[str, int] = {}  # operands: words
+        self.constants: dict[str, bool] = {}  # whether they have 64 bits
         self.numbers: set[str] = set()  # constants and values of modifiers
 
     def error(self, message: str) -> SpecError:
@@ -188,6 +210,8 @@ class _Names:
 
     def check(self) -> None:
         rule = self.rule
+        if rule.match.operation == PAIR:
+            raise self.error(f"{PAIR} stands for a source, not for an instruction")
         self.node(rule.match, True)
         if rule.within is not None:
             for operation in rule.within.operations:
@@ -199,6 +223,8 @@ class _Names:
             self._made(rule.make)
         else:
             self.leaf(rule.make, self._result_words(), False)
+        if rule.register and not (isinstance(rule.make, Node) and Variable(rule.register) in rule.make.sources):
+            raise self.error(f"'{rule.register}' should go into a register and is no source of what is made")
 
     def _result_words(self) -> int:
         node = self.rule.match
@@ -218,7 +244,10 @@ class _Names:
             raise self.error(f"{node.operation} and {self.rule.match.operation} write results of different widths")
 
     def node(self, node: Node, matched: bool) -> None:
-        if node.operation not in ADDRESSES:
+        if node.operation == PAIR:
+            if not matched or len(node.sources) != 2:
+                raise self.error(f"{PAIR} has two words and cannot be made")
+        elif node.operation not in ADDRESSES:
             operation = self.resolver.operation(node.operation, self.rule.path, self.rule.line)
             if not operation.operands or not operation.operands[0].writes:
                 raise self.error(f"{node.operation} has no result as its first operand")
@@ -228,12 +257,18 @@ class _Names:
         self.modifiers(node, matched)
         for source, slot in zip(node.sources, slots, strict=False):
             if isinstance(source, Node):
-                inner = self.resolver.operation(source.operation, self.rule.path, self.rule.line)
-                if words(inner, 0) != slot.words or not slot.words:
+                if self._made_words(source) != slot.words or not slot.words:
                     raise self.error(f"a source of {node.operation} does not take the result of {source.operation}")
                 self.node(source, matched)
             else:
+                if slot.words == 2 and node.operation not in {*self.resolver.whole, *ADDRESSES} and _is_whole(source):
+                    raise self.error(f"{node.operation} takes no constants of 64 bits")
                 self.leaf(source, slot.words, matched, slot.operand)
+
+    def _made_words(self, node: Node) -> int:
+        if node.operation == PAIR:
+            return 2
+        return words(self.resolver.operation(node.operation, self.rule.path, self.rule.line), 0)
 
     def modifiers(self, node: Node, matched: bool) -> None:
         for test in node.modifiers:
@@ -258,6 +293,8 @@ class _Names:
                 if self.variables.setdefault(name, size) != size:
                     raise self.error(f"'{name}' stands for operands of different widths")
             case Constant(text) if matched:
+                if self.constants.setdefault(text, size == 2) != (size == 2):
+                    raise self.error(f"'{text}' stands for constants of different widths")
                 self.numbers.add(text)
             case Constant(text):
                 self.expression(text)
@@ -292,4 +329,4 @@ class _Names:
             raise self.error(f"'{text}': {name} takes {', '.join(function.parameters)}")
 
 
-__all__ = ["ADDRESSES", "Resolver", "Slot", "code_of", "load", "words"]
+__all__ = ["ADDRESSES", "PAIR", "Resolver", "Slot", "code_of", "constant_words", "load", "words"]

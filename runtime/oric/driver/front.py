@@ -96,7 +96,7 @@ class _Watcher(Events):
     def begin_input(self, diag: Diagnostics, builder: OriBuilder) -> None:
         """What follows comes from another text."""
         self.diag = diag
-        builder.line_of = diag.source.line_of
+        builder.lines = diag.source.lines()
         if not builder.ir.filename:
             builder.ir.filename = diag.source.filename
 

@@ -1,4 +1,7 @@
-"""Conditions and computations that rewrite rules name (``functions`` in ``spec/rewrites``). Numbers are 32-bit patterns."""
+"""Conditions and computations that rewrite rules name (``functions`` in ``spec/rewrites``).
+
+Numbers are 32-bit patterns, those of 64 bits are signed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,19 @@ def signed(value: i64) -> i64:
 def reachable(one: i64, other: i64) -> bool:
     """Whether an offset of a memory operation can hold the sum of two signed words."""
     return in_reach(signed(one) + signed(other))
+
+
+def reachable64(number: i64, word: i64) -> bool:
+    """Whether an offset of a memory operation can hold the sum of a signed 64-bit number and a signed word."""
+    return in_reach(number + signed(word))
+
+
+def exponent(number: i64) -> i64:
+    """The number of zeros behind the last bit that is set; 64 when none is."""
+    at: i64 = 0
+    while at < 64 and not number >> at & 1:
+        at += 1
+    return at
 
 
 def in_reach(offset: i64) -> bool:

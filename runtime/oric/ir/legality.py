@@ -33,11 +33,15 @@ IS_WORD: Final = vec[i64]([int(f in ("s32", "x32", "f32")) for f in operand_kind
 IS_FLOAT: Final = vec[i64]([int(f in ("f32", "f64h", "f16x2", "bf16x2")) for f in operand_kinds.FORMATS])
 IS_HALVES: Final = vec[i64]([int(f in ("f16x2", "bf16x2")) for f in operand_kinds.FORMATS])
 F64_HIGH: Final = operand_kinds.FORMATS.index("f64h")
+WHOLE: Final = operand_kinds.FORMATS.index("x64")
 
 
 @final
 class Legality:
-    """What the operations of one target take; ``halves[op]`` is not 0 where halves of the sources are selected."""
+    """What the operations of one target take.
+
+    ``halves[op]`` is not 0 where halves of the sources are selected, ``whole[op]`` where a source takes 64-bit constants.
+    """
 
     def __init__(self, isa: str) -> None:
         self._entry = vec[i64](operand_kinds.TABLE[isa])
@@ -45,15 +49,33 @@ class Legality:
         self._signs = vec[i64](operand_kinds.SIGNS)
         self.halves = vec[i64](operand_kinds.HALVES)
         self._format = zeros(_SOURCES * _KEYS * len(operand_kinds.COMBINATIONS))
+        whole = zeros(len(operand_kinds.COMBINATIONS))
         for number, entry in enumerate(operand_kinds.COMBINATIONS):
             for at in range(0, len(entry), 2 + _SOURCES):
                 place = _SOURCES * (_KEYS * number + entry[at] + 256 * entry[at + 1])
                 for source in range(_SOURCES):
                     self._format[place + source] = entry[at + 2 + source]
+                    whole[number] |= int(entry[at + 2 + source] == WHOLE)
+        self.whole = zeros(len(self._entry))
+        for op, number in enumerate(self._entry):
+            self.whole[op] = whole[number]
 
     def position(self, op: i64, source: i64) -> i64:
         """Operand position of source 0, 1, 2 (Ra, Rb, Rc); -1 when there is none."""
         return self._positions[_SOURCES * op + source] - 1
+
+    def source_at(self, op: i64, at: i64) -> i64:
+        """Number (0, 1, 2) of the source of variable kind at an operand position; -1: it is none."""
+        source: i64 = 0
+        while source < _SOURCES:
+            if self._positions[_SOURCES * op + source] == at + 1:
+                return source
+            source += 1
+        return -1
+
+    def format_of(self, op: i64, key: i64, source: i64) -> i64:
+        """The number format of a source in a form for a combination of kinds (``kind << 3 * source``); 0: there is none."""
+        return self._format[_SOURCES * (_KEYS * self._entry[op] + key) + source]
 
     def sources(self, op: i64) -> i64:
         """Number of sources of variable kind."""

@@ -29,6 +29,8 @@ from .optable import CONTROL, KIND_PRED, KIND_UPRED, OPS, SLOTS
 MASK32: Final = 0xFFFFFFFF
 # Mark on an immediate that stands for the upper word of a 64-bit value whose lower word is 0; only inside this package.
 HIGH_WORD: Final = 1 << 60
+WHOLE: Final = 1 << 61  # mark on an immediate that is a 64-bit constant with a lower word; only inside this package
+MARKS: Final = HIGH_WORD | WHOLE
 NOT_CONSTANT: Final = -1  # constants are 32-bit patterns
 
 
@@ -152,6 +154,8 @@ class Values:
                         self.replace(i, at, operand, value)
                 elif count == 2 and self.fact[word] and self.fact[word + 1]:
                     value = self.pair_of(self.known(word), self.known(word + 1))
+                    if not value and self.legality.whole[f.op[i]] and self.has_whole(operand):
+                        value = f.imm(self.whole(operand)) | WHOLE
                     if value:
                         self.replace(i, at, operand, value)
             at += 1
@@ -207,12 +211,12 @@ class Values:
         if kind == legal.KIND_IMM and legality.sources(op) == 1 and op != MOV:
             return False
         target = at
-        format_ = legality.format_with(f, i, at, value & ~HIGH_WORD)
+        format_ = legality.format_with(f, i, at, value & ~MARKS)
         if format_ == 0:
             target = self._other_place(i, at, value)
             if target < 0:
                 return False
-            format_ = legality.format_with_two(f, i, target, value & ~HIGH_WORD, at, f.get(i, target))
+            format_ = legality.format_with_two(f, i, target, value & ~MARKS, at, f.get(i, target))
         new = self._fitted(operand, value, kind, format_)
         if not new:
             return False
@@ -232,7 +236,7 @@ class Values:
         for place in commute[0]:
             other: i64 = place
             if other != at and legal.kind_of(f, f.get(i, other)) == legal.KIND_GPR:
-                if self.legality.format_with_two(f, i, at, f.get(i, other), other, value & ~HIGH_WORD):
+                if self.legality.format_with_two(f, i, at, f.get(i, other), other, value & ~MARKS):
                     return other
         return -1
 
@@ -253,9 +257,11 @@ class Values:
         """``value`` with the signs of ``operand``, as an operand of that number format; 0 when it does not fit."""
         if kind != legal.KIND_IMM:
             return value | operand & SIGNS
-        if (value & HIGH_WORD != 0) != (format_ == legal.F64_HIGH):
+        bits = self.f.imm_value(value & ~MARKS) & MASK32
+        if format_ == legal.WHOLE:
+            return self.f.imm(joined(0, bits)) if value & HIGH_WORD else value & ~WHOLE if value & WHOLE else 0
+        if (value & HIGH_WORD != 0) != (format_ == legal.F64_HIGH) or value & WHOLE:
             return 0
-        bits = self.f.imm_value(value & ~HIGH_WORD) & MASK32
         width = legal.BITS[format_]
         if width:
             return value if not operand & SIGNS and bits >> width == 0 else 0
@@ -347,6 +353,43 @@ class Values:
             return with_signs(0, operand, False, False) & MASK32
         return NOT_CONSTANT
 
+    # -- constants of 64 bits ------------------------------------------------------------------------------
+
+    def has_whole(self, operand: i64) -> bool:
+        """Whether a 64-bit operand of an operation that takes whole constants is known to be one."""
+        form = operand & opd.TYPE
+        if form == opd.IS_IMM or form == opd.IS_POOL or operand == opd.RZ_OPERAND:
+            return True
+        if not is_pair(operand) or self.constant(opd.word(operand, 0)) == NOT_CONSTANT:
+            return False
+        return self.constant(opd.word(operand, 1)) != NOT_CONSTANT
+
+    def whole(self, operand: i64) -> i64:
+        """That constant, signed."""
+        if operand == opd.RZ_OPERAND:
+            return 0
+        if operand & opd.TYPE != opd.IS_REG:
+            return self.f.imm_value(operand)
+        return joined(self.constant(opd.word(operand, 0)), self.constant(opd.word(operand, 1)))
+
+    def is_whole(self, operand: i64, number: i64) -> bool:
+        """Whether a 64-bit operand is known to be a number."""
+        return self.has_whole(operand) and self.whole(operand) == number
+
+    def lower(self, operand: i64) -> i64:
+        """The lower word of a 64-bit operand, ``NOT_CONSTANT`` when unknown."""
+        return self.constant(opd.word(operand, 0)) if is_pair(operand) else self.constant(operand)
+
+    def whole_number(self, value: i64) -> i64:
+        """The operand for a 64-bit constant; its bits above are cut off."""
+        value = joined(value, value >> 32)
+        return self.f.imm(value) if value else opd.RZ_OPERAND
+
+    def copied(self, word: i64) -> i64:
+        """What a register word is a copy of, itself when it is none."""
+        value = self.known(self.f.words_of(word))
+        return value if value else word
+
     # -- rewriting: what matchers call ---------------------------------------------------------------------
 
     def maker_of(self, operand: i64) -> i64:
@@ -405,9 +448,50 @@ class Values:
         self.changed += 1
         return True
 
+    def make_copies(self, i: i64, operand: i64) -> bool:
+        """Make an instruction, and a new one in front of it, copies of the words of a 64-bit operand if there are such."""
+        f = self.f
+        low, high = operand, operand
+        form = operand & opd.TYPE
+        if form == opd.IS_IMM or form == opd.IS_POOL:
+            value = f.imm_value(operand)
+            low, high = self.number(value), self.number(value >> 32)
+        elif is_pair(operand):
+            low, high = opd.word(operand, 0), opd.word(operand, 1)
+        elif legal.kind_of(f, operand) == legal.KIND_CBANK:
+            high = operand + 4
+        elif operand != opd.RZ_OPERAND:
+            return False
+        if f.guard[i]:
+            return False
+        dest = f.get(i, 0)
+        cursor = Cursor(f)
+        cursor.in_front(i)
+        first = cursor.make2(MOV, opd.word(dest, 0), low)
+        self.define(first)
+        self.learn(f.words_of(opd.word(dest, 0)), low)
+        cursor.rewrite(i, MOV, 0, 2)
+        f.set(i, 0, opd.word(dest, 1))
+        f.set(i, 1, high)
+        self.changed += 1
+        return True
+
+    def make_with_register(self, i: i64, op: i64, mods: i64, count: i64, a: i64, b: i64, c: i64, at: i64) -> bool:
+        """Make an instruction another operation with source ``at``, a constant that is not 0, in a register."""
+        number = self.constant(a if at == 0 else b if at == 1 else c)
+        if number == NOT_CONSTANT or not number:
+            return False
+        register = opd.RZ_OPERAND  # of the same kind
+        if not self.legality.takes(
+            self.f, op, register if at == 0 else a, register if at == 1 else b, register if at == 2 else c
+        ):
+            return False
+        register = self.constant_register(number)
+        return self._made(i, op, mods, count, register if at == 0 else a, register if at == 1 else b, register if at == 2 else c)
+
     def make(self, i: i64, op: i64, mods: i64, count: i64, a: i64, b: i64, c: i64) -> bool:
         """Make an instruction another operation of up to three sources, in the first order of them that has a form."""
-        if self.legality.takes(self.f, op, a, b, c):
+        if self.legality.takes(self.f, op, a, b, c if self.legality.sources(op) > 2 else 0):
             return self._made(i, op, mods, count, a, b, c)
         commute = COMMUTE.get(op)
         if commute is None or commute[1]:
@@ -465,6 +549,17 @@ class Values:
         f.set(i, offset, f.imm(total - (1 << 32) if total >> 31 else total))
         self.changed += 1
         return True
+
+
+def is_pair(operand: i64) -> bool:
+    """Whether an operand is two words of a register, without signs."""
+    return opd.is_register(operand) and opd.count_of(operand) == 2 and not operand & SIGNS
+
+
+def joined(low: i64, high: i64) -> i64:
+    """The signed 64-bit number of two words, whose bits above are cut off."""
+    high &= MASK32
+    return (high - (1 << 32) if high >> 31 else high) << 32 | low & MASK32
 
 
 def is_absent(operand: i64) -> bool:

@@ -169,7 +169,7 @@ class OriBuilder(Memory):
     def end_body(self, loc: int) -> None:
         """The end of a body: a thread that runs off it exits or returns."""
         f = self.code
-        self.line = self.line_of(loc)
+        self.line = self.lines.of(loc)
         if self.block != NONE or f.blocks() == 0:
             self.leave("exit" if f.is_entry else "return")
         self.finish_flow()
@@ -240,7 +240,7 @@ class OriBuilder(Memory):
 
     def _lower(self, variant: Any, guard: Any, operands: list[Any], loc: int) -> None:
         self.loc = loc
-        self.line = self.line_of(loc)
+        self.line = self.lines.of(loc)
         self.depth = 0
         programs = self.tables.programs.get(variant)
         if programs is None:

@@ -7,24 +7,25 @@ from typing import Any, Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 
+from oric.ir import legality as legal
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, R2, R4, UR, Function, P, R
+from oric.ir.legality import Legality, legality_of
+from oric.ir.values import with_signs
 from oric.support import nodes
 from oric.support.arrays import zeros
 from oric.support.diagnostics import InternalError, NotSupported
+from oric.support.offsets import Lines
 
 from .program import (
     CC,
     FIRST_TEMP,
     LABEL,
     PACKED,
-    SLOT_ANY_IMM,
-    SLOT_F64,
     SLOT_FIELD,
-    SLOT_FLOAT,
-    SLOT_IMM64,
+    SLOT_IMM,
     SLOT_PRED,
     SLOT_VAR,
     SLOT_WIDE,
@@ -134,7 +135,7 @@ class Emitter:
     def __init__(self, target: Any, source: Any) -> None:
         self.target = target
         self.tables: Tables = tables_of(target.name)
-        self.line_of: Any = source.line_of if source is not None else _no_line
+        self.lines: Lines = source.lines() if source is not None else Lines("")
         self.code = Function("", target.name)
         self.cursor = Cursor(self.code)
         self.block = NONE  # under construction, NONE behind an end
@@ -150,7 +151,11 @@ class Emitter:
         self.fix_label = vec[i64]()
         self.envs: list[Env] = [Env()]
         self.depth = 0  # environments in use
-        self.plain = True  # the line at hand has no immediate yet
+        self.legality: Legality = legality_of(target.isa_name)
+        # Of the line at hand, where it has immediates: operation, first operand, kinds of the sources that are settled.
+        self.op: int = 0
+        self.first: int = 0
+        self.key: int = 0
 
     def begin_function(self, f: Function) -> None:
         """Go on with an empty function."""
@@ -290,7 +295,6 @@ class Emitter:
         while at < tables.set_start[line + 1]:
             mods |= (env.bits[tables.set_index[at]] & tables.set_mask[at]) << tables.set_shift[at]
             at += 1
-        self.plain = True
         # Immediates may need a register, whose instruction comes first: operands are found before the line is appended.
         first = tables.start[line]
         end = tables.operands_end(line)
@@ -314,6 +318,9 @@ class Emitter:
 
     def _append_slowly(self, op: i64, mods: i64, guard: i64, first: i64, end: i64, env: Env, wide: bool) -> None:
         operands: list[int] = []
+        self.op = op
+        self.first = first
+        self.key = self._kinds(end, env)
         while first < end:
             operands.append(self._operand(first, env, wide))
             first += 1
@@ -321,6 +328,38 @@ class Emitter:
         cursor.make(op, mods, guard)
         for operand in operands:
             cursor.put(operand)
+
+    def _kinds(self, end: i64, env: Env) -> i64:
+        """Kinds of the sources of the line at hand; what is no operand yet counts as a register, which it is if nothing fits."""
+        tables = self.tables
+        key: i64 = 0
+        o: i64 = self.first
+        while o < end:
+            source = self.legality.source_at(self.op, o - self.first)
+            if source >= 0:
+                index = tables.index[o]
+                kind: i64 = legal.KIND_GPR
+                if index == PACKED:
+                    kind = legal.kind_of(self.code, tables.flip[o])
+                elif index < 0:
+                    kind = legal.KIND_IMM
+                elif env.kind[index] == OPERAND:
+                    kind = legal.kind_of(self.code, (env.bits[index] & tables.keep[o]) ^ tables.flip[o])
+                key |= kind << 3 * source
+            o += 1
+        return key
+
+    def _format(self, o: i64, kind: i64) -> i64:
+        """The number format of a source of another kind beside those that are settled; 0: no form has it."""
+        source = self.legality.source_at(self.op, o - self.first)
+        return self.legality.format_of(self.op, self._key_with(source, kind), source) if source >= 0 else 0
+
+    def _settle(self, o: i64, kind: i64) -> None:
+        """A source is of that kind."""
+        self.key = self._key_with(self.legality.source_at(self.op, o - self.first), kind)
+
+    def _key_with(self, source: i64, kind: i64) -> i64:
+        return self.key & ~(7 << 3 * source) | kind << 3 * source
 
     def _operand(self, o: i64, env: Env, wide: bool) -> i64:
         """An operand of a line."""
@@ -476,52 +515,58 @@ class Emitter:
         if slot & SLOT_PRED:
             return opd.PT_OPERAND ^ flags ^ (0 if bits else opd.NEGATE)
         if kind == ADDRESS:
-            return self._address(bits, slot, view, flags, is_wide)
+            return self._address(bits, o, flags, is_wide)
         if kind == BANK:
-            return self._bank(bits + 4 * (view - 1) if view else bits, slot, flags)
-        if kind == FLOATING and (is_wide or view or slot & (SLOT_WIDE | SLOT_F64)):
+            return self._bank(bits + 4 * (view - 1) if view else bits, o, flags)
+        if kind == FLOATING and (is_wide or view or slot & SLOT_WIDE):
             bits = env.wide[index]
         wide = view == 0 and (slot & SLOT_WIDE != 0 or (slot & SLOT_VAR != 0 and is_wide))
         if view:
             bits >>= 32 * (view - 1)
         if wide:
-            return self._wide_immediate(bits, slot, flags)
+            return self._wide_immediate(bits, o, flags)
         bits &= _MASK32
         if slot & SLOT_FIELD:
             width = slot >> SLOT_WIDTH
             return self.constant(bits) if width and bits >> width else self.code.imm(bits)
         if bits == 0:
             return opd.RZ_OPERAND ^ flags
-        if self.plain and slot & SLOT_ANY_IMM:
-            self.plain = False
-            return self.code.imm(_folded(bits, flags, slot))
+        if slot & SLOT_IMM:
+            return self.code.imm(bits)
+        format_ = self._format(o, legal.KIND_IMM)
+        if format_:
+            self._settle(o, legal.KIND_IMM)
+            return self.code.imm(_folded(bits, flags, format_))
         return self.constant(bits) ^ flags
 
-    def _wide_immediate(self, bits: i64, slot: i64, flags: i64) -> i64:
+    def _wide_immediate(self, bits: i64, o: i64, flags: i64) -> i64:
         if bits == 0:
             return opd.RZ_OPERAND ^ flags
-        if self.plain and slot & SLOT_IMM64 and not flags:
-            self.plain = False
+        format_ = self._format(o, legal.KIND_IMM)
+        if format_ == legal.WHOLE and not flags:
+            self._settle(o, legal.KIND_IMM)
             return self.code.imm(bits)
-        if self.plain and slot & SLOT_F64 and not bits & _MASK32:
-            self.plain = False
-            return self.code.imm(_folded(bits >> 32 & _MASK32, flags, slot))
+        if legal.IS_FLOAT[format_] and not bits & _MASK32:  # the lower half of the pattern is left out
+            self._settle(o, legal.KIND_IMM)
+            return self.code.imm(_folded(bits >> 32 & _MASK32, flags, format_))
         return self.constant64(bits) ^ flags
 
-    def _bank(self, operand: i64, slot: i64, flags: i64) -> i64:
+    def _bank(self, operand: i64, o: i64, flags: i64) -> i64:
         """A place of a constant bank: itself where a form allows it, else in a register."""
-        if self.plain and slot & SLOT_ANY_IMM:
-            self.plain = False
+        if self._format(o, legal.KIND_CBANK):
+            self._settle(o, legal.KIND_CBANK)
             return operand ^ flags
-        register = self.new_pair() if slot & SLOT_WIDE else self.new_r()
+        register = self.new_pair() if self.tables.slot[o] & SLOT_WIDE else self.new_r()
         word: i64 = 0
         while word < opd.count_of(register):
             self.copy(opd.word(register, word), operand + 4 * word, 0)
             word += 1
         return register ^ flags
 
-    def _address(self, symbol: i64, slot: i64, view: i64, flags: i64, is_wide: bool) -> i64:
+    def _address(self, symbol: i64, o: i64, flags: i64, is_wide: bool) -> i64:
         """The address of a variable that has no place yet; its upper word is 0."""
+        slot = self.tables.slot[o]
+        view = self.tables.view[o]
         if view > 1:
             return opd.RZ_OPERAND ^ flags
         if view == 0 and (slot & SLOT_WIDE or (slot & SLOT_VAR and is_wide)):
@@ -529,8 +574,11 @@ class Emitter:
             self.copy(part(pair, 0), symbol, 0)
             self.copy(part(pair, 1), opd.RZ_OPERAND, 0)
             return pair ^ flags
-        if slot & SLOT_FIELD or (self.plain and slot & SLOT_ANY_IMM and not flags and not slot & SLOT_FLOAT):
-            self.plain = self.plain and slot & SLOT_FIELD != 0
+        if slot & (SLOT_FIELD | SLOT_IMM):
+            return symbol
+        format_ = self._format(o, legal.KIND_IMM)
+        if format_ and not flags and not legal.IS_FLOAT[format_]:
+            self._settle(o, legal.KIND_IMM)
             return symbol
         register = self.new_r()
         self.copy(register, symbol, 0)
@@ -546,12 +594,6 @@ class Emitter:
         return InternalError(f"operand of unknown kind {kind} {where} from line {self.line} of the PTX, in '{self.code.name}'")
 
 
-def _no_line(loc: int) -> int:
-    """Line numbers of a builder without a source."""
-    del loc
-    return 0
-
-
 def part(operand: i64, index: i64) -> i64:
     """The 32-bit word ``index`` of a register operand, with its signs."""
     if operand & opd.INDEX == opd.RZ:
@@ -559,19 +601,9 @@ def part(operand: i64, index: i64) -> i64:
     return opd.with_first(operand & WORD_MASK, opd.first_of(operand) + index)
 
 
-def _folded(bits: i64, flags: i64, slot: i64) -> i64:
-    """A 32-bit constant with the sign changes of its slot folded in."""
-    if slot & SLOT_FLOAT:
-        if flags & opd.ABSOLUTE:
-            bits &= 0x7FFFFFFF
-        if flags & opd.NEGATE:
-            bits ^= 0x80000000
-        return bits
-    if flags & opd.COMPLEMENT:
-        bits = ~bits
-    if flags & opd.NEGATE:
-        bits = -bits
-    return bits & _MASK32
+def _folded(bits: i64, flags: i64, format_: i64) -> i64:
+    """A 32-bit constant of a number format with the sign changes of its place folded in."""
+    return with_signs(bits, flags, legal.IS_FLOAT[format_] != 0, legal.IS_HALVES[format_] != 0) & _MASK32
 
 
 def _overlaps(env: Env) -> bool:

@@ -11,7 +11,7 @@ from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERA
 from oric.ir import operand as opd
 from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS
-from oric.ir.values import MASK32, NOT_CONSTANT, Values
+from oric.ir.values import NOT_CONSTANT, Values, is_pair
 from oric.support.arrays import zeros
 from oric.support.lend import lend
 
@@ -26,10 +26,11 @@ class Folder:
         self.sources = zeros(INSN_OPERANDS)
         self.results = zeros(INSN_OPERANDS)
 
-    def fold(self, i: i64) -> i64:
-        """The 32-bit pattern of the first result; ``NOT_CONSTANT`` when a source is none, or the operation has no value so."""
+    def fold(self, i: i64) -> bool:
+        """Compute the first result, ``results[0]``; False when a source is no constant, or the operation has no value so."""
         f = self.values.f
         mask = OPS.writes[f.op[i]]
+        wide = self.values.legality.whole[f.op[i]] != 0
         at: i64 = 0
         while at < INSN_OPERANDS:
             operand = f.get(i, at) if at < f.count[i] else opd.NO_OPERAND
@@ -37,11 +38,19 @@ class Folder:
                 self.marks[at] = F_ABSENT
             elif mask >> at & 1:
                 self.marks[at] = 0
-            elif not self._take(at, operand):
-                return NOT_CONSTANT
+            elif not (self._take_whole(at, operand) if wide or is_pair(operand) else self._take(at, operand)):
+                return False
             at += 1
-        known = lib.oric_value(f.op[i], f.mods[i], lend(self.marks), 1, lend(self.sources), lend(self.results))
-        return self.results[0] & MASK32 if known else NOT_CONSTANT
+        return bool(lib.oric_value(f.op[i], f.mods[i], lend(self.marks), 1, lend(self.sources), lend(self.results)))
+
+    def _take_whole(self, at: i64, operand: i64) -> bool:
+        """The same for a source of 64 bits."""
+        values = self.values
+        if not values.has_whole(operand):
+            return False
+        self.marks[at] = 0
+        self.sources[at] = values.whole(operand)
+        return True
 
     def _take(self, at: i64, operand: i64) -> bool:
         """Put a source into the arrays; False when it is not known."""

@@ -17,6 +17,7 @@ from . import contracts
 
 UNDOCUMENTED = "undocumented"
 _NO_OVERRIDES: Mapping[int, str] = {}
+_WITH_FUNCTION = tuple(phase for phase in PHASES if phase.function or phase.required)  # all that can run without overrides
 
 
 def list_phases(opt_level: int, functions: Mapping[int, str] = _NO_OVERRIDES) -> list[tuple[int, str, bool]]:
@@ -77,7 +78,7 @@ class PhaseManager:
     ) -> None:
         off = select(disabled)
         self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
-        for phase in PHASES:
+        for phase in PHASES if functions else _WITH_FUNCTION:
             function = functions.get(phase.index, phase.function)
             run = registry.get(function)
             if run is None and function and phase.index in functions:

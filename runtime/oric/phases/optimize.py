@@ -22,10 +22,9 @@ from oric.ir.function import NONE, UR, Function, control_flow
 from oric.ir.operand import SIGNS
 from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 from oric.ir.passes import PassContext
-from oric.ir.values import MASK32, NOT_CONSTANT, Values
+from oric.ir.values import MASK32, Values
 
 from .cleanup import remove_dead_code
-from .combine import combine
 from .folding import Folder
 from .seen import Seen
 
@@ -114,8 +113,6 @@ class Walk:
         if not flags & CONTROL:
             before = values.combined
             self._simplify(i)
-            if not f.guard[i] and combine(values, i):
-                self._simplify(i)
             if values.combined != before:
                 self.worth_another = True
             flags = OPS.flags[f.op[i]]
@@ -163,11 +160,13 @@ class Walk:
         f = self.f
         if not matchers.FOLDS[f.op[i]] or not self.values.is_only_result(i):
             return False
-        result = self.folder.fold(i)
-        if result == NOT_CONSTANT:
+        if not self.folder.fold(i):
             return False
+        result = self.folder.results[0]
+        if matchers.FOLDS[f.op[i]] == 2:
+            return self.values.make_copies(i, self.values.whole_number(result))
         self.cursor.rewrite(i, MOV, 0, 2)
-        f.set(i, 1, f.imm(result) if result else opd.RZ_OPERAND)
+        f.set(i, 1, self.values.number(result))
         self.values.changed += 1
         return True
 

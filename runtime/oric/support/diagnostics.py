@@ -7,8 +7,9 @@ the parser and the lowering can give every instruction a place for the price of 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import Final
+
+from .offsets import Lines
 
 ERROR: Final = "error"
 WARNING: Final = "warning"
@@ -43,46 +44,43 @@ class Location(tuple[int, int]):
 class Source:
     """A text and its name, with the line starts found on first need."""
 
-    __slots__ = ("_starts", "filename", "text")
+    __slots__ = ("_lines", "filename", "text")
 
     def __init__(self, text: str, filename: str) -> None:
         self.text = text
         self.filename = filename
-        self._starts: list[int] | None = None
+        self._lines: Lines | None = None
 
     def location(self, offset: int) -> Location:
         """Line and column of a character offset; O(log lines) after the first call."""
-        starts = self._line_starts()
-        index = bisect_right(starts, max(offset, 0)) - 1
-        return Location(index + 1, max(offset, 0) - starts[index] + 1)
+        lines, offset = self.lines(), max(offset, 0)
+        line = lines.of(offset)
+        return Location(line, offset - lines.start(line) + 1)
 
     def line_of(self, offset: int) -> int:
         """Line (from 1) of a character offset."""
-        return bisect_right(self._line_starts(), offset)
+        return self.lines().of(offset)
 
     def excerpt(self, offset: int) -> tuple[str, int]:
         """The source line around ``offset``, at most 120 characters of it, and the index of ``offset`` in it.
 
         A line that is no text (control characters, undecodable bytes) or beyond all measure is not shown: ``("", 0)``.
         """
-        starts = self._line_starts()
-        index = bisect_right(starts, offset) - 1
-        begin = starts[index]
-        end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.text)
+        lines = self.lines()
+        line = lines.of(offset)
+        begin = lines.start(line)
+        end = lines.start(line + 1) - 1 if line < lines.count() else len(self.text)
         cut = max(begin, min(offset - _WINDOW // 2, end - _WINDOW))
         shown = self.text[cut : min(end, cut + _WINDOW)].rstrip("\r")
         if end - begin > _LONGEST or re.search(_NO_TEXT, shown):
             return "", 0
         return "".join(c if c.isprintable() or c == "\t" else "?" for c in shown), offset - cut
 
-    def _line_starts(self) -> list[int]:
-        if self._starts is None:
-            self._starts = [0]
-            at = self.text.find("\n")
-            while at >= 0:
-                self._starts.append(at + 1)
-                at = self.text.find("\n", at + 1)
-        return self._starts
+    def lines(self) -> Lines:
+        """Where the lines begin."""
+        if self._lines is None:
+            self._lines = Lines(self.text)
+        return self._lines
 
 
 class Diagnostic:
