@@ -229,3 +229,14 @@ def test_far_offsets(arch: str, level: int) -> None:
 """
     data = np.arange(32, dtype=np.uint32)
     assert (launch(source(body, arch), data, np.zeros(32, np.uint32), arch, level) == data).all()
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("offset", [-4, -8, -32768, -32772, 4, 32764, 32768])
+def test_offsets_of_constants_behind_a_register(offset: int, level: int) -> None:
+    """Offsets are signed; what no instruction can hold is added."""
+    module = ".const .align 4 .u32 fill[9000];\n.const .align 4 .u32 cells[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n.const .align 4 .u32 more[9];"
+    body = f"""mov.u64 %d1, cells; cvt.u64.u32 %d2, %i; mul.lo.u64 %d2, %d2, 4; add.s64 %d1, %d1, %d2; sub.s64 %d1, %d1, {offset};
+    ld.const.u32 %r1, [%d1+{offset}]; add.s64 %out, %out, %tid4; st.global.u32 [%out], %r1;"""
+    out = launch(source(body, module=module), np.zeros(1), np.zeros(8, np.uint32), level=level, threads=8)
+    assert list(out) == list(range(10, 18))

@@ -213,7 +213,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
         target = dest if each == 8 else part(dest, 2 * k)
         if each == 16:
             target = opd.reg(dest & opd.INDEX, 2 * k, 2)
-        b.template(name, guard, target, packed(base), packed(opd.const_bank(bank, 0)), integer(offset + 8 * k))
+        b.template(name, guard, target, packed(base), packed(opd.const_bank(bank, 0)), packed(b.code.imm(offset + 8 * k)))
     if each <= 4:
         extend(b, dest, type_[0] == "s", guard)
 

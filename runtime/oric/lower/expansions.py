@@ -17,8 +17,10 @@ from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .emit import part
 from .memory import Memory
-from .moves import extend, move
+from .moves import extend, extract, move
 from .program import D, Program
+
+_HALF: Final = 2  # bytes
 
 
 def shift_count(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -33,14 +35,22 @@ def low_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
 
 
 def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """A result of 8 or 16 bits in a register of any size: the upper half of a wide one is filled."""
+    """An integer result in a register that may be larger than its type: it is sign- or zero-extended to the register's size.
+
+    Lines fill 32 bits with a result of 8 bits; what they leave above 16 bits does not count.
+    """
     dest = b.dest(operands[0])
+    type_ = program.types[0]
     env = b.open(program)
     b.bind(program, env, operands)
-    env.put(D, part(dest, 0))
+    low = part(dest, 0)
+    env.put(D, low)
     b.emit(program, env, guard)
     b.close()
-    extend(b, dest, program.types[0][0] == "s", guard)
+    if type_[1:] == "16" and operands[0][0] == nodes.REG and not b.narrow_bytes(operands[0][1]):
+        extract(b, dest, low, 0, _HALF, type_[0] == "s", guard)
+    else:
+        extend(b, dest, type_[0] == "s", guard)
 
 
 Expansion = Callable[[Memory, Program, int, list[Any]], None]
