@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from types import ModuleType
 from typing import Final
 
 INTERPRET: Final = os.environ.get("ORIC_INTERPRET", "") not in ("", "0")
 PACKAGES: Final = ("oric.", "oric_tables.", "oric_rules.", "oric__mypyc")
+_LIBRARY: Final = "__mypyc"
 _CHECKOUT: Final = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), "build", "compiled")
 
 
@@ -40,8 +41,33 @@ def _source(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _compiled(name: str) -> ModuleSpec | None:
-    file = os.path.join(_CHECKOUT, *name.split(".")) + EXTENSION_SUFFIXES[0]
-    return spec_from_file_location(name, file) if os.path.isfile(file) else None
+    file = f"{_CHECKOUT}/{name.removesuffix(_LIBRARY).replace('.', '/')}{EXTENSION_SUFFIXES[0]}"
+    if not os.path.isfile(file):
+        return None
+    spec = ModuleSpec(name, _Loader(name, file), origin=file)
+    spec.has_location = True
+    return spec
+
+
+class _Loader(ExtensionFileLoader):
+    """Loads a compiled module and, from the same file, the module ``NAME__mypyc`` that it takes everything from.
+
+    Two things make that cheaper than the usual way: the second module is not looked for, unless another one needs it first, and
+    functions are bound when they are first called.
+    """
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        before = sys.getdlopenflags()
+        sys.setdlopenflags(os.RTLD_LAZY)
+        try:
+            library = spec.name + _LIBRARY
+            if not spec.name.endswith(_LIBRARY) and library not in sys.modules:
+                inner = super().create_module(ModuleSpec(library, self, origin=spec.origin))
+                super().exec_module(inner)
+                sys.modules[library] = inner
+            return super().create_module(spec)
+        finally:
+            sys.setdlopenflags(before)
 
 
 def install() -> None:

@@ -34,7 +34,7 @@ def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation])
 def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]:
     """(name, element code of ``struct``, meaning, values in hexadecimal) of every column of ``op_tables.py``."""
     facts = [_facts(o) for o in operations]
-    blank: list[int | list[int]] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, [0] * SLOTS, [0] * SLOTS]
+    blank = [[0] * SLOTS if isinstance(fact, list) else 0 for fact in facts[0]]
     rows = [blank, *facts]
     columns = []
     for at, (name, code, doc) in enumerate(_COLUMNS):
@@ -47,6 +47,7 @@ def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]
 _COLUMNS = (
     ("FLAGS", "i", "effects, sum of the E_ flags of oric_tables.op"),
     ("WRITES", "i", "mask of the operand positions that are written"),
+    ("OPTIONAL", "i", "mask of the operand positions that may be left out"),
     ("SLOTS", "b", "number of operands"),
     ("LABEL", "b", "position of the branch target plus 1, 0 = none"),
     ("SREG", "b", "position of a special register number plus 1, 0 = none"),
@@ -70,6 +71,7 @@ def _facts(o: Operation) -> list[int | list[int]]:
     return [
         flags,
         sum(1 << i for i, operand in enumerate(o.operands) if operand.writes),
+        sum(1 << i for i, operand in enumerate(o.operands) if operand.default is not None),
         len(kinds),
         kinds.index("label") + 1 if "label" in kinds else 0,
         kinds.index("sreg") + 1 if "sreg" in kinds else 0,

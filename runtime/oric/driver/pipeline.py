@@ -247,7 +247,7 @@ def _facts(
         spills=facts.spill_bytes,
         barriers=facts.num_barriers,
         params=tuple((p.offset, p.size) for p in facts.params),
-        instructions=len(all_instructions(code)),
+        instructions=code.length(),
         constants=_constants(
             {BANK_KERNEL: options.target.bank0_params + facts.param_size, BANK_COMPILER: len(facts.constant2)}, options
         ),

@@ -6,13 +6,17 @@ import struct
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from mypy_extensions import i64
 from oric_tables._native import ffi, lib
+from oric_tables.op import BRA, NOP
 from oric_tables.phases import MACHINE
 
 from oric.ir import machine
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.function import Function
+from oric.ir.legality import KIND_GPR, KIND_UGPR
 from oric.ir.machine import MachineFunction
+from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
 from oric.support.diagnostics import InternalError
 
 if TYPE_CHECKING:
@@ -20,7 +24,11 @@ if TYPE_CHECKING:
 
 WORD_BYTES: Final = 16
 # Marks of operations that the container names (see oric_emit).
-_EXIT, _WARP, _WIDE, _INDIRECT, _CONVERGENCE = range(1, 6)
+_EXIT: Final = 1
+_WARP: Final = 2
+_WIDE: Final = 3
+_INDIRECT: Final = 4
+_CONVERGENCE: Final = 5
 _ERRORS: Final = {
     lib.ORIC_E_OPERATION: "the target has no such operation",
     lib.ORIC_E_OPERANDS: "no form takes operands of these kinds",
@@ -72,14 +80,13 @@ def _tables(facts: Any, starts: list[int]) -> bytes:
 
 def _emit(view: MachineFunction) -> tuple[bytes, list[int], list[tuple[int, int, int]]]:
     """Machine code, first word of every block, and (word, mark, instruction) of marked instructions."""
-    nop, bra, marks = _operations()
     fn = view.fn
     size = lib.oric_emit_size(fn)
     words = ffi.new("uint64_t[]", 2 * size)
     blocks = ffi.new("uint32_t[]", fn.block_count + 1)
     found = ffi.new("oric_mark[]", fn.insn_count + 1)
     error = ffi.new("int32_t[2]")
-    count = lib.oric_emit(fn, view.lent.c, nop, bra, marks, words, blocks, found, error)
+    count = lib.oric_emit(fn, view.lent.c, NOP, BRA, _marks(), words, blocks, found, error)
     if count < 0:
         raise InternalError(f"{view.describe(error[1])} cannot be encoded: {_explain(error[0], view, error[1])}")
     return (
@@ -103,23 +110,29 @@ def _explain(error: int, view: MachineFunction, i: int) -> str:
 
 
 @cache
-def _operations() -> tuple[int, int, bytes]:
-    """Numbers of NOP and BRA, and the mark of every operation."""
-    from oric_tables import op as numbers
-    from oric_tables import ops
+def _marks() -> bytes:
+    """The mark of every operation."""
+    return bytes(_mark(number) for number in range(len(OPS.flags)))
 
-    marks = bytearray(len(ops.OPS))
-    for op in ops.OPS:
-        if op is None:
-            continue
-        writes_uniform = any(o.writes and o.kind == "ugpr" for o in op.operands)
-        indirect = op.effects & numbers.E_BRANCH and not op.effects & (numbers.E_CALL | numbers.E_RETURN)
-        if op.effects & numbers.E_EXIT:
-            marks[op.number] = _EXIT
-        elif op.effects & numbers.E_WARP:
-            marks[op.number] = _WIDE if writes_uniform else _WARP
-        elif op.effects & (numbers.E_CONVERGENCE | numbers.E_CALL):
-            marks[op.number] = _CONVERGENCE
-        elif indirect and any(o.kind == "gpr" for o in op.operands):
-            marks[op.number] = _INDIRECT
-    return numbers.NOP, numbers.BRA, bytes(marks)
+
+def _mark(number: i64) -> i64:
+    flags = OPS.flags[number]
+    if flags & EXIT:
+        return _EXIT
+    if flags & WARP:
+        return _WIDE if _has(number, KIND_UGPR, True) else _WARP
+    if flags & (CONVERGENCE | CALL):
+        return _CONVERGENCE
+    if flags & BRANCH and not flags & (CALL | RETURN) and _has(number, KIND_GPR, False):
+        return _INDIRECT
+    return 0
+
+
+def _has(number: i64, kind: i64, written: bool) -> bool:
+    """Whether an operation has an operand of a kind; one that is written if asked for."""
+    at: i64 = 0
+    while at < SLOTS:
+        if OPS.kind[number * SLOTS + at] == kind and (not written or OPS.writes_at(number, at)):
+            return True
+        at += 1
+    return False

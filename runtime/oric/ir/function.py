@@ -43,6 +43,7 @@ AUX_IF_DIVERGED: Final = 1
 AUX_VOLATILE: Final = 0x20
 
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
+_INITIAL_FLAGS: Final = vec[i64](registers.INITIAL_FLAGS)
 
 
 @final
@@ -131,6 +132,18 @@ class Function:
         """Number of instructions ever made: their numbers are below."""
         return len(self.op)
 
+    def length(self) -> i64:
+        """Number of instructions in its blocks."""
+        found: i64 = 0
+        b: i64 = 0
+        while b < len(self.head):
+            i = self.head[b]
+            while i != NONE:
+                found += 1
+                i = self.next[i]
+            b += 1
+        return found
+
     def registers(self) -> i64:
         """Number of register ids."""
         return len(self.reg_type)
@@ -189,7 +202,7 @@ class Function:
         self.reg_type = append(self.reg_type, reg_type)
         self.reg_size = append(self.reg_size, size)
         self.reg_word = append(self.reg_word, self.words)
-        self.reg_flags = append(self.reg_flags, registers.INITIAL_FLAGS[reg_type])
+        self.reg_flags = append(self.reg_flags, _INITIAL_FLAGS[reg_type])
         self.physical = append(self.physical, NONE)
         self.hint = append(self.hint, NONE)
         self.parent = append(self.parent, NONE)

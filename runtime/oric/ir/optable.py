@@ -18,6 +18,8 @@ SHARED: Final = op.E_SHARED
 CONSTANT: Final = op.E_CONSTANT
 BRANCH: Final = op.E_BRANCH
 EXIT: Final = op.E_EXIT
+CALL: Final = op.E_CALL
+RETURN: Final = op.E_RETURN
 BARRIER: Final = op.E_BARRIER
 CONVERGENCE: Final = op.E_CONVERGENCE
 FENCE: Final = op.E_FENCE
@@ -54,6 +56,7 @@ class OpTable:
     def __init__(self) -> None:
         self.flags = _column(op_tables.FLAGS)
         self.writes = _column(op_tables.WRITES)
+        self.optional = _column(op_tables.OPTIONAL)
         self.slots = _column(op_tables.SLOTS)
         self.label = _column(op_tables.LABEL, 1)
         self.sreg = _column(op_tables.SREG, 1)

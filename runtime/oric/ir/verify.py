@@ -166,9 +166,8 @@ class Checker:
             return
         at: i64 = f.count[i]
         while at < slots:
-            slot = ops.op(number).operands[at]
-            if slot.default is None:
-                self._say(f"operand {slot.name} is missing", b, i)
+            if not OPS.optional[number] >> at & 1:
+                self._say(f"operand {ops.op(number).operands[at].name} is missing", b, i)
             at += 1
         at = 0
         while at < f.count[i]:
@@ -186,7 +185,7 @@ class Checker:
         kind = OPS.kind[number * SLOTS + at]
         writes = OPS.writes_at(number, at)
         if form == opd.NONE:
-            return "" if ops.op(number).operands[at].default is not None else "it cannot be left out"
+            return "" if OPS.optional[number] >> at & 1 else "it cannot be left out"
         if not (_WRITABLE if writes else _TYPES[kind]) >> form & 1:
             return self._misfit(number, at, form)
         if form == opd.POOL and operand & opd.INDEX >= len(self.f.immediates):

@@ -115,7 +115,7 @@ class Assembler:
             return
         if lib.oric_aligned(new):  # what the encoder refuses has no name
             return
-        for number, slot in enumerate(ops.OPS[new.op].operands):
+        for number, slot in enumerate(ops.op(new.op).operands):
             a, b = old.ops[number], new.ops[number]
             if b.kind == a.kind and b.kind in _FIELDS and (a.reg, a.flags & ~8) != (b.reg, b.flags & ~8) and not b.flags & ~9:
                 prefix = _FIELDS[b.kind]
