@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
+from oric_tables.named import NamedTuple
 from oric_tables.options import CHECKS, LONG, OPTIONS, SHORT, Check, Option
 
 from .option_files import expand

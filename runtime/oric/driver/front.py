@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from oric_tables.named import NamedTuple
 
 from oric.ir.function import Function
 from oric.ir.module import Module

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from oric_tables.named import NamedTuple
 from oric_tables.targets import Target
 
 from oric import cubin as cubin_writer

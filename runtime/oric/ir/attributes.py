@@ -5,7 +5,9 @@ Source: PTX ISA, "Directives"; ``.nv.info`` records that these facts become.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
 

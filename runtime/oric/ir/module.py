@@ -6,7 +6,9 @@ the document shows are half-open here, from 0.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
 

@@ -7,7 +7,9 @@ function runs. Source: Data structures, SM Backend Object.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from oric_tables.named import NamedTuple
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
