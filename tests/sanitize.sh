@@ -7,7 +7,7 @@ cp build/oric_tables/*.py build/sanitize/oric_tables/
 # The interpreter itself leaks by design; leaks of ours would show as growth, not here.
 export LD_PRELOAD="$asan" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
   UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 PYTHONPATH=runtime:generator:build/sanitize:. PYTHONMALLOC=malloc
-"$1" -m pytest -q -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
+"$1" -m pytest -q -n "$(nproc)" --dist worksteal -o pythonpath="runtime generator build/sanitize ." -p no:cacheprovider -m "not measure" \
   tests/sass tests/sim tests/native tests/regalloc tests/sched tests/encode tests/ir tests/phases \
   tests/ptx/test_scanner.py tests/ptx/test_robustness.py tests/ptx/test_accept.py tests/ptx/test_reject.py
 # Damaged and random files and words: loader, decoder, disassembler, analyses.
