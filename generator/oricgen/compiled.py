@@ -1,8 +1,8 @@
-"""Compiles the hot modules with mypyc, each into an extension module of its own, in ``build/compiled``.
+"""Compiles the hot modules with mypyc, each by itself, and links them into one library in ``build/compiled``.
 
-:mod:`oric.loading` finds them there. mypyc makes C of what has changed (its cache lies in ``build/mypyc``), the C compiler
-makes objects of the files whose text, headers or flags have changed; the runtime of mypyc is compiled once. A wheel has the
-extension modules beside the sources (setup.py).
+:mod:`oric.loading` finds them there: opening libraries is what imports cost. mypyc makes C of what has changed (its cache lies in
+``build/mypyc``), the C compiler makes objects of the files whose text, headers or flags have changed; the runtime of mypyc is
+compiled once. A wheel has its library and an extension module for each source beside the sources (setup.py).
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ INTERPRETED = frozenset({
 })  # fmt: skip
 MODULES = ("support/arrays", "support/lend", "support/offsets")
 TABLES = ("oric_tables/ori_operands", "oric_rules/matchers")  # generated modules with code
+LIBRARY = "compiled.so"
+PART = "__mypyc"
 OPTIONS = ("--strict", "--explicit-package-bases")
 CFLAGS = ("-O2", "-g0", "-fPIC", "-fwrapv", "-DNDEBUG", "-fvisibility=hidden", "-w")
 _INCLUDE = re.compile(r'^#include [<"](.+)[>"]', re.MULTILINE)
@@ -82,23 +84,17 @@ def build_compiled(root: Path, say: Say = lambda text: None) -> Path:
     _forget_others(root / "build/mypyc")
     found = _translate(root)
     objects = _objects(root, found, say)
-    runtime = [objects[source] for source in _runtime_sources()]
-    linked = 0
-    # A module and its library, which have names of their own for Python, are one file: opening files is what imports cost.
+    # mypyc makes two extension modules of a source: NAME, and NAME__mypyc, from which the other takes everything.
     parts: dict[str, list[Path]] = {}
     for extension in found:
-        parts.setdefault(extension.name.removesuffix("__mypyc"), []).extend(
-            objects[source] for source in map(_absolute(root), extension.sources)
-        )
-    files = {target / (name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX")): own for name, own in parts.items()}
-    for path, own in files.items():
-        linked += _link(path, [*own, *runtime])
-    for path in target.rglob("*.so"):
-        if path not in files:
-            path.unlink()
-            path.with_suffix(".objects").unlink(missing_ok=True)
+        own = parts.setdefault(extension.name.removesuffix(PART), [])
+        own += (objects[source] for source in map(_absolute(root), extension.sources))
+    groups = _groups(root / "build/mypyc/groups", parts)
+    target.mkdir(parents=True, exist_ok=True)
+    _link(target / LIBRARY, [*groups, *(objects[source] for source in _runtime_sources())])
+    (target / "modules").write_text("\n".join(sorted(parts)), encoding="utf-8")
     (target / "stamp").write_text(_digest(root), encoding="utf-8")
-    say(f"{linked} of {len(files)} libraries made")
+    say(f"{len(parts)} modules linked")
     return target
 
 
@@ -196,18 +192,39 @@ def _compile(source: Path, obj: Path, flags: Sequence[str]) -> None:
     part.replace(obj)
 
 
-def _link(path: Path, objects: Sequence[Path]) -> bool:
-    """Link a library unless it is the one of these objects; returns whether it was made."""
-    names = "\n".join(obj.name for obj in objects)
-    note = path.with_suffix(".objects")
-    if path.exists() and note.exists() and note.read_text(encoding="utf-8") == names:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _groups(work: Path, parts: dict[str, list[Path]]) -> list[Path]:
+    """One object for each module, with nothing in it that others see but the two functions that initialise it.
+
+    Modules use the same names for what they have inside, and modules of the same name in different packages for those functions.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    out: list[Path] = []
+    for module, objects in parts.items():
+        digest = hashlib.sha256("\n".join(obj.name for obj in objects).encode()).hexdigest()
+        group = work / f"{module}-{digest[:16]}.o"
+        out.append(group)
+        if not group.exists():
+            part = group.with_suffix(f".part{os.getpid()}")
+            subprocess.run([*c_compiler(), "-r", "-nostdlib", "-o", str(part), *map(str, objects)], check=True)
+            subprocess.run(["objcopy", *_names(module), str(part)], check=True)
+            part.replace(group)
+    for old in {*work.glob("*.o")} - {*out}:
+        old.unlink()
+    return out
+
+
+def _names(module: str) -> list[str]:
+    """What objcopy does to the names of a module's object; :mod:`oric.loading` knows the new ones."""
+    leaf, whole = module.rpartition(".")[2], module.replace(".", "___")
+    renamed = [f"--redefine-sym=PyInit_{leaf}{end}=PyInit_{whole}{end}" for end in ("", PART)]
+    return ["--localize-hidden", "--localize-symbol=PyInit___init__", *renamed]
+
+
+def _link(path: Path, objects: Sequence[Path]) -> None:
+    """Link a library of objects."""
     part = path.with_suffix(f".part{os.getpid()}")
-    subprocess.run([*c_compiler(), "-shared", "-Wl,-Bsymbolic", "-o", str(part), *map(str, objects)], check=True)
+    subprocess.run([*c_compiler(), "-shared", "-o", str(part), *map(str, objects)], check=True)
     part.replace(path)
-    note.write_text(names, encoding="utf-8")
-    return True
 
 
 class _Texts:
