@@ -39,7 +39,6 @@ from tests.ptx_corpus.archive import COMPILERS, modules
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "tests/ptx/accept/varied.sm_90.ptx"
-COMPILED = ROOT / "build/compiled"
 SPEED_GOALS = {"interpreted": 1.5, "compiled": 15.0}
 INSTRUCTION_LIMIT = 4.0  # us, compiled
 GROWTH_LIMIT = 1.5
@@ -144,10 +143,10 @@ def stages(repeats: int) -> dict[str, Any]:
 
 def child(form: str, *arguments: str) -> Any:
     """What this program prints in a process of its own, with one form of the parser."""
-    runtime = str(COMPILED if form == "compiled" else ROOT / "runtime")
-    path = os.pathsep.join((runtime, str(ROOT / "generator"), str(ROOT / "build"), str(ROOT)))
+    path = os.pathsep.join(str(ROOT / part) for part in ("runtime", "generator", "build", ""))
     command = [sys.executable, "-m", "bench.parser", *arguments]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    environment = {**os.environ, "PYTHONPATH": path, "ORIC_INTERPRET": "" if form == "compiled" else "1"}
+    done = subprocess.run(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
