@@ -40,12 +40,11 @@ class Loops:
 
     def contains(self, header: i64, block: i64) -> bool:
         """Whether ``block`` lies in the loop of ``header``."""
+        depth = self.depth[header]
         at = self.header[block]
-        while at >= 0:
-            if at == header:
-                return True
+        while at >= 0 and self.depth[at] > depth:
             at = self.outer[at]
-        return False
+        return at == header
 
     def left(self, b: i64, x: i64) -> i64:
         """The header of the outermost loop that the edge from ``b`` to ``x`` leaves, -1 when it stays in all loops."""
@@ -113,15 +112,8 @@ class Cfg:
 
     def _find_dominators(self) -> Dominators:
         made = Dominators(self.blocks)
-        lib.oric_cfg_dominators(
-            self.reachable,
-            lend(self.order),
-            lend(self.number),
-            lend(self.pred_start),
-            lend(self.pred),
-            self.blocks,
-            lend(made.idom),
-        )
+        lent = lend(self.succ_start), lend(self.succ), lend(self.pred_start), lend(self.pred)
+        checked(lib.oric_cfg_dominators(self.blocks, *lent, lend(made.idom)))
         checked(lib.oric_cfg_intervals(self.blocks, lend(made.idom), lend(made.first), lend(made.last)))
         return made
 

@@ -206,12 +206,28 @@ def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, points: v
 
 def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches: list[int], marked: vec[i64]) -> None:
     """Mark words that get values on some of the ways that lead away from divergent branches."""
-    several = zeros(cfg.blocks)
-    seen = nones(cfg.blocks)
-    left = zeros(cfg.blocks)
-    loops = cfg.loops()
+    inside = _inside(cfg, branches)
+    ways = _Ways(cfg, inside)
     for end, branch in sorted((points[branch], branch) for branch in branches):
-        _mark_between(cfg, branch, end, several, seen)
+        ways.mark(branch, end)
+    row: i64 = 0
+    while row < definitions.rows():
+        block = definitions.block[row]
+        leaving = inside[block] != 0
+        if ways.marked[block] or leaving:
+            at = definitions.dests[row]
+            while at < definitions.sources[row]:
+                word = definitions.words[at]
+                if not definitions.uniform[word] and (leaving or definitions.defs_of[word] > 1):
+                    marked[word] = 1
+                at += 1
+        row += 1
+
+
+def _inside(cfg: Cfg, branches: list[int]) -> vec[i64]:
+    """Marks the blocks of the loops that threads leave at the ends of ``branches``."""
+    loops = cfg.loops()
+    left = zeros(cfg.blocks)
     for branch in branches:
         e = cfg.succ_start[branch]
         while e < cfg.succ_start[branch + 1]:
@@ -223,24 +239,6 @@ def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches
                     break
                 header = loops.outer[header]
             e += 1
-    inside = _inside(cfg, left)
-    row: i64 = 0
-    while row < definitions.rows():
-        block = definitions.block[row]
-        leaving = inside[block] != 0
-        if several[block] or leaving:
-            at = definitions.dests[row]
-            while at < definitions.sources[row]:
-                word = definitions.words[at]
-                if not definitions.uniform[word] and (leaving or definitions.defs_of[word] > 1):
-                    marked[word] = 1
-                at += 1
-        row += 1
-
-
-def _inside(cfg: Cfg, left: vec[i64]) -> vec[i64]:
-    """Marks the blocks of the loops whose headers are marked."""
-    loops = cfg.loops()
     out = zeros(cfg.blocks)
     at: i64 = 0
     while at < cfg.reachable:
@@ -255,20 +253,72 @@ def _inside(cfg: Cfg, left: vec[i64]) -> vec[i64]:
     return out
 
 
-def _mark_between(cfg: Cfg, start: i64, end: i64, marked: vec[i64], seen: vec[i64]) -> None:
-    """Mark the blocks on the ways from the end of ``start`` to ``end``; ``seen``: for which end blocks were marked last."""
-    token = end + 1
-    stack: list[int] = [start]
-    while stack:
-        block: i64 = stack.pop()
-        e = cfg.succ_start[block]
-        while e < cfg.succ_start[block + 1]:
-            target = cfg.succ[e]
-            if target != end and seen[target] != token:
-                seen[target] = token
-                marked[target] = 1
-                stack.append(target)
-            e += 1
+@final
+class _Ways:
+    """Marks the blocks on the ways from the ends of blocks to places further on.
+
+    Blocks of loops that are ``inside`` are not marked: a way through such a loop goes on where the loop is left.
+    """
+
+    def __init__(self, cfg: Cfg, inside: vec[i64]) -> None:
+        self.cfg = cfg
+        self.inside = inside
+        self.marked = zeros(cfg.blocks)
+        self._seen = nones(cfg.blocks)  # for which end a block was looked at last
+        self._passed = nones(cfg.blocks)  # for which end the loop of a header was passed last
+        self._first = nones(cfg.blocks)  # of the edges that leave the loop of a header; `_next` links them
+        self._next = vec[i64]()
+        self._target = vec[i64]()
+        self._list_exits()
+
+    def _list_exits(self) -> None:
+        cfg, loops = self.cfg, self.cfg.loops()
+        b: i64 = 0
+        while b < cfg.blocks:
+            e = cfg.succ_start[b]
+            while e < cfg.succ_start[b + 1] and self.inside[b]:
+                outermost = loops.left(b, cfg.succ[e])
+                header = loops.header[b] if outermost >= 0 else -1
+                while header >= 0:
+                    self._next = append(self._next, self._first[header])
+                    self._first[header] = len(self._target)
+                    self._target = append(self._target, cfg.succ[e])
+                    header = loops.outer[header] if header != outermost else -1
+                e += 1
+            b += 1
+
+    def mark(self, start: i64, end: i64) -> None:
+        """Mark the blocks on the ways from the end of ``start`` to ``end``; calls for the same end follow one another."""
+        cfg = self.cfg
+        stack = cfg.successors(start)
+        while stack:
+            block: i64 = stack.pop()
+            if block == end or self._seen[block] == end + 1:
+                continue
+            self._seen[block] = end + 1
+            loop = self._around(block, end)
+            if loop < 0:
+                self.marked[block] = 1
+                e = cfg.succ_start[block]
+                while e < cfg.succ_start[block + 1]:
+                    stack.append(cfg.succ[e])
+                    e += 1
+            elif self._passed[loop] != end + 1:
+                self._passed[loop] = end + 1
+                e = self._first[loop]
+                while e != NONE:
+                    stack.append(self._target[e])
+                    e = self._next[e]
+
+    def _around(self, block: i64, end: i64) -> i64:
+        """The header of the outermost loop that is inside and around a block but not around ``end``, -1 for none."""
+        loops = self.cfg.loops()
+        found: i64 = -1
+        header = loops.header[block]
+        while header >= 0 and self.inside[header] and not (0 <= end < self.cfg.blocks and loops.contains(header, end)):
+            found = header
+            header = loops.outer[header]
+        return found
 
 
 def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:

@@ -61,21 +61,28 @@ static int compare_spans(const void *a, const void *b) {
     return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
+/* Extend the spans of the members of a live set that are in `among`. */
+static void extend_members(const oric_fn *fn, span *spans, const uint64_t *live, const uint64_t *among, int64_t at) {
+    for (uint32_t w = 0; w < fn->words; w++)
+        for (uint64_t left = live[w] & among[w]; left; left &= left - 1)
+            extend(spans, (uint32_t)fn->unit_of[64 * w + (uint32_t)__builtin_ctzll(left)], at);
+}
+
 /* Uniform registers belong to the warp, whose threads may take turns on divergent paths: a value keeps its register
  * over the whole stretch of code from its first to its last place. Times: 2 * position reads, 2 * position + 1 writes. */
 static span *uniform_spans(const oric_fn *fn) {
     span *spans = malloc(((size_t)fn->unit_count + 1) * sizeof *spans);
     if (!spans) return NULL;
     for (int32_t u = 0; u < fn->unit_count; u++) spans[u] = (span){INT64_MAX, -1, (uint32_t)u};
+    uint64_t *uniform = calloc((size_t)fn->words + 1, sizeof *uniform);
+    if (!uniform) return free(spans), NULL;
+    for (int32_t g = 0; g < fn->global_count; g++)
+        if (is_uniform(fn, (uint32_t)fn->unit_of[g])) uniform[g / 64] |= (uint64_t)1 << g % 64;
     for (int32_t b = 0; b < fn->block_count; b++) {
-        const uint64_t *in = fn->live_in + (size_t)b * fn->words, *out = fn->live_out + (size_t)b * fn->words;
-        for (int32_t g = 0; g < fn->global_count; g++) {
-            uint32_t u = (uint32_t)fn->unit_of[g];
-            if (!is_uniform(fn, u)) continue;
-            if (in[g / 64] >> g % 64 & 1) extend(spans, u, 2 * (int64_t)fn->block_first[b]);
-            if (out[g / 64] >> g % 64 & 1) extend(spans, u, 2 * (int64_t)fn->block_first[b + 1]);
-        }
+        extend_members(fn, spans, fn->live_in + (size_t)b * fn->words, uniform, 2 * (int64_t)fn->block_first[b]);
+        extend_members(fn, spans, fn->live_out + (size_t)b * fn->words, uniform, 2 * (int64_t)fn->block_first[b + 1]);
     }
+    free(uniform);
     for (int32_t i = 0; i < fn->insn_count; i++) {
         const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
         for (; a < end; a++)

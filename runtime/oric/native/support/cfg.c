@@ -59,42 +59,6 @@ void oric_cfg_preds(int64_t n, const int64_t *succ_start, const int64_t *succs, 
     pred_start[0] = 0;
 }
 
-static int64_t nearest_common(const int64_t *number, const int64_t *idom, int64_t a, int64_t b)
-{
-    while (a != b) {
-        while (number[a] > number[b])
-            a = idom[a];
-        while (number[b] > number[a])
-            b = idom[b];
-    }
-    return a;
-}
-
-void oric_cfg_dominators(int64_t reachable, const int64_t *order, const int64_t *number, const int64_t *pred_start,
-                         const int64_t *preds, int64_t n, int64_t *idom)
-{
-    for (int64_t b = 0; b < n; b++)
-        idom[b] = -1;
-    if (!reachable)
-        return;
-    idom[order[0]] = order[0];
-    for (int changed = 1; changed;) {
-        changed = 0;
-        for (int64_t i = 1; i < reachable; i++) {
-            int64_t b = order[i], best = -1;
-            for (int64_t e = pred_start[b]; e < pred_start[b + 1]; e++) {
-                int64_t p = preds[e];
-                if (number[p] >= 0 && idom[p] >= 0)
-                    best = best < 0 ? p : nearest_common(number, idom, p, best);
-            }
-            if (best != idom[b]) {
-                idom[b] = best;
-                changed = 1;
-            }
-        }
-    }
-}
-
 /* The graph with every edge turned around; node n is the virtual exit, from which the new edges start. */
 static void reverse_graph(int64_t n, const int64_t *succ_start, const int64_t *succs, const int64_t *exits, int64_t *start, int64_t *to)
 {
@@ -110,19 +74,13 @@ static void reverse_graph(int64_t n, const int64_t *succ_start, const int64_t *s
 int64_t oric_cfg_postdominators(int64_t n, const int64_t *succ_start, const int64_t *succs, const int64_t *exits, int64_t *ipdom)
 {
     size_t nodes = (size_t)n + 1, edges = (size_t)(n ? succ_start[n] : 0) + (size_t)n;
-    int64_t *memory = malloc((nodes * 5 + 2 + edges * 2 + 2) * sizeof *memory);
+    int64_t *memory = malloc((nodes * 4 + 3 + edges * 3) * sizeof *memory);
     if (!memory)
         return -1;
-    int64_t *start = memory, *order = start + nodes + 1, *number = order + nodes, *idom = number + nodes;
-    int64_t *back_start = idom + nodes, *to = back_start + nodes + 1, *back = to + edges;
+    int64_t *start = memory, *swapped_start = start + nodes + 1, *back_start = swapped_start + nodes + 1, *idom = back_start + nodes + 1;
+    int64_t *to = idom + nodes, *swapped = to + edges, *back = swapped + edges, place = 0;
     reverse_graph(n, succ_start, succs, exits, start, to);
     /* depth first search starts at node 0: swap the names of 0 and n */
-    int64_t *swapped_start = malloc((nodes + 1 + edges) * sizeof *swapped_start);
-    if (!swapped_start) {
-        free(memory);
-        return -1;
-    }
-    int64_t *swapped = swapped_start + nodes + 1, place = 0;
     for (int64_t v = 0; v <= n; v++) {
         int64_t old = v == 0 ? n : v == n ? 0 : v;
         swapped_start[v] = place;
@@ -130,18 +88,14 @@ int64_t oric_cfg_postdominators(int64_t n, const int64_t *succ_start, const int6
             swapped[place++] = to[e] == 0 ? n : to[e];
     }
     swapped_start[n + 1] = place;
-    int64_t reachable = oric_cfg_rpo(n + 1, swapped_start, swapped, order, number);
-    if (reachable >= 0) {
-        oric_cfg_preds(n + 1, swapped_start, swapped, back_start, back);
-        oric_cfg_dominators(reachable, order, number, back_start, back, n + 1, idom);
-        for (int64_t b = 0; b < n; b++) {
-            int64_t up = idom[b == 0 ? n : b];
-            ipdom[b] = up < 0 ? -1 : up == 0 ? n : up == n ? 0 : up;
-        }
+    oric_cfg_preds(n + 1, swapped_start, swapped, back_start, back);
+    int64_t failed = oric_cfg_dominators(n + 1, swapped_start, swapped, back_start, back, idom);
+    for (int64_t b = 0; !failed && b < n; b++) {
+        int64_t up = idom[b == 0 ? n : b];
+        ipdom[b] = up < 0 ? -1 : up == 0 ? n : up == n ? 0 : up;
     }
-    free(swapped_start);
     free(memory);
-    return reachable < 0 ? -1 : 0;
+    return failed;
 }
 
 int64_t oric_cfg_intervals(int64_t n, const int64_t *parent, int64_t *first, int64_t *last)

@@ -12,9 +12,9 @@ int64_t oric_cfg_rpo(int64_t n, const int64_t *succ_start, const int64_t *succs,
 /* Predecessor lists in the same form; pred_start has n + 1 entries, preds as many as succs. Predecessors ascend. */
 void oric_cfg_preds(int64_t n, const int64_t *succ_start, const int64_t *succs, int64_t *pred_start, int64_t *preds);
 
-/* Immediate dominators of the reachable blocks (block 0: itself; unreachable: -1). */
-void oric_cfg_dominators(int64_t reachable, const int64_t *order, const int64_t *number, const int64_t *pred_start,
-                         const int64_t *preds, int64_t n, int64_t *idom);
+/* Immediate dominators of the reachable blocks (block 0: itself; unreachable: -1). Returns 0, -1 when memory ran out. */
+int64_t oric_cfg_dominators(int64_t n, const int64_t *succ_start, const int64_t *succs, const int64_t *pred_start,
+                            const int64_t *preds, int64_t *idom);
 
 /* Immediate post-dominators: exits[b] != 0 gives b an edge to a virtual exit, which is numbered n. ipdom[b] = n: only the
    virtual exit post-dominates b; -1: b cannot reach the virtual exit. Returns 0, -1 when memory ran out. */
