@@ -12,7 +12,6 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from oric.ir.dataflow import DataFlow
-from oric.support.arrays import nones
 
 from .regions import Finder, Meeting, Nest, Region
 
@@ -39,7 +38,6 @@ class Barriers:
         self.in_front: dict[int, list[Region]] = {}
         self.at_end: dict[int, list[Region]] = {}
         self.quiet: list[bool] = []
-        self._chain = nones(cfg.blocks)
         self._place_regions(finder.regions)
         turns: i64 = 0
         while turns < _TURNS and self._widen(finder):
@@ -103,28 +101,24 @@ class Barriers:
         """The regions live at the end of the immediate dominator ``before`` that are live in ``b``."""
         if not regions:
             return regions
-        loops = self.nest.loops
-        out = loops.header[b] != loops.header[before]
-        if out:
-            header = loops.header[b]
-            while header >= 0:
-                self._chain[header] = b
-                header = loops.outer[header]
+        left = self.nest.loops.left(before, b)
         lost = False
         for region in regions:
-            if self._ends(region, b, out):
+            if self._ends(region, b, left):
                 lost = True
                 break
-        return [region for region in regions if not self._ends(region, b, out)] if lost else regions
+        return [region for region in regions if not self._ends(region, b, left)] if lost else regions
 
-    def _ends(self, region: Region, b: i64, out: bool) -> bool:
+    def _ends(self, region: Region, b: i64, left: i64) -> bool:
+        """Whether a region is not live in a block any more; ``left``: the outermost loop that was left on the way, or -1."""
         if region.meet == b and not region.back:
             return True
         if self.leads[region.meet] and not self.leads[b]:
             return True
         if region.blocks is not None and b not in region.blocks:
             return True
-        return out and region.level >= 0 and self._chain[region.level] != b
+        depth = self.nest.loops.depth
+        return left >= 0 and region.level >= 0 and depth[region.level] >= depth[left]
 
     def crossing(self, b: i64, x: i64) -> list[Region]:
         """The regions that an edge leaves, by their meeting point or by another way."""
