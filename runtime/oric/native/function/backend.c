@@ -24,7 +24,7 @@ void oric_fn_free(oric_fn *fn) {
     if (!fn) return;
     free(fn->nodes), free(fn->accesses), free(fn->block_first), free(fn->depth), free(fn->succ_first), free(fn->succs);
     free(fn->pred_first), free(fn->preds), free(fn->unit_file), free(fn->unit_register);
-    free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out), free(fn->reach_in);
+    free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out);
     free(fn);
 }
 

@@ -94,7 +94,6 @@ typedef struct {
     uint32_t words;        /* 64-bit words of a set */
     uint64_t *live_in;     /* block_count sets */
     uint64_t *live_out;
-    uint64_t *reach_in;    /* units that some definition reaches */
     int32_t error;         /* ORIC_LOAD_* */
     int32_t error_at;      /* the instruction */
 } oric_fn;

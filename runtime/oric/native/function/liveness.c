@@ -43,8 +43,8 @@ static inline void set_bit(uint64_t *set, int32_t bit) { set[bit / 64] |= (uint6
 static inline void clear_bit(uint64_t *set, int32_t bit) { set[bit / 64] &= ~((uint64_t)1 << bit % 64); }
 static inline int has_bit(const uint64_t *set, int32_t bit) { return set[bit / 64] >> bit % 64 & 1; }
 
-/* Forward: reach_in[b] = union of reach_in | written over the predecessors. Worklist in block order. */
-static void solve_reach(oric_fn *fn, uint64_t *written, uint8_t *queued, int32_t *queue) {
+/* Forward: reach[b] = union of reach | written over the predecessors. Worklist in block order. */
+static void solve_reach(const oric_fn *fn, uint64_t *reach, const uint64_t *written, uint8_t *queued, int32_t *queue) {
     uint32_t n = (uint32_t)fn->global_count, w = fn->words;
     uint64_t *out = malloc((w ? w : 1) * sizeof *out);
     int32_t head = 0, count = fn->block_count;
@@ -52,11 +52,11 @@ static void solve_reach(oric_fn *fn, uint64_t *written, uint8_t *queued, int32_t
     while (count && out) {
         int32_t b = queue[head];
         head = (head + 1) % fn->block_count, count--, queued[b] = 0;
-        oric_bv_copy(out, fn->reach_in + (size_t)b * w, n);
+        oric_bv_copy(out, reach + (size_t)b * w, n);
         oric_bv_or(out, written + (size_t)b * w, n);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
             int32_t to = fn->succs[s];
-            if (oric_bv_or(fn->reach_in + (size_t)to * w, out, n) && !queued[to])
+            if (oric_bv_or(reach + (size_t)to * w, out, n) && !queued[to])
                 queue[(head + count++) % fn->block_count] = to, queued[to] = 1;
         }
     }
@@ -64,7 +64,7 @@ static void solve_reach(oric_fn *fn, uint64_t *written, uint8_t *queued, int32_t
 }
 
 /* A definition kills when it is unguarded or when nothing was there before. */
-static void mark_kills(oric_fn *fn, int32_t *stamp) {
+static void mark_kills(oric_fn *fn, const uint64_t *reach, int32_t *stamp) {
     for (int32_t b = 0; b < fn->block_count; b++)
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
             oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
@@ -73,7 +73,7 @@ static void mark_kills(oric_fn *fn, int32_t *stamp) {
                 int fresh = 1;
                 for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
                     int32_t g = fn->global_of[u];
-                    if (stamp[u] == b + 1 || (g >= 0 && has_bit(fn->reach_in + (size_t)b * fn->words, g))) fresh = 0;
+                    if (stamp[u] == b + 1 || (g >= 0 && has_bit(reach + (size_t)b * fn->words, g))) fresh = 0;
                     stamp[u] = b + 1;
                 }
                 if (fresh || !(fn->nodes[i].flags & ORIC_I_GUARDED)) a->flags |= ORIC_A_KILL;
@@ -93,8 +93,8 @@ static void gen_kill(const oric_fn *fn, int32_t b, uint64_t *gen, uint64_t *kill
     }
 }
 
-/* Backward: live_in = gen | (live_out & ~kill), live_out = union of the successors' live_in. */
-static void solve_live(oric_fn *fn, const uint64_t *gen, const uint64_t *kill, uint8_t *queued, int32_t *queue) {
+/* Backward: live_in |= live_out & ~kill, live_out = union of the successors' live_in. live_in begins as what a block reads first. */
+static void solve_live(oric_fn *fn, const uint64_t *kill, uint8_t *queued, int32_t *queue) {
     uint32_t n = (uint32_t)fn->global_count, w = fn->words;
     int32_t head = 0, count = fn->block_count;
     for (int32_t b = 0; b < fn->block_count; b++) queue[b] = fn->block_count - 1 - b, queued[b] = 1;
@@ -103,7 +103,7 @@ static void solve_live(oric_fn *fn, const uint64_t *gen, const uint64_t *kill, u
         head = (head + 1) % fn->block_count, count--, queued[b] = 0;
         uint64_t *out = fn->live_out + (size_t)b * w, *in = fn->live_in + (size_t)b * w;
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) oric_bv_or(out, fn->live_in + (size_t)fn->succs[s] * w, n);
-        if (!oric_bv_transfer(in, gen + (size_t)b * w, out, kill + (size_t)b * w, n)) continue;
+        if (!oric_bv_transfer(in, in, out, kill + (size_t)b * w, n)) continue;
         for (uint32_t p = fn->pred_first[b]; p < fn->pred_first[b + 1]; p++) {
             int32_t from = fn->preds[p];
             if (!queued[from]) queue[(head + count++) % fn->block_count] = from, queued[from] = 1;
@@ -111,26 +111,27 @@ static void solve_live(oric_fn *fn, const uint64_t *gen, const uint64_t *kill, u
     }
 }
 
-static void restrict_to_reached(oric_fn *fn, const uint64_t *written) {
+static void restrict_to_reached(oric_fn *fn, const uint64_t *reached, const uint64_t *written) {
     uint32_t n = (uint32_t)fn->global_count, w = fn->words;
     for (int32_t b = 0; b < fn->block_count; b++) {
-        uint64_t *out = fn->live_out + (size_t)b * w, *reach = fn->reach_in + (size_t)b * w;
-        oric_bv_and(fn->live_in + (size_t)b * w, reach, n);
+        uint64_t *out = fn->live_out + (size_t)b * w, *in = fn->live_in + (size_t)b * w;
+        const uint64_t *reach = reached + (size_t)b * w;
+        oric_bv_and(in, reach, n);
         for (uint32_t i = 0; i < w; i++) out[i] &= reach[i] | written[(size_t)b * w + i];
     }
 }
 
 int oric_liveness(oric_fn *fn) {
-    free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out), free(fn->reach_in);
+    free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out);
     fn->global_of = fn->unit_of = NULL;
-    fn->live_in = fn->live_out = fn->reach_in = NULL;
+    fn->live_in = fn->live_out = NULL;
     if (find_globals(fn)) return -1;
     size_t words = (size_t)fn->block_count * fn->words + 1, blocks = (size_t)fn->block_count + 1;
-    uint64_t *gen = calloc(words, 8), *kill = calloc(words, 8), *written = calloc(words, 8);
+    uint64_t *reach = calloc(words, 8), *kill = calloc(words, 8), *written = calloc(words, 8);
     uint8_t *queued = calloc(blocks, 1);
     int32_t *queue = calloc(blocks, sizeof *queue), *stamp = calloc((size_t)fn->unit_count + 1, sizeof *stamp);
-    fn->live_in = calloc(words, 8), fn->live_out = calloc(words, 8), fn->reach_in = calloc(words, 8);
-    int failed = !gen || !kill || !written || !queued || !queue || !stamp || !fn->live_in || !fn->live_out || !fn->reach_in;
+    fn->live_in = calloc(words, 8), fn->live_out = calloc(words, 8);
+    int failed = !reach || !kill || !written || !queued || !queue || !stamp || !fn->live_in || !fn->live_out;
     if (!failed) {
         for (int32_t b = 0; b < fn->block_count; b++)
             for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
@@ -140,13 +141,13 @@ int oric_liveness(oric_fn *fn) {
                         if (fn->global_of[u] >= 0) set_bit(written + (size_t)b * fn->words, fn->global_of[u]);
             }
         for (int32_t i = 0; i < fn->access_count; i++) fn->accesses[i].flags &= (uint8_t)~ORIC_A_KILL;
-        solve_reach(fn, written, queued, queue);
-        mark_kills(fn, stamp);
-        for (int32_t b = 0; b < fn->block_count; b++) gen_kill(fn, b, gen + (size_t)b * fn->words, kill + (size_t)b * fn->words);
-        solve_live(fn, gen, kill, queued, queue);
-        restrict_to_reached(fn, written);
+        solve_reach(fn, reach, written, queued, queue);
+        mark_kills(fn, reach, stamp);
+        for (int32_t b = 0; b < fn->block_count; b++) gen_kill(fn, b, fn->live_in + (size_t)b * fn->words, kill + (size_t)b * fn->words);
+        solve_live(fn, kill, queued, queue);
+        restrict_to_reached(fn, reach, written);
     }
-    free(gen), free(kill), free(written), free(queued), free(queue), free(stamp);
+    free(reach), free(kill), free(written), free(queued), free(queue), free(stamp);
     return failed ? -1 : 0;
 }
 

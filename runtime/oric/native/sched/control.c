@@ -24,7 +24,9 @@ typedef struct {
 typedef struct {
     oric_fn *fn;
     const oric_model *model;
-    unit_state units[ORIC_PHYSICAL_UNITS];
+    oric_places places;
+    unit_state units[ORIC_PHYSICAL_UNITS]; /* by place */
+    int32_t busy[ORIC_PHYSICAL_UNITS];     /* at the end of a block: until when a unit is not safe for every access */
     oric_pending pending;
     int32_t pipe[ORIC_PIPES];
     int32_t board[ORIC_SCOREBOARDS]; /* time of the last instruction that uses it ... */
@@ -32,8 +34,8 @@ typedef struct {
     int32_t now;                     /* issue of the previous instruction */
     int32_t minimum;                 /* its smallest stall */
     int32_t previous;                /* its position, -1 at the start of a block */
-    uint8_t *entry;                  /* per block and unit: cycles that are left at its entry */
-    uint8_t *first;                  /* per block and unit: time of the first access, or the length of the block */
+    uint8_t *entry;                  /* per block and place: cycles that are left at its entry */
+    uint8_t *first;                  /* per block and place: time of the first access, or the length of the block */
     int64_t cycles;
 } control;
 
@@ -41,12 +43,16 @@ static void need(int32_t *time, int32_t at) {
     if (at > *time) *time = at;
 }
 
-static void enter_block(control *c, int32_t b, const oric_pending *entries) {
-    const uint8_t *left = c->entry + (size_t)b * ORIC_PHYSICAL_UNITS;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) c->units[u] = (unit_state){FAR, left[u], FAR, FAR, ORIC_NO_ROW};
+static uint8_t *row_of(const control *c, uint8_t *rows, int32_t b) { return rows + (size_t)b * (size_t)c->places.count; }
+
+static void enter_block(control *c, int32_t b, const uint8_t *entries) {
+    const uint8_t *left = row_of(c, c->entry, b);
+    size_t count = (size_t)c->places.count;
+    for (int32_t u = 0; u < c->places.count; u++) c->units[u] = (unit_state){FAR, left[u], FAR, FAR, ORIC_NO_ROW};
     for (int p = 0; p < ORIC_PIPES; p++) c->pipe[p] = FAR;
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) c->board[s] = FAR;
-    c->pending = entries[b];
+    memcpy(c->pending.write, entries + 2 * (size_t)b * count, count);
+    memcpy(c->pending.read, entries + (2 * (size_t)b + 1) * count, count);
     c->now = 0, c->minimum = 0, c->previous = -1;
 }
 
@@ -56,7 +62,7 @@ static void wait_for_registers(const control *c, const oric_node *node, int32_t 
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     int variable = (node->flags & ORIC_I_VARIABLE) != 0;
     for (; a < end; a++)
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
+        for (uint32_t u = c->places.of[a->unit], stop = u + a->count; u < stop; u++) {
             const unit_state *s = &c->units[u];
             int write = a->flags & ORIC_A_DEF;
             uint8_t group = !write ? a->group : variable ? ORIC_G_REWRITE : oric_classes[fn->isa][node->klass].own;
@@ -72,12 +78,12 @@ static void note_registers(control *c, const oric_node *node, int32_t time) {
     const oric_fn *fn = c->fn;
     const oric_access *first = &fn->accesses[node->access], *end = first + node->access_count;
     for (const oric_access *a = first; a < end; a++)
-        for (uint32_t u = a->unit; !(a->flags & ORIC_A_DEF) && u < a->unit + a->count; u++) {
+        for (uint32_t u = c->places.of[a->unit], stop = u + a->count; !(a->flags & ORIC_A_DEF) && u < stop; u++) {
             if (node->flags & ORIC_I_LATE_READ) c->units[u].slow = time;
             else c->units[u].read = time;
         }
     for (const oric_access *a = first; a < end; a++)
-        for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u < a->unit + a->count; u++) {
+        for (uint32_t u = c->places.of[a->unit], stop = u + a->count; a->flags & ORIC_A_DEF && u < stop; u++) {
             unit_state *s = &c->units[u];
             /* a guarded write leaves the old value to some threads */
             if (node->flags & ORIC_I_GUARDED && s->row != ORIC_NO_ROW) need(&s->floor, s->time + oric_distance[fn->isa][s->row][ORIC_G_OTHER]);
@@ -108,7 +114,7 @@ static void place(control *c, uint32_t position) {
     oric_node *node = &c->fn->nodes[position];
     const oric_class *klass = &oric_classes[c->fn->isa][node->klass];
     int32_t time = c->now + c->minimum;
-    uint8_t mask = oric_pending_step(&c->pending, c->fn, node);
+    uint8_t mask = oric_pending_step(&c->pending, c->fn, &c->places, node);
     for (int s = 0; s < ORIC_SCOREBOARDS; s++)
         if (mask >> s & 1) need(&time, c->board[s] + oric_settle_between(c->settle[s], klass->settle));
     need(&time, c->pipe[klass->pipe]);
@@ -124,8 +130,8 @@ static void place(control *c, uint32_t position) {
     c->now = time, c->minimum = klass->stall, c->previous = (int32_t)position;
 }
 
-/* Until when a unit is not safe for every access. */
-static int32_t busy_until(const control *c, int u) {
+/* Until when the unit at a place is not safe for every access. */
+static int32_t busy_until(const control *c, int32_t u) {
     const unit_state *s = &c->units[u];
     int32_t until = s->floor;
     if (s->row != ORIC_NO_ROW) need(&until, s->time + oric_distance[c->fn->isa][s->row][ORIC_G_OTHER]);
@@ -139,15 +145,15 @@ static int32_t busy_until(const control *c, int u) {
 static int32_t end_for(const control *c, int32_t b, int32_t to, int32_t end) {
     uint32_t at = c->fn->block_first[to];
     if (to <= b) {
-        const uint8_t *first = c->first + (size_t)to * ORIC_PHYSICAL_UNITS;
-        for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) need(&end, busy_until(c, u) - first[u]);
+        const uint8_t *first = row_of(c, c->first, to);
+        for (int32_t u = 0; u < c->places.count; u++) need(&end, c->busy[u] - first[u]);
     } else if (at == c->fn->block_first[to + 1]) {
-        for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) need(&end, busy_until(c, u));
+        for (int32_t u = 0; u < c->places.count; u++) need(&end, c->busy[u]);
     } else {
         const oric_node *node = &c->fn->nodes[at];
         const oric_access *a = &c->fn->accesses[node->access], *stop = a + node->access_count;
         for (; a < stop; a++)
-            for (uint32_t u = a->unit; u < a->unit + a->count; u++) need(&end, busy_until(c, (int)u));
+            for (uint32_t u = c->places.of[a->unit], last = u + a->count; u < last; u++) need(&end, c->busy[u]);
     }
     return end;
 }
@@ -155,6 +161,7 @@ static int32_t end_for(const control *c, int32_t b, int32_t to, int32_t end) {
 static void leave_block(control *c, int32_t b) {
     const oric_fn *fn = c->fn;
     int32_t end = c->now + c->minimum;
+    for (int32_t u = 0; u < c->places.count; u++) c->busy[u] = busy_until(c, u);
     if (c->previous < 0) {
         end = 0; /* its predecessors have waited for everything */
     } else {
@@ -175,26 +182,26 @@ static void leave_block(control *c, int32_t b) {
     }
     for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
         int32_t to = fn->succs[s];
-        uint8_t *left = c->entry + (size_t)to * ORIC_PHYSICAL_UNITS;
-        for (int u = 0; to > b && u < ORIC_PHYSICAL_UNITS; u++) {
-            int32_t rest = busy_until(c, u) - end;
+        uint8_t *left = row_of(c, c->entry, to);
+        for (int32_t u = 0; to > b && u < c->places.count; u++) {
+            int32_t rest = c->busy[u] - end;
             if (rest > left[u]) left[u] = (uint8_t)rest;
         }
     }
-    uint8_t *first = c->first + (size_t)b * ORIC_PHYSICAL_UNITS;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++)
+    uint8_t *first = row_of(c, c->first, b);
+    for (int32_t u = 0; u < c->places.count; u++)
         if (first[u] == 255) first[u] = (uint8_t)(end < 254 ? end : 254);
 }
 
 static void note_first(control *c, int32_t b, const oric_node *node) {
-    uint8_t *first = c->first + (size_t)b * ORIC_PHYSICAL_UNITS;
+    uint8_t *first = row_of(c, c->first, b);
     const oric_access *a = &c->fn->accesses[node->access], *end = a + node->access_count;
     for (; a < end; a++)
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++)
+        for (uint32_t u = c->places.of[a->unit], stop = u + a->count; u < stop; u++)
             if (first[u] == 255) first[u] = (uint8_t)(c->now < 254 ? c->now : 254);
 }
 
-static void run(control *c, const oric_pending *entries) {
+static void run(control *c, const uint8_t *entries) {
     oric_fn *fn = c->fn;
     for (int32_t b = 0; b < fn->block_count; b++) {
         enter_block(c, b, entries);
@@ -207,22 +214,23 @@ static void run(control *c, const oric_pending *entries) {
 }
 
 int64_t oric_assign_control(oric_fn *fn) {
-    if (oric_assign_scoreboards(fn)) return -1;
-    oric_pending *entries = oric_pending_at_entries(fn);
     control *c = calloc(1, sizeof *c);
-    size_t size = ((size_t)fn->block_count + 1) * ORIC_PHYSICAL_UNITS;
+    if (!c) return -1;
+    c->fn = fn, c->model = &oric_models[fn->isa];
+    oric_places_find(fn, &c->places);
     int64_t cycles = -1;
-    if (c && entries) {
-        c->fn = fn, c->model = &oric_models[fn->isa];
+    if (!oric_assign_scoreboards(fn, &c->places)) {
+        size_t size = ((size_t)fn->block_count + 1) * (size_t)c->places.count;
+        uint8_t *entries = oric_pending_at_entries(fn, &c->places);
         c->entry = calloc(size, 1);
         c->first = malloc(size);
-        if (c->entry && c->first) {
+        if (entries && c->entry && c->first) {
             memset(c->first, 255, size);
             run(c, entries);
             cycles = c->cycles;
         }
-        free(c->entry), free(c->first);
+        free(c->entry), free(c->first), free(entries);
     }
-    free(c), free(entries);
+    free(c);
     return cycles;
 }

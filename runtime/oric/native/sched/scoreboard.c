@@ -6,50 +6,63 @@
 #include "tables/latency.h"
 #include "tables/thresholds.h"
 
-static void clear_boards(oric_pending *state, uint8_t mask) {
+void oric_places_find(const oric_fn *fn, oric_places *places) {
+    uint8_t used[ORIC_PHYSICAL_UNITS] = {0};
+    used[ORIC_U_MEMORY] = 1;
+    for (int32_t i = 0; i < fn->access_count; i++) memset(used + fn->accesses[i].unit, 1, fn->accesses[i].count);
+    places->count = 0;
+    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) {
+        places->of[u] = (uint16_t)places->count;
+        places->count += used[u];
+    }
+    places->memory = places->of[ORIC_U_MEMORY];
+}
+
+static void clear_boards(oric_pending *state, int32_t count, uint8_t mask) {
     uint8_t keep = (uint8_t)~mask;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) state->write[u] &= keep;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) state->read[u] &= keep;
+    for (int32_t u = 0; u < count; u++) state->write[u] &= keep;
+    for (int32_t u = 0; u < count; u++) state->read[u] &= keep;
 }
 
-static uint8_t all_boards(const oric_pending *state) {
+static uint8_t all_boards(const oric_pending *state, int32_t count) {
     uint8_t mask = 0;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) mask |= state->write[u] | state->read[u];
+    for (int32_t u = 0; u < count; u++) mask |= state->write[u] | state->read[u];
     return mask;
 }
 
-static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const oric_node *node) {
+static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
-    uint8_t mask = node->flags & ORIC_I_DRAIN ? all_boards(state) : 0;
-    if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) mask |= state->read[ORIC_U_MEMORY];
+    uint8_t mask = node->flags & ORIC_I_DRAIN ? all_boards(state, places->count) : 0;
+    if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) mask |= state->read[places->memory];
     for (; a < end; a++)
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++) mask |= state->write[u] | (a->flags & ORIC_A_DEF ? state->read[u] : 0);
+        for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++)
+            mask |= state->write[u] | (a->flags & ORIC_A_DEF ? state->read[u] : 0);
     return mask;
 }
 
-static void set_boards(oric_pending *state, const oric_fn *fn, const oric_node *node) {
+static void set_boards(oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t write = node->write_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->write_barrier) : 0;
     uint8_t read = node->read_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->read_barrier) : 0;
-    if (node->flags & ORIC_I_COMPLETES) state->read[ORIC_U_MEMORY] |= read;
+    if (node->flags & ORIC_I_COMPLETES) state->read[places->memory] |= read;
     for (; a < end; a++)
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
+        for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++) {
             if (a->flags & ORIC_A_DEF) state->write[u] |= write;
             else if (oric_is_late(fn, node, a)) state->read[u] |= read;
         }
 }
 
-uint8_t oric_pending_step(oric_pending *state, const oric_fn *fn, const oric_node *node) {
-    uint8_t mask = wait_mask(state, fn, node);
-    if (mask) clear_boards(state, mask);
-    if (node->write_barrier < ORIC_SCOREBOARDS || node->read_barrier < ORIC_SCOREBOARDS) set_boards(state, fn, node);
+uint8_t oric_pending_step(oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
+    uint8_t mask = wait_mask(state, fn, places, node);
+    if (mask) clear_boards(state, places->count, mask);
+    if (node->write_barrier < ORIC_SCOREBOARDS || node->read_barrier < ORIC_SCOREBOARDS) set_boards(state, fn, places, node);
     return mask;
 }
 
 /* -- assignment -- */
 
 typedef struct {
-    int32_t access[ORIC_PHYSICAL_UNITS]; /* next position that reads or writes the unit */
+    int32_t access[ORIC_PHYSICAL_UNITS]; /* place -> next position that reads or writes the unit */
     int32_t write[ORIC_PHYSICAL_UNITS];
 } next_use;
 
@@ -59,29 +72,41 @@ typedef struct {
     int32_t last; /* position of the last use */
 } board;
 
-/* Units that some later instruction may write, at the exit of each block: a late read of a register that nobody
+enum { WORDS = (ORIC_PHYSICAL_UNITS + 63) / 64 };
+typedef struct {
+    uint64_t words[WORDS];
+} place_set;
+
+static inline void add_place(place_set *set, uint32_t place) { set->words[place / 64] |= (uint64_t)1 << place % 64; }
+static inline int has_place(const place_set *set, uint32_t place) { return set->words[place / 64] >> place % 64 & 1; }
+
+static void writes_of(const oric_fn *fn, const oric_places *places, int32_t b, place_set *out) {
+    for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
+        const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+        for (; a < end; a++)
+            for (uint32_t u = places->of[a->unit], stop = u + a->count; a->flags & ORIC_A_DEF && u < stop; u++) add_place(out, u);
+        if (oric_touches_memory(&fn->nodes[i]) || fn->nodes[i].flags & ORIC_I_COMPLETES) add_place(out, (uint32_t)places->memory);
+    }
+}
+
+/* Places of units that some later instruction may write, at the exit of each block: a late read of a register that nobody
  * writes any more needs no barrier. */
-static uint8_t *written_later(const oric_fn *fn) {
+static place_set *written_later(const oric_fn *fn, const oric_places *places) {
     size_t blocks = (size_t)fn->block_count;
-    uint8_t *later = calloc(2 * blocks + 1, ORIC_PHYSICAL_UNITS), *in = later + blocks * ORIC_PHYSICAL_UNITS;
+    place_set *later = calloc(2 * blocks + 1, sizeof *later), *in = later + blocks;
+    int32_t words = (places->count + 63) / 64;
     if (!later) return NULL;
+    for (int32_t b = 0; b < fn->block_count; b++) writes_of(fn, places, b, &in[b]);
     for (int changed = 1; changed;) {
         changed = 0;
-        for (int32_t b = fn->block_count; b-- > 0;) {
-            uint8_t *out = later + (size_t)b * ORIC_PHYSICAL_UNITS, before[ORIC_PHYSICAL_UNITS];
-            uint8_t *entry = in + (size_t)b * ORIC_PHYSICAL_UNITS;
-            for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++)
-                for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) out[u] |= in[(size_t)fn->succs[s] * ORIC_PHYSICAL_UNITS + u];
-            memcpy(before, entry, sizeof before);
-            for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) entry[u] |= out[u];
-            for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
-                const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
-                for (; a < end; a++)
-                    for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u < a->unit + a->count; u++) entry[u] = 1;
-                if (oric_touches_memory(&fn->nodes[i]) || fn->nodes[i].flags & ORIC_I_COMPLETES) entry[ORIC_U_MEMORY] = 1;
+        for (int32_t b = fn->block_count; b-- > 0;)
+            for (int32_t w = 0; w < words; w++) {
+                uint64_t out = later[b].words[w];
+                for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) out |= in[fn->succs[s]].words[w];
+                changed |= (out & ~in[b].words[w]) != 0;
+                later[b].words[w] = out;
+                in[b].words[w] |= out;
             }
-            changed |= memcmp(before, entry, sizeof before) != 0;
-        }
     }
     return later;
 }
@@ -90,37 +115,38 @@ static int32_t nearest(int32_t a, int32_t b) { return a < b ? a : b; }
 
 /* Positions of the first wait for the results (*wait) and of the first overwriting of a late source that no wait for
  * the results comes before (*overwrite); `end` = behind the block, INT32_MAX = never. */
-static void find_uses(const oric_fn *fn, const oric_node *node, const next_use *next, const uint8_t *later, int32_t end,
-                      int32_t *wait, int32_t *overwrite) {
+static void find_uses(const oric_fn *fn, const oric_places *places, const oric_node *node, const next_use *next,
+                      const place_set *later, int32_t end, int32_t *wait, int32_t *overwrite) {
     const oric_access *first = &fn->accesses[node->access], *stop = first + node->access_count;
     int results = 0;
     *wait = end, *overwrite = INT32_MAX;
     for (const oric_access *a = first; a < stop; a++)
-        for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u < a->unit + a->count; u++) results = 1, *wait = nearest(*wait, next->access[u]);
+        for (uint32_t u = places->of[a->unit], last = u + a->count; a->flags & ORIC_A_DEF && u < last; u++)
+            results = 1, *wait = nearest(*wait, next->access[u]);
     if (!(node->flags & ORIC_I_VARIABLE) || !results) *wait = INT32_MAX;
     for (const oric_access *a = first; a < stop; a++) {
         if (!oric_is_late(fn, node, a)) continue;
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
+        for (uint32_t u = places->of[a->unit], last = u + a->count; u < last; u++) {
             if (next->write[u] < end) *overwrite = nearest(*overwrite, next->write[u]);
-            else if (later[u]) *overwrite = nearest(*overwrite, end);
+            else if (has_place(later, u)) *overwrite = nearest(*overwrite, end);
         }
     }
     if (node->flags & ORIC_I_COMPLETES) {
-        if (next->write[ORIC_U_MEMORY] < end) *overwrite = next->write[ORIC_U_MEMORY];
-        else if (later[ORIC_U_MEMORY]) *overwrite = end;
+        if (next->write[places->memory] < end) *overwrite = next->write[places->memory];
+        else if (has_place(later, (uint32_t)places->memory)) *overwrite = end;
     } else if (*wait < end && *wait <= *overwrite) {
         *overwrite = INT32_MAX; /* the results are waited for first */
     }
 }
 
-static void note_uses(const oric_fn *fn, const oric_node *node, int32_t i, next_use *next) {
+static void note_uses(const oric_fn *fn, const oric_places *places, const oric_node *node, int32_t i, next_use *next) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     for (; a < end; a++)
-        for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
+        for (uint32_t u = places->of[a->unit], last = u + a->count; u < last; u++) {
             next->access[u] = i;
             if (a->flags & ORIC_A_DEF) next->write[u] = i;
         }
-    if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) next->write[ORIC_U_MEMORY] = i;
+    if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) next->write[places->memory] = i;
 }
 
 /* How many cycles somebody waits for nothing when the scoreboard takes one more. */
@@ -152,17 +178,17 @@ static uint8_t take_board(board *boards, int32_t i, int32_t wait, int32_t done) 
     return (uint8_t)best;
 }
 
-static void assign_block(oric_fn *fn, int32_t b, const uint8_t *later, int32_t *wait, int32_t *overwrite) {
+static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, const place_set *later, int32_t *wait, int32_t *overwrite) {
     int32_t count = (int32_t)(fn->block_first[b + 1] - fn->block_first[b]);
     oric_node *nodes = &fn->nodes[fn->block_first[b]];
     int32_t read_delay = oric_models[fn->isa].late_read + oric_models[fn->isa].settle;
     next_use next;
     board boards[ORIC_SCOREBOARDS];
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) next.access[u] = next.write[u] = count;
+    for (int32_t u = 0; u < places->count; u++) next.access[u] = next.write[u] = count;
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) boards[s] = (board){-1, 0, s - ORIC_SCOREBOARDS};
     for (int32_t i = count; i-- > 0;) {
-        find_uses(fn, &nodes[i], &next, later, count, &wait[i], &overwrite[i]);
-        note_uses(fn, &nodes[i], i, &next);
+        find_uses(fn, places, &nodes[i], &next, later, count, &wait[i], &overwrite[i]);
+        note_uses(fn, places, &nodes[i], i, &next);
     }
     for (int32_t i = 0; i < count; i++) {
         int32_t now = i * ORIC_BOARD_PACE;
@@ -172,76 +198,87 @@ static void assign_block(oric_fn *fn, int32_t b, const uint8_t *later, int32_t *
     }
 }
 
-int oric_assign_scoreboards(oric_fn *fn) {
+int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {
     uint32_t longest = 1;
     for (int32_t b = 0; b < fn->block_count; b++)
         if (fn->block_first[b + 1] - fn->block_first[b] > longest) longest = fn->block_first[b + 1] - fn->block_first[b];
     int32_t *wait = malloc(longest * sizeof *wait), *overwrite = malloc(longest * sizeof *overwrite);
-    uint8_t *later = written_later(fn);
+    place_set *later = written_later(fn, places);
     int failed = !wait || !overwrite || !later;
-    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, b, later + (size_t)b * ORIC_PHYSICAL_UNITS, wait, overwrite);
+    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, places, b, &later[b], wait, overwrite);
     free(wait), free(overwrite), free(later);
     return failed ? -1 : 0;
 }
 
 /* -- what is pending at the boundaries -- */
 
+/* What a block makes of what is pending at its entry: for each place four bytes in rows of their own. A write stays pending unless
+ * the block reads or writes the unit, a read unless it writes it, and neither when it waits for their scoreboards in any case. */
 typedef struct {
-    oric_pending gen;
-    uint8_t access[ORIC_PHYSICAL_UNITS]; /* units that the block reads or writes: a pending write is waited for */
-    uint8_t write[ORIC_PHYSICAL_UNITS];  /* units that it writes: a pending read is waited for */
-    uint8_t boards;                      /* scoreboards that it waits for in any case */
+    uint8_t *made, *kept; /* boards that are pending at the end; boards that stay so. Writes of all places, then reads */
 } transfer;
 
-static void summarize(const oric_fn *fn, int32_t b, transfer *t) {
-    memset(t, 0, sizeof *t);
+static void summarize(const oric_fn *fn, const oric_places *places, int32_t b, oric_pending *scratch, transfer *t) {
+    size_t count = (size_t)places->count;
+    uint8_t *write = t->kept, *read = t->kept + count, boards = 0;
+    memset(scratch->write, 0, count), memset(scratch->read, 0, count);
+    memset(t->kept, 255, 2 * count);
     for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
         const oric_node *node = &fn->nodes[i];
         const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
-        t->boards |= oric_pending_step(&t->gen, fn, node);
-        if (node->flags & ORIC_I_DRAIN) t->boards |= (1 << ORIC_SCOREBOARDS) - 1;
-        if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) t->write[ORIC_U_MEMORY] = 1;
-        for (; a < end; a++)
-            for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
-                t->access[u] = 1;
-                if (a->flags & ORIC_A_DEF) t->write[u] = 1;
-            }
+        boards |= oric_pending_step(scratch, fn, places, node);
+        if (node->flags & ORIC_I_DRAIN) boards |= (1 << ORIC_SCOREBOARDS) - 1;
+        if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) read[places->memory] = 0;
+        for (; a < end; a++) {
+            memset(write + places->of[a->unit], 0, a->count);
+            if (a->flags & ORIC_A_DEF) memset(read + places->of[a->unit], 0, a->count);
+        }
     }
+    for (size_t u = 0; u < 2 * count; u++) t->kept[u] &= (uint8_t)~boards;
+    memcpy(t->made, scratch->write, count), memcpy(t->made + count, scratch->read, count);
 }
 
-/* target |= gen | (in without what the block waits for); returns whether target grew. */
-static int flow(oric_pending *target, const oric_pending *in, const transfer *t) {
-    uint8_t keep = (uint8_t)~t->boards, grown = 0;
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) {
-        uint8_t write = t->gen.write[u] | (t->access[u] ? 0 : in->write[u] & keep);
-        uint8_t read = t->gen.read[u] | (t->write[u] ? 0 : in->read[u] & keep);
-        grown |= (write & ~target->write[u]) | (read & ~target->read[u]);
-        target->write[u] |= write;
-        target->read[u] |= read;
+/* target |= made | (in & kept); returns whether target grew. */
+static int flow(uint8_t *target, const uint8_t *in, const transfer *t, size_t count) {
+    const uint8_t *made = t->made, *kept = t->kept;
+    uint8_t grown = 0;
+    for (size_t u = 0; u < count; u++) {
+        uint8_t boards = made[u] | (in[u] & kept[u]);
+        grown |= boards & (uint8_t)~target[u];
+        target[u] |= boards;
     }
     return grown != 0;
 }
 
-oric_pending *oric_pending_at_entries(const oric_fn *fn) {
-    size_t blocks = (size_t)fn->block_count + 1;
-    oric_pending *entries = calloc(blocks, sizeof *entries);
-    transfer *transfers = malloc(blocks * sizeof *transfers);
-    uint8_t *queued = calloc(blocks, 1);
-    int32_t *queue = malloc(blocks * sizeof *queue), head = 0, count = fn->block_count;
-    if (entries && transfers && queued && queue) {
-        for (int32_t b = 0; b < fn->block_count; b++) summarize(fn, b, &transfers[b]), queue[b] = b, queued[b] = 1;
-        while (count) {
-            int32_t b = queue[head];
-            head = (head + 1) % fn->block_count, count--, queued[b] = 0;
-            for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
-                int32_t to = fn->succs[s];
-                if (flow(&entries[to], &entries[b], &transfers[b]) && !queued[to])
-                    queue[(head + count++) % fn->block_count] = to, queued[to] = 1;
-            }
+/* Let what is pending flow from block to block until nothing grows. */
+static void flow_all(const oric_fn *fn, size_t row, const transfer *transfers, uint8_t *entries, uint8_t *queued, int32_t *queue) {
+    int32_t head = 0, count = fn->block_count;
+    for (int32_t b = 0; b < fn->block_count; b++) queue[b] = b, queued[b] = 1;
+    while (count) {
+        int32_t b = queue[head];
+        head = (head + 1) % fn->block_count, count--, queued[b] = 0;
+        for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
+            int32_t to = fn->succs[s];
+            if (flow(entries + (size_t)to * row, entries + (size_t)b * row, &transfers[b], row) && !queued[to]) queue[(head + count++) % fn->block_count] = to, queued[to] = 1;
         }
+    }
+}
+
+uint8_t *oric_pending_at_entries(const oric_fn *fn, const oric_places *places) {
+    size_t blocks = (size_t)fn->block_count + 1, row = 2 * (size_t)places->count;
+    uint8_t *entries = calloc(blocks, row), *rows = malloc(blocks * 2 * row), *queued = calloc(blocks, 1);
+    transfer *transfers = malloc(blocks * sizeof *transfers);
+    oric_pending *scratch = malloc(sizeof *scratch);
+    int32_t *queue = malloc(blocks * sizeof *queue);
+    if (entries && rows && transfers && queued && scratch && queue) {
+        for (int32_t b = 0; b < fn->block_count; b++) {
+            transfers[b] = (transfer){rows + 2 * (size_t)b * row, rows + (2 * (size_t)b + 1) * row};
+            summarize(fn, places, b, scratch, &transfers[b]);
+        }
+        flow_all(fn, row, transfers, entries, queued, queue);
     } else {
         free(entries), entries = NULL;
     }
-    free(transfers), free(queued), free(queue);
+    free(rows), free(transfers), free(queued), free(scratch), free(queue);
     return entries;
 }

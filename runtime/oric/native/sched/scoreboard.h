@@ -4,11 +4,20 @@
 #include "sched/late.h"
 #include "tables/numbers.h"
 
-/* Per unit the scoreboards (bits) that a pending write, or a pending late read, of it counts on. */
+/* The units that a function uses, ORIC_U_MEMORY among them, in places from 0 on; those of one access follow one another. */
+typedef struct {
+    int32_t count;
+    int32_t memory; /* the place of ORIC_U_MEMORY */
+    uint16_t of[ORIC_PHYSICAL_UNITS]; /* unit -> place */
+} oric_places;
+
+/* Per place the scoreboards (bits) that a pending write, or a pending late read, of the unit counts on. */
 typedef struct {
     uint8_t write[ORIC_PHYSICAL_UNITS];
     uint8_t read[ORIC_PHYSICAL_UNITS];
 } oric_pending;
+
+void oric_places_find(const oric_fn *fn, oric_places *places);
 
 /* Does the node access memory in an order that a fence before it matters to? */
 static inline int oric_touches_memory(const oric_node *node) { return (node->flags & (ORIC_I_MEM_READ | ORIC_I_MEM_WRITE)) != 0; }
@@ -19,10 +28,11 @@ static inline int oric_is_late(const oric_fn *fn, const oric_node *node, const o
 }
 
 /* Wait mask that the instruction needs in this state; updates the state to after its issue. */
-uint8_t oric_pending_step(oric_pending *state, const oric_fn *fn, const oric_node *node);
+uint8_t oric_pending_step(oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node);
 
 /* Give write and read barriers to all instructions, block by block. Returns 0 or -1 without memory. */
-int oric_assign_scoreboards(oric_fn *fn);
-/* What may be pending at the entry of each block, along any path: block_count states, to be freed; NULL without memory. */
-oric_pending *oric_pending_at_entries(const oric_fn *fn);
+int oric_assign_scoreboards(oric_fn *fn, const oric_places *places);
+/* What may be pending at the entry of each block, along any path: for each one the `write` of all places and then their
+ * `read`, to be freed; NULL without memory. */
+uint8_t *oric_pending_at_entries(const oric_fn *fn, const oric_places *places);
 #endif
