@@ -47,6 +47,8 @@ typedef struct {
     int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
 } allocator;
 
+enum { WIDEST = 4 }; /* registers of the largest frame */
+
 static uint8_t frame_size(uint32_t size) { return size <= 1 ? 1 : size == 2 ? 2 : 4; }
 
 static int make_objects(allocator *al) {
@@ -192,14 +194,21 @@ static void add_costs(allocator *al, const group *g) {
 
 /* Tie-breaking: a register that was in use shortly before makes the new value wait for its last reader, or the scheduler
  * keep the order; a fresh one costs occupancy once there are many. */
-static void add_preferences(allocator *al, const group *g) {
-    for (int32_t slot = 0; slot < ORIC_FAT_POINTS; slot++) {
+static void add_preferences(allocator *al, const group *g, int32_t slots) {
+    for (int32_t slot = 0; slot < slots; slot++) {
         int32_t last = al->vacated[g->file][slot];
         int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
         if (last < 0) al->secondary[slot] = slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
         else if (gap < ORIC_ALLOCATION_QUIET && gap > -ORIC_ALLOCATION_QUIET)
             al->secondary[slot] = ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
     }
+}
+
+/* How many slots count for a group: all that are in use or preferred, and room for the widest frame behind them. Of those further
+ * on none is better than the first. */
+static int32_t slots_of(const allocator *al, const group *g, const int32_t *used) {
+    int32_t slots = used[g->file] > al->roomy[g->file] ? used[g->file] : al->roomy[g->file];
+    return slots + 2 * WIDEST < ORIC_FAT_POINTS ? slots + 2 * WIDEST : ORIC_FAT_POINTS;
 }
 
 /* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
@@ -211,11 +220,12 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
     for (int32_t i = 0; i < al->object_count; i++) {
         group *g = &al->groups[al->order[i]];
         if (g->head < 0 || g->start == UINT32_MAX) continue;
-        memset(al->primary, 0, sizeof al->primary);
-        memset(al->secondary, 0, sizeof al->secondary);
+        int32_t slots = slots_of(al, g, used);
+        memset(al->primary, 0, (size_t)slots * sizeof *al->primary);
+        memset(al->secondary, 0, (size_t)slots * sizeof *al->secondary);
         add_costs(al, g);
-        if (al->options->spread) add_preferences(al, g);
-        int32_t base = oric_fatpoint_choose(al->primary, al->secondary, ORIC_FAT_POINTS, g->frame, al->options->threshold);
+        if (al->options->spread) add_preferences(al, g, slots);
+        int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, al->options->threshold);
         if (base < 0) {
             used[g->file] = ORIC_FAT_POINTS + 1;
             failed = 1;
