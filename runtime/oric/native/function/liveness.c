@@ -43,37 +43,111 @@ static inline void set_bit(uint64_t *set, int32_t bit) { set[bit / 64] |= (uint6
 static inline void clear_bit(uint64_t *set, int32_t bit) { set[bit / 64] &= ~((uint64_t)1 << bit % 64); }
 static inline int has_bit(const uint64_t *set, int32_t bit) { return set[bit / 64] >> bit % 64 & 1; }
 
-/* Forward: reach[b] = union of reach | written over the predecessors. Worklist in block order. */
-static void solve_reach(const oric_fn *fn, uint64_t *reach, const uint64_t *written, uint8_t *queued, int32_t *queue) {
-    uint32_t n = (uint32_t)fn->global_count, w = fn->words;
-    uint64_t *out = malloc((w ? w : 1) * sizeof *out);
-    int32_t head = 0, count = fn->block_count;
-    for (int32_t b = 0; b < fn->block_count; b++) queue[b] = b, queued[b] = 1;
-    while (count && out) {
-        int32_t b = queue[head];
-        head = (head + 1) % fn->block_count, count--, queued[b] = 0;
-        oric_bv_copy(out, reach + (size_t)b * w, n);
-        oric_bv_or(out, written + (size_t)b * w, n);
-        for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
-            int32_t to = fn->succs[s];
-            if (oric_bv_or(reach + (size_t)to * w, out, n) && !queued[to])
-                queue[(head + count++) % fn->block_count] = to, queued[to] = 1;
+/* The sets of a function while its liveness is found: for each block `words` words. Few of them are not 0 where there are many, so
+ * only those wait to be looked at: word w of block b is the number b * words + w. */
+typedef struct {
+    oric_fn *fn;
+    uint64_t *in, *out;     /* live; `in` begins as what a block reads before it writes it */
+    uint64_t *kill;         /* what it writes whatever its guards say */
+    uint64_t *written;      /* what it writes */
+    uint64_t *reached;      /* live at its entry and written on some way there */
+    uint8_t *waits;
+    size_t *stack;
+    size_t count, room;
+    int failed;
+} sets;
+
+static void push(sets *s, size_t word) {
+    if (s->waits[word]) return;
+    if (s->count == s->room) {
+        size_t room = s->room ? 2 * s->room : 256;
+        size_t *grown = realloc(s->stack, room * sizeof *grown);
+        if (!grown) {
+            s->failed = 1;
+            return;
         }
+        s->stack = grown, s->room = room;
     }
-    free(out);
+    s->waits[word] = 1;
+    s->stack[s->count++] = word;
 }
 
-/* A definition kills when it is unguarded or when nothing was there before. */
-static void mark_kills(oric_fn *fn, const uint64_t *reach, int32_t *stamp) {
+static size_t pop(sets *s) {
+    size_t word = s->stack[--s->count];
+    s->waits[word] = 0;
+    return word;
+}
+
+/* Note what a block reads first and what it writes. */
+static void note_block(sets *s, int32_t b) {
+    const oric_fn *fn = s->fn;
+    size_t row = (size_t)b * fn->words;
+    uint64_t *in = s->in + row, *kill = s->kill + row, *written = s->written + row;
+    for (uint32_t i = fn->block_first[b + 1]; i-- > fn->block_first[b];) {
+        const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+        for (const oric_access *p = a; p < end; p++)
+            for (uint32_t u = p->unit; p->flags & ORIC_A_DEF && u < p->unit + p->count; u++) {
+                int32_t g = fn->global_of[u];
+                if (g < 0) continue;
+                set_bit(written, g);
+                if (!(fn->nodes[i].flags & ORIC_I_GUARDED)) set_bit(kill, g), clear_bit(in, g);
+            }
+        for (const oric_access *p = a; p < end; p++)
+            for (uint32_t u = p->unit; !(p->flags & ORIC_A_DEF) && u < p->unit + p->count; u++)
+                if (fn->global_of[u] >= 0) set_bit(in, fn->global_of[u]);
+    }
+}
+
+/* Backward: in |= out & ~kill, out = union of the successors' in. */
+static void solve_live(sets *s) {
+    const oric_fn *fn = s->fn;
+    for (size_t word = 0; word < (size_t)fn->block_count * fn->words; word++)
+        if (s->in[word]) push(s, word);
+    while (s->count) {
+        size_t word = pop(s), b = word / fn->words, w = word % fn->words;
+        for (uint32_t p = fn->pred_first[b]; p < fn->pred_first[b + 1]; p++) {
+            size_t from = (size_t)fn->preds[p] * fn->words + w;
+            s->out[from] |= s->in[word];
+            uint64_t fresh = s->out[from] & ~s->kill[from] & ~s->in[from];
+            s->in[from] |= fresh;
+            if (fresh) push(s, from);
+        }
+    }
+}
+
+/* Forward: what is live at an entry counts only where some value comes. A value that is written on a way and live at its end is
+ * live from where it is written last on that way, so it is enough to follow what is live. */
+static void solve_reached(sets *s) {
+    const oric_fn *fn = s->fn;
+    for (size_t word = 0; word < (size_t)fn->block_count * fn->words; word++)
+        if (s->written[word] & s->out[word]) push(s, word);
+    while (s->count) {
+        size_t word = pop(s), b = word / fn->words, w = word % fn->words;
+        for (uint32_t e = fn->succ_first[b]; e < fn->succ_first[b + 1]; e++) {
+            size_t to = (size_t)fn->succs[e] * fn->words + w;
+            uint64_t fresh = (s->written[word] | s->reached[word]) & s->in[to] & ~s->reached[to];
+            s->reached[to] |= fresh;
+            if (fresh) push(s, to);
+        }
+    }
+    for (size_t word = 0; word < (size_t)fn->block_count * fn->words; word++) {
+        s->in[word] &= s->reached[word];
+        s->out[word] &= s->reached[word] | s->written[word];
+    }
+}
+
+/* A definition kills when it is unguarded or when nothing that is needed was there before. */
+static void mark_kills(oric_fn *fn, const uint64_t *live_in, int32_t *stamp) {
     for (int32_t b = 0; b < fn->block_count; b++)
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
             oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
             for (; a < end; a++) {
+                a->flags &= (uint8_t)~ORIC_A_KILL;
                 if (!(a->flags & ORIC_A_DEF)) continue;
                 int fresh = 1;
                 for (uint32_t u = a->unit; u < a->unit + a->count; u++) {
                     int32_t g = fn->global_of[u];
-                    if (stamp[u] == b + 1 || (g >= 0 && has_bit(reach + (size_t)b * fn->words, g))) fresh = 0;
+                    if (stamp[u] == b + 1 || (g >= 0 && has_bit(live_in + (size_t)b * fn->words, g))) fresh = 0;
                     stamp[u] = b + 1;
                 }
                 if (fresh || !(fn->nodes[i].flags & ORIC_I_GUARDED)) a->flags |= ORIC_A_KILL;
@@ -81,74 +155,25 @@ static void mark_kills(oric_fn *fn, const uint64_t *reach, int32_t *stamp) {
         }
 }
 
-static void gen_kill(const oric_fn *fn, int32_t b, uint64_t *gen, uint64_t *kill) {
-    for (uint32_t i = fn->block_first[b + 1]; i-- > fn->block_first[b];) {
-        const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
-        for (const oric_access *p = a; p < end; p++)
-            for (uint32_t u = p->unit; p->flags & ORIC_A_KILL && u < p->unit + p->count; u++)
-                if (fn->global_of[u] >= 0) set_bit(kill, fn->global_of[u]), clear_bit(gen, fn->global_of[u]);
-        for (const oric_access *p = a; p < end; p++)
-            for (uint32_t u = p->unit; !(p->flags & ORIC_A_DEF) && u < p->unit + p->count; u++)
-                if (fn->global_of[u] >= 0) set_bit(gen, fn->global_of[u]);
-    }
-}
-
-/* Backward: live_in |= live_out & ~kill, live_out = union of the successors' live_in. live_in begins as what a block reads first. */
-static void solve_live(oric_fn *fn, const uint64_t *kill, uint8_t *queued, int32_t *queue) {
-    uint32_t n = (uint32_t)fn->global_count, w = fn->words;
-    int32_t head = 0, count = fn->block_count;
-    for (int32_t b = 0; b < fn->block_count; b++) queue[b] = fn->block_count - 1 - b, queued[b] = 1;
-    while (count) {
-        int32_t b = queue[head];
-        head = (head + 1) % fn->block_count, count--, queued[b] = 0;
-        uint64_t *out = fn->live_out + (size_t)b * w, *in = fn->live_in + (size_t)b * w;
-        for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) oric_bv_or(out, fn->live_in + (size_t)fn->succs[s] * w, n);
-        if (!oric_bv_transfer(in, in, out, kill + (size_t)b * w, n)) continue;
-        for (uint32_t p = fn->pred_first[b]; p < fn->pred_first[b + 1]; p++) {
-            int32_t from = fn->preds[p];
-            if (!queued[from]) queue[(head + count++) % fn->block_count] = from, queued[from] = 1;
-        }
-    }
-}
-
-static void restrict_to_reached(oric_fn *fn, const uint64_t *reached, const uint64_t *written) {
-    uint32_t n = (uint32_t)fn->global_count, w = fn->words;
-    for (int32_t b = 0; b < fn->block_count; b++) {
-        uint64_t *out = fn->live_out + (size_t)b * w, *in = fn->live_in + (size_t)b * w;
-        const uint64_t *reach = reached + (size_t)b * w;
-        oric_bv_and(in, reach, n);
-        for (uint32_t i = 0; i < w; i++) out[i] &= reach[i] | written[(size_t)b * w + i];
-    }
-}
-
 int oric_liveness(oric_fn *fn) {
     free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out);
     fn->global_of = fn->unit_of = NULL;
     fn->live_in = fn->live_out = NULL;
     if (find_globals(fn)) return -1;
-    size_t words = (size_t)fn->block_count * fn->words + 1, blocks = (size_t)fn->block_count + 1;
-    uint64_t *reach = calloc(words, 8), *kill = calloc(words, 8), *written = calloc(words, 8);
-    uint8_t *queued = calloc(blocks, 1);
-    int32_t *queue = calloc(blocks, sizeof *queue), *stamp = calloc((size_t)fn->unit_count + 1, sizeof *stamp);
-    fn->live_in = calloc(words, 8), fn->live_out = calloc(words, 8);
-    int failed = !reach || !kill || !written || !queued || !queue || !stamp || !fn->live_in || !fn->live_out;
-    if (!failed) {
-        for (int32_t b = 0; b < fn->block_count; b++)
-            for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
-                const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
-                for (; a < end; a++)
-                    for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u < a->unit + a->count; u++)
-                        if (fn->global_of[u] >= 0) set_bit(written + (size_t)b * fn->words, fn->global_of[u]);
-            }
-        for (int32_t i = 0; i < fn->access_count; i++) fn->accesses[i].flags &= (uint8_t)~ORIC_A_KILL;
-        solve_reach(fn, reach, written, queued, queue);
-        mark_kills(fn, reach, stamp);
-        for (int32_t b = 0; b < fn->block_count; b++) gen_kill(fn, b, fn->live_in + (size_t)b * fn->words, kill + (size_t)b * fn->words);
-        solve_live(fn, kill, queued, queue);
-        restrict_to_reached(fn, reach, written);
+    size_t words = (size_t)fn->block_count * fn->words + 1;
+    sets s = {.fn = fn, .in = calloc(words, 8), .out = calloc(words, 8), .kill = calloc(words, 8), .written = calloc(words, 8),
+              .reached = calloc(words, 8), .waits = calloc(words, 1)};
+    int32_t *stamp = calloc((size_t)fn->unit_count + 1, sizeof *stamp);
+    fn->live_in = s.in, fn->live_out = s.out;
+    s.failed = !s.in || !s.out || !s.kill || !s.written || !s.reached || !s.waits || !stamp;
+    if (!s.failed) {
+        for (int32_t b = 0; b < fn->block_count; b++) note_block(&s, b);
+        solve_live(&s);
+        solve_reached(&s);
+        mark_kills(fn, s.in, stamp);
     }
-    free(reach), free(kill), free(written), free(queued), free(queue), free(stamp);
-    return failed ? -1 : 0;
+    free(s.kill), free(s.written), free(s.reached), free(s.waits), free(s.stack), free(stamp);
+    return s.failed ? -1 : 0;
 }
 
 static int compare_units(const void *a, const void *b) {
