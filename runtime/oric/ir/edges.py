@@ -18,8 +18,11 @@ def is_conditional(f: Function, i: i64) -> bool:
     guard = f.guard[i]
     if guard and guard != opd.PT_OPERAND:
         return True
-    if OPS.flags[f.op[i]] & INDIRECT:
-        return False
+    return not OPS.flags[f.op[i]] & INDIRECT and has_register(f, i)
+
+
+def has_register(f: Function, i: i64) -> bool:
+    """Whether an instruction has a register other than PT among its operands: a branch then depends on more than its guard."""
     at: i64 = 0
     while at < f.count[i]:
         operand = f.get(i, at)

@@ -16,7 +16,7 @@ from oric_tables.op import BRA
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
-from oric.ir.edges import is_conditional, set_target, target_of
+from oric.ir.edges import has_register, is_conditional, set_target, target_of
 from oric.ir.function import NONE, Function
 from oric.ir.optable import BRANCH, EXIT, INDIRECT, OPS
 from oric.support.arrays import zeros
@@ -297,12 +297,4 @@ def _is_awaited(b: i64, placed: vec[i64], graph: Cfg) -> bool:
 
 def can_invert(f: Function, i: i64) -> bool:
     """Whether turning the guard round turns the branch round."""
-    if i == NONE or not f.guard[i]:
-        return False
-    at: i64 = 0
-    while at < f.count[i]:
-        operand = f.get(i, at)
-        if operand & opd.TYPE == opd.IS_REG and operand != opd.PT_OPERAND:
-            return False
-        at += 1
-    return True
+    return i != NONE and f.guard[i] != 0 and not has_register(f, i)

@@ -1,4 +1,4 @@
-"""General optimization: one walk in reverse post-order, instruction by instruction.
+"""General optimization: walks in reverse post-order, instruction by instruction.
 
 Every instruction first gets what is known about its sources (copies, constants, words of constant banks that its operation
 takes directly), then is simplified by itself (constant folding, algebraic rules, logic functions), then combined with the
@@ -34,7 +34,7 @@ _NOT_SHARED: Final = MEMORY | PINNED | WARP
 
 
 def general_optimize_early(f: Function, ctx: PassContext) -> bool:
-    """Phase 13: walk until nothing changes, at most ``OPTIMIZE_ROUNDS`` times, then remove what nobody reads."""
+    """Phase 13: ``OPTIMIZE_ROUNDS`` walks, fewer when one finds nothing; then what nobody reads is removed."""
     return _optimize(f, ctx, thresholds.OPTIMIZE_ROUNDS)
 
 
