@@ -120,6 +120,21 @@ def test_signs_in_operands_compute_what_instructions_do(level: int) -> None:
     np.testing.assert_array_equal(out[:, 6:8].copy().view(np.float64)[:, 0], wide)
 
 
+@pytest.mark.parametrize("level", [0, 1, 3])
+@pytest.mark.parametrize("type_", ["f32", "f64"])
+@pytest.mark.parametrize("outer", ["abs", "neg"])
+@pytest.mark.parametrize("inner", ["abs", "neg"])
+@pytest.mark.parametrize("number", [-(2.0**65), 2.0**65, 1.5])
+def test_signs_of_signs_of_constants(number: float, inner: str, outer: str, type_: str, level: int) -> None:
+    wide = type_ == "f64"
+    given = f"0d{np.float64(number).view(np.uint64):016x}" if wide else f"0f{np.float32(number).view(np.uint32):08x}"
+    x, y = ("%g1", "%g2") if wide else ("%f1", "%f2")
+    body = f"{inner}.{type_} {x}, {given}; {outer}.{type_} {y}, {x}; st.global.{type_} [%out], {y};"
+    out = launch(source(body), np.zeros(1), np.zeros(1, np.float64 if wide else np.float32), level=level, threads=1)
+    signs = {"abs": abs, "neg": lambda value: -value}
+    assert out[0] == signs[outer](signs[inner](number))
+
+
 @pytest.mark.parametrize("half", ["{%r1, %r5}", "{%r5, %r2}"])
 @pytest.mark.parametrize("level", [0, 3])
 def test_a_negation_of_which_half_is_left_is_none(half: str, level: int) -> None:

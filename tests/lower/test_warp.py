@@ -127,6 +127,39 @@ def test_redux(arch: str, level: int) -> None:
     assert (out == want).all()
 
 
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_redux_behind_a_loop_that_threads_leave_apart(arch: str, level: int) -> None:
+    """A 64-bit sum in shared memory is a loop that waits for other threads; the reduction behind it is one of all again."""
+    body = """
+  .shared .align 8 .b64 cell; setp.lt.u32 %p1, %i, 1; @%p1 bra L; red.shared.add.u64 [cell], 12;
+L:
+  redux.sync.xor.b32 %r1, %i, 0xffffffff; add.u64 %d2, %tid4, %out; st.global.u32 [%d2], %r1;
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.ones(32, np.uint32), arch, level)
+    assert not out.any()
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_a_loop_does_not_wait_for_atomics_behind_it(arch: str, level: int) -> None:
+    """Its branch depends on a predicate that an atomic of another loop decides later: threads meet behind both loops."""
+    body = """
+  .shared .align 4 .b32 cell; st.shared.u32 [cell], 0; bar.sync 0; and.b32 %r1, %i, 7; setp.gt.u32 %p4, %r1, 2; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r6, 0;
+L12:
+  @!%p4 bra L14; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r1; @%p1 bra L12;
+L14:
+  setp.ge.u32 %p1, %r3, %r1; @%p1 bra L21; atom.shared.add.u32 %r6, [cell], 0; add.u32 %r3, %r3, 1; bra L14;
+L21:
+  mov.u32 %r7, 0; setp.ge.u32 %p1, %i, 17; @%p1 bra L22; vote.sync.ballot.b32 %r7, %p4, 0x1ffff;
+L22:
+  shfl.sync.idx.b32 %r8, %r2, 31, 0x1f, 0xffffffff; setp.gt.u32 %p4, %r6, %r8; selp.u32 %r9, 1, 0, %p4;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r2, %r7, %r8, %r9};
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((32, 4), np.uint32), arch, level)
+    ballot = sum(1 << t for t in range(17) if t & 7 > 2)
+    for t in range(32):
+        assert list(out[t]) == [t & 7 if t & 7 > 2 else 0, ballot if t < 17 else 0, 7, 0]
+
+
 @pytest.mark.parametrize("level", [0, 3])
 def test_elect(level: int) -> None:
     body = """

@@ -138,6 +138,9 @@ class Legality:
     def _sign_fits(self, index: i64, operand: i64) -> bool:
         if not operand & opd.SIGNS:
             return True
+        form = operand & opd.TYPE
+        if form == opd.IS_IMM or form == opd.IS_POOL:
+            return False  # the sign of a constant is part of it
         allowed = self._signs[index]
         if operand & opd.NEGATE and not allowed & 1:
             return False

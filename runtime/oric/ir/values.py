@@ -533,6 +533,12 @@ class Values:
         if term & opd.ABSOLUTE:
             source = source & ~opd.NEGATE | opd.ABSOLUTE
         made = source ^ (term & opd.NEGATE)
+        if legal.kind_of(self.f, made) == legal.KIND_IMM and made & SIGNS:
+            bare = made & ~SIGNS
+            format_ = self.legality.format_with(self.f, i, at, bare)
+            if not legal.IS_FLOAT[format_]:
+                return False
+            made = self.f.imm(with_signs(self.f.imm_value(bare), made, True, legal.IS_HALVES[format_] != 0) & MASK32)
         if not self.legality.takes_with(self.f, i, at, made):
             return False
         self.f.set(i, at, made)

@@ -99,12 +99,16 @@ class Definitions:
             marked[self.words[at]] = 1
             at += 1
 
-    def spread(self, marked: vec[i64]) -> None:
-        """Mark what depends on marked words; uniform words stay unmarked."""
+    def spread(self, marked: vec[i64], among: vec[i64] | None = None) -> None:
+        """Mark what depends on marked words by definitions in blocks of ``among``, if given; uniform words stay unmarked."""
         if self.rows() == 0:
             return
         self._list_readers()
         done = zeros(self.rows())
+        row: i64 = 0
+        while among is not None and row < self.rows():
+            done[row] = 1 - among[self.block[row]]
+            row += 1
         work = Worklist(self.rows())
         word: i64 = 0
         while word < self.f.words:
@@ -322,31 +326,42 @@ class _Ways:
 
 
 def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
-    """Headers of loops in which a branch depends on what other threads write: atomics, volatile and strong loads."""
+    """Headers of loops in which a branch depends on what the loop itself reads of what other threads write.
+
+    That is what atomics and volatile and strong loads give.
+    """
     loops = cfg.loops()
     if loops.count == 0:
         return set()
     f = flow.f
-    marked = zeros(f.words)
-    any_source = False
+    sources: dict[int, list[int]] = {}  # header -> rows
     row: i64 = 0
     while row < definitions.rows():
-        i = definitions.insn[row]
-        if loops.depth[definitions.block[row]] and (OPS.is_strong(f, i) or f.aux[i] & AUX_VOLATILE):
-            any_source = True
-            definitions.mark(row, marked)
+        header = loops.header[definitions.block[row]]
+        if header >= 0 and (OPS.is_strong(f, definitions.insn[row]) or f.aux[definitions.insn[row]] & AUX_VOLATILE):
+            while header >= 0:
+                sources.setdefault(header, []).append(row)
+                header = loops.outer[header]
         row += 1
-    if not any_source:
-        return set()
-    definitions.spread(marked)
-    found: set[int] = set()
+    return {header for header, rows in sources.items() if _waits(flow, cfg, definitions, header, rows)}
+
+
+def _waits(flow: Flow, cfg: Cfg, definitions: Definitions, header: i64, rows: list[int]) -> bool:
+    """Whether a branch in the loop of ``header`` depends, by way of the loop, on what the given rows define."""
+    loops = cfg.loops()
+    among = zeros(cfg.blocks)
     b: i64 = 0
+    while b < cfg.blocks:
+        among[b] = 1 if loops.contains(header, b) else 0
+        b += 1
+    marked = zeros(flow.f.words)
+    for row in rows:
+        definitions.mark(row, marked)
+    definitions.spread(marked, among)
+    b = 0
     while b < flow.blocks():
         kind = flow.kind[b]
-        if (kind == COND or kind == TABLE or kind == COND_STOP) and _depends(flow, b, marked):
-            header = loops.header[b]
-            while header >= 0:
-                found.add(header)
-                header = loops.outer[header]
+        if among[b] and (kind == COND or kind == TABLE or kind == COND_STOP) and _depends(flow, b, marked):
+            return True
         b += 1
-    return found
+    return False
