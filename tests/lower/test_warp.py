@@ -98,6 +98,19 @@ join:
 
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_a_vote_on_a_constant_is_one_of_all(arch: str, level: int) -> None:
+    """Behind a loop that waits, in which threads are apart: of activemask that is no matter, but of a vote that names all."""
+    body = """
+  .shared .align 8 .b64 cell; setp.lt.u32 %p1, %i, 1; xor.pred %p2, %p1, %p1; @%p1 bra L; red.shared.add.u64 [cell], 12;
+L:
+  activemask.b32 %r2; vote.sync.ballot.b32 %r1, !%p2, 0xffffffff; shr.u32 %r2, %r2, %i; and.b32 %r2, %r2, 1;
+  mul.lo.u64 %d2, %tid4, 2; add.u64 %d2, %d2, %out; st.global.v2.u32 [%d2], {%r1, %r2};
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((32, 2), np.uint32), arch, level)
+    assert (out == [0xFFFFFFFF, 1]).all()
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_match(arch: str, level: int) -> None:
     body = """
   add.u64 %d1, %in, %tid4; ld.global.u32 %r1, [%d1]; cvt.u64.u32 %d3, %r1; shl.b64 %d3, %d3, 20; mov.u32 %r7, 9;

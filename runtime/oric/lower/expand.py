@@ -35,9 +35,15 @@ def expand_sums(f: Function, ctx: PassContext) -> bool:
     return _expand(f, ctx, EXPANSIONS["expand_sums"])
 
 
+def expand_rest(f: Function, ctx: PassContext) -> bool:
+    """Phase 78: what had to stay whole until the convergence barriers stand."""
+    return _expand(f, ctx, EXPANSIONS["expand_rest"])
+
+
 PASSES: Final[dict[str, PassFunction]] = {
     "expand_control_flow": expand_control_flow,
     "expand_sums": expand_sums,
+    "expand_rest": expand_rest,
 }
 
 

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, VOTE, WARPSYNC, WARPSYNC_ALL, YIELD
+from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, WARPSYNC, WARPSYNC_ALL, YIELD
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
@@ -158,7 +158,6 @@ def _needs_everybody(f: Function, i: i64) -> bool:
     """Whether the threads of the warp must be together for an instruction, and nothing in front of it sees to that.
 
     Lowering puts a WARPSYNC in front of warp-wide operations that name some of the threads; those without one mean all.
-    A vote on a constant asks who is here, and waits for nobody.
     """
     flags = OPS.flags[f.op[i]]
     if f.guard[i] or not flags & (BARRIER | WARP):
@@ -166,9 +165,7 @@ def _needs_everybody(f: Function, i: i64) -> bool:
     if flags & BARRIER:
         return True
     before = f.prev[i]
-    if before != NONE and (f.op[before] == WARPSYNC or f.op[before] == WARPSYNC_ALL):
-        return False
-    return not (f.op[i] == VOTE and f.get(i, 1) == opd.PT_OPERAND)
+    return before == NONE or (f.op[before] != WARPSYNC and f.op[before] != WARPSYNC_ALL)
 
 
 def _whole_warp(cursor: Cursor, ctx: PassContext) -> None:
