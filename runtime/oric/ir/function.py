@@ -41,6 +41,8 @@ AUX_IF_DIVERGED: Final = 1
 # ``aux`` of a memory access that is volatile: never removed, merged or moved across another one. (Bit 5 of the documented
 # special flags.)
 AUX_VOLATILE: Final = 0x20
+# ``aux`` of an atomic in a loop that lowering made: the loop ends although other threads do nothing more.
+AUX_LOCK_FREE: Final = 0x40
 
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _INITIAL_FLAGS: Final = vec[i64](registers.INITIAL_FLAGS)

@@ -11,8 +11,9 @@ from oric.ir import legality as legal
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import NONE, R2, R4, UR, Function, P, R
+from oric.ir.function import AUX_LOCK_FREE, NONE, R2, R4, UR, Function, P, R
 from oric.ir.legality import Legality, legality_of
+from oric.ir.optable import ATOMIC, OPS
 from oric.ir.values import with_signs
 from oric.support import nodes
 from oric.support.arrays import zeros
@@ -380,6 +381,7 @@ class Emitter:
             skip = self.make_label()
             self.branch(skip, guard ^ opd.NEGATE)
         base: i64 = len(self.labels)
+        made: i64 = len(self.code.op)
         count: i64 = 0
         while count < program.labels:
             self.make_label()
@@ -397,6 +399,10 @@ class Emitter:
                     own = tables.own[line]
                     self.branch(base + target, self._operand(own - 1, env, program.wide) if own else 0)
             line += 1
+        while made < len(self.code.op):
+            if OPS.flags[self.code.op[made]] & ATOMIC:
+                self.code.aux[made] |= AUX_LOCK_FREE
+            made += 1
         if skip >= 0:
             self.place(skip)
 

@@ -17,7 +17,7 @@ from oric_tables.operand_kinds import UNIFORM_SPECIAL
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.dataflow import Worklist
-from oric.ir.function import AUX_VOLATILE, NONE, UP, UR, Function
+from oric.ir.function import AUX_LOCK_FREE, AUX_VOLATILE, NONE, UP, UR, Function
 from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, WARP
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
@@ -338,7 +338,8 @@ def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
     row: i64 = 0
     while row < definitions.rows():
         header = loops.header[definitions.block[row]]
-        if header >= 0 and (OPS.is_strong(f, definitions.insn[row]) or f.aux[definitions.insn[row]] & AUX_VOLATILE):
+        i = definitions.insn[row]
+        if header >= 0 and not f.aux[i] & AUX_LOCK_FREE and (OPS.is_strong(f, i) or f.aux[i] & AUX_VOLATILE):
             while header >= 0:
                 sources.setdefault(header, []).append(row)
                 header = loops.outer[header]

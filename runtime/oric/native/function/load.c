@@ -91,6 +91,21 @@ static int64_t immediate(const oric_function *f, uint64_t operand) {
     return oric_operand_type(operand) == ORIC_TYPE_POOL ? f->immediates[index] : (int64_t)index;
 }
 
+/* An upper bound of the bytes that a thread accesses, told by the registers with the data; 0: nothing tells. RZ has any width. */
+static int32_t bytes_of(const oric_function *f, int64_t i, const oric_op_schedule *op) {
+    enum { WIDEST = 32 };
+    uint32_t bytes = 0, zeros = 0;
+    for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
+        uint64_t operand = operand_at(f, i, s);
+        uint8_t group = op->reader[s][0];
+        int address = !(op->writes >> s & 1) && (group == ORIC_G_MEM_ADDR || group == ORIC_G_MEM_UADDR);
+        if (op->kind[s] != ORIC_K_GPR || address || oric_operand_type(operand) != ORIC_TYPE_REG) continue;
+        if (oric_operand_index(operand) == ORIC_SENTINEL_RZ) zeros = WIDEST;
+        else if (4u * ((uint32_t)oric_operand_span(operand) + 1) > bytes) bytes = 4u * ((uint32_t)oric_operand_span(operand) + 1);
+    }
+    return (int32_t)(bytes ? bytes : zeros);
+}
+
 /* Memory spaces, order and byte range of an access. */
 static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule *op, const oric_class *klass) {
     const oric_function *f = ld->f;
@@ -105,12 +120,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule 
         else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED;
     }
     if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
-    uint32_t bytes = 4;
-    for (uint32_t i = 0; i < node->access_count; i++) {
-        const oric_access *a = &ld->fn->accesses[node->access + i];
-        if (!(a->flags & (ORIC_A_ADDRESS | ORIC_A_GUARD)) && 4u * a->count > bytes) bytes = 4u * a->count;
-    }
-    node->bytes = (int32_t)bytes;
+    node->bytes = bytes_of(f, i, op);
     for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(f, i, s);
         uint32_t type = oric_operand_type(operand);
