@@ -40,6 +40,24 @@ WIDTHS = [(t, v) for t, n in TYPES.items() for v in (1, 2, 4) if n * v <= 16]
 
 
 @pytest.mark.row("R2-10", "R2-55")
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("space", ["local", "shared", "global"])
+@pytest.mark.parametrize(
+    "store", ["b64 [%q+8], 0", "v2.b32 [%q+8], {0, 0}", "f64 [%q+8], 0d0000000000000000", "b64 [%q+8], %d9"]
+)  # fmt: skip
+def test_parts_of_zeros_that_were_stored(store: str, space: str, level: int) -> None:
+    """A load of a part stays behind the store, however little of a register the zeros take."""
+    place = "add.u64 %q, %out, 16;" if space == "global" else f".{space} .align 16 .b8 cell[16]; mov.u64 %q, cell;"
+    body = f"""
+  .reg .b64 %q; {place} mov.b64 %d9, 0; mov.u32 %r9, -1;
+  st.{space}.u32 [%q+8], %r9; st.{space}.u32 [%q+12], %r9; st.{space}.{store};
+  ld.{space}.u32 %r1, [%q+12]; ld.{space}.u8 %r2, [%q+13]; ld.{space}.u32 %r3, [%q+8]; ld.{space}.u16 %r4, [%q+14];
+  st.global.v4.u32 [%out], {{%r1, %r2, %r3, %r4}};
+"""
+    out = launch(source(body), np.zeros(1, np.uint32), np.ones(8, np.uint32), level=level, threads=1)
+    assert not out[:4].any()
+
+
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 @pytest.mark.parametrize(("type_", "vector"), WIDTHS)
 @pytest.mark.parametrize("space", ["global", "generic", "shared", "local"])
