@@ -25,6 +25,7 @@ def context(arch: str = "sm_90", level: int = 3, **more: Any) -> PassContext:
 
 OPERATIONS = [op for op in ops.OPS if op is not None]
 _NUMBERS = st.one_of(st.integers(0, 40), st.integers(-(1 << 63), (1 << 63) - 1))
+_SMALL_NUMBERS = st.integers(0, 40)  # what no pool is needed for
 _LABELS = st.sampled_from(["", "", "$L__BB0_1", "loop", "%x"])
 
 
@@ -173,7 +174,7 @@ class Maker:
             fixed = opd.PT_OPERAND if file in ("pred", "upred") else opd.RZ_OPERAND
             return self._named(file) or int(fixed)
         if form in (opd.IMM, opd.POOL):
-            return int(self.f.imm(self.draw(_NUMBERS)))
+            return int(self.f.imm(self.draw(_NUMBERS if opd.POOL in SLOT_TYPES[slot.kind] else _SMALL_NUMBERS)))
         if form == opd.LABEL:
             return int(opd.label(self.number(0, self.block_count - 1)))
         if form == opd.SYMBOL:

@@ -67,6 +67,8 @@ def integer() -> Iterator[Case]:
                 yield Case(f"mul.wide.{T} D, A, B", w, c * 2, lambda a, b, n=bits, v=v: u(v(a) * v(b), 2 * n), (None, 12))
             yield Case(f"shr.{T} D, A, B", c, c + "r", lambda a, b, n=bits, v=v: u(v(a) >> min(b, n), n))
             yield Case(f"shr.{T} D, A, B", c, c + "r", lambda a, b, n=bits, v=v: u(v(a) >> min(b, n), n), (None, 5))
+            for k in (bits // 2, bits - 1, bits, bits + 8):
+                yield Case(f"shr.{T} D, A, B", c, c + "r", lambda a, b, n=bits, v=v: u(v(a) >> min(b, n), n), (None, k))
             for name, compare in m.INTEGER_COMPARE.items():
                 yield Case(f"setp.{name}.{T} D, A, B", "p", c * 2, lambda a, b, f=compare, v=v: int(f(v(a), v(b))))
         n = bits
@@ -82,6 +84,8 @@ def integer() -> Iterator[Case]:
             yield Case(f"setp.ge.{op}.u{n} D, A, B, !C", "p", c * 2 + "p", lambda a, b, p, f=f: int(f(a >= b, not p)))
         yield Case(f"shl.b{n} D, A, B", c, c + "r", lambda a, b, n=n: u(a << min(b, n), n))
         yield Case(f"shl.b{n} D, A, B", c, c + "r", lambda a, b, n=n: u(a << b, n), (None, 3))
+        for k in (n // 2, n - 1, n, n + 8):
+            yield Case(f"shl.b{n} D, A, B", c, c + "r", lambda a, b, n=n: u(a << b, n), (None, k))
         yield Case(f"selp.b{n} D, A, B, C", c, c * 2 + "p", lambda a, b, p: a if p else b)
         yield Case(f"slct.b{n}.s32 D, A, B, C", c, c * 2 + "r", lambda a, b, x: a if s(x, 32) >= 0 else b)
         yield Case(f"not.b{n} D, A", c, c, lambda a, n=n: u(~a, n))

@@ -160,7 +160,8 @@ class Generator:
             other = opd.reg(product, 0, 2)
         elif kind < 0.7:
             put(
-                rng.choice([op.SHL64, op.MUL64]), [opd.reg(product, 0, 2), opd.reg(base, 0, 2), f.imm(rng.choice([1, 3, 31, 32]))]
+                rng.choice([op.SHL64, op.SHR64, op.SAR64, op.MUL64]),
+                [opd.reg(product, 0, 2), opd.reg(base, 0, 2), f.imm(rng.choice([1, 3, 31, 32, 35, 63]))],
             )
             other = opd.reg(product, 0, 2)
         else:

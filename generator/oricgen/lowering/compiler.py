@@ -113,7 +113,7 @@ class Compiler:
     def _alternative(self, row: Any, entry: Any, slot_names: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
         state = Alternative()
         self._copies = 0
-        names = row.get("args", entry.get("args", "d a b c e f")).split()
+        names = row.get("args", entry.get("args", template.USUAL_ARGS)).split()
         for name in names:
             if name not in template.ARGS:
                 said = row if "args" in row else entry

@@ -40,6 +40,7 @@ _LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9]*)((?:\.\w+(?:=\w+)?|\{\w
 _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
 _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
+USUAL_ARGS = "d a b c e f"  # of a rule or template that names none
 _ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|[0-3]))?\Z")
 TEMP_KINDS = "prswxuv"
 

@@ -12,6 +12,8 @@ from ..rewriting.resolve import FOLDER, Resolver, load
 from ..spec import Spec
 from ..tables import values as value_table
 
+_PREDICATE = 3  # in FOLDS: the result is a predicate
+
 
 def render(spec: Spec) -> dict[str, str]:
     """Render rules and tables."""
@@ -25,10 +27,11 @@ def render(spec: Spec) -> dict[str, str]:
     none = (-1, 0, 0, -1)
     columns = list(zip(*(places.get(number, none) for number in range(count)), strict=True))
     folds = _folds(spec, resolver)
+    known = {*facts, *(number for number, made in folds.items() if made == _PREDICATE)}
     matchers = template(
         "matchers.py.j2", functions=dispatch.functions, numbers=sorted({*roots, *facts}), roots=roots, facts=facts,
         looks=dispatch.looks, addresses=dispatch.addresses(), texts=[f.text() for f in dispatch.functions],
-        flags=[int(number in roots) for number in range(count)], fact_flags=[int(number in facts) for number in range(count)],
+        flags=[int(number in roots) for number in range(count)], fact_flags=[int(number in known) for number in range(count)],
         folds=[folds.get(number, 0) for number in range(count)],
         bases=[base + 1 for base in columns[0]], offsets=list(columns[1]), masks=list(columns[2]), absents=list(columns[3]),
     )  # fmt: skip
@@ -63,7 +66,7 @@ def _folds(spec: Spec, resolver: Resolver) -> dict[int, int]:
     """Operations that are evaluated on constants.
 
     Raises:
-        SpecError: one of them has no value, or makes something else than one register.
+        SpecError: one of them has no value, or makes something else than a register, a pair of them or a predicate.
     """
     known = {value.operation.name: value for value in value_table.load(spec)}
     found = {}
@@ -77,7 +80,8 @@ def _folds(spec: Spec, resolver: Resolver) -> dict[int, int]:
             width = resolver.width(operation, 0)
             if width == 2 and name not in resolver.whole:
                 raise SpecError(path, line, f"{name}: it cannot fold, its constants are not whole numbers of 64 bits")
-            if not operation.operands[0].writes or width not in (1, 2):
-                raise SpecError(path, line, f"{name}: it cannot fold, its first operand is no register that it writes")
-            found[operation.number] = width
+            is_predicate = operation.operands[0].kind == "pred"
+            if not operation.operands[0].writes or (width not in (1, 2) and not is_predicate):
+                raise SpecError(path, line, f"{name}: it cannot fold, its first operand is nothing that it writes")
+            found[operation.number] = _PREDICATE if is_predicate else width
     return found

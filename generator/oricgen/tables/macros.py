@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from .. import handlers
 from ..errors import SpecError
 from ..isa import notation
 from ..isa import rows as machine_rows
-from ..isa.model import EFFECTS, SLOTS, Operand, Operation, Registers
+from ..isa.model import EFFECTS, SLOTS, Modifier, Operand, Operation, Registers
+from ..lowering.template import USUAL_ARGS
 from ..rows import Row, plain
 from ..spec import Spec
 from ..strictyaml import Map
@@ -73,7 +77,7 @@ def _load(spec: Spec) -> tuple[Operation, ...]:
                 line,
                 "P",
                 operands,
-                (),
+                _modifiers(spec, name, row, {o.name: o for o in machine.operations}),
                 tuple(row.get("effects", ())),
                 name,
                 registers=widths,
@@ -85,6 +89,17 @@ def _load(spec: Spec) -> tuple[Operation, ...]:
     for operation in (*machine.operations, *out):
         if len(operation.operands) > SLOTS:
             raise SpecError(operation.path, operation.line, f"{operation.name}: more than {SLOTS} operands")
+    return tuple(out)
+
+
+def _modifiers(spec: Spec, name: str, row: Map, machine: Mapping[str, Operation]) -> tuple[Modifier, ...]:
+    """The modifiers of a macro, one behind the other in its packed word."""
+    out: list[Modifier] = []
+    for key, of in row.get("mods", {}).items():
+        found = next((m for m in machine[of].mods if m.name == key), None) if of in machine else None
+        if found is None:
+            raise SpecError(spec.path(FILES[0]), row["mods"].line_of(key), f"{name}: no operation '{of}' has a modifier '{key}'")
+        out.append(replace(found, shift=sum(m.width for m in out)))
     return tuple(out)
 
 
@@ -105,8 +120,16 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
     if "template" not in row:
         return 0
     path, line = spec.path(FILES[0]), row.line_of("template")
-    if not any(row["template"] in data.get("templates", ()) for data in spec.family("lowering").values()):
+    found = [
+        data["templates"][row["template"]]
+        for data in spec.family("lowering").values()
+        if row["template"] in data.get("templates", ())
+    ]
+    if not found:
         raise SpecError(path, line, f"{name}: spec/lowering has no template '{row['template']}'")
+    taken, given = len(found[0].get("args", USUAL_ARGS).split()), len(row.get("ops", "").split()) + len(row.get("mods", {}))
+    if given > taken:
+        raise SpecError(path, line, f"{name}: {given} operands and modifiers, its template takes {taken}")
     for phase in phases.load(spec):
         if phase["name"] == row["phase"]:
             if phase["function"] not in handlers.registered(handlers.MACROS):

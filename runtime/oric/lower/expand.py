@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.macros import EXPANSIONS, TEMPLATES
+from oric_tables.macros import EXPANSIONS, MODIFIERS, TEMPLATES
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -132,6 +132,10 @@ class _Expander:
         while at < f.count[i]:
             _put(f, env, program.args[at], f.get(i, at))
             at += 1
+        at = OPS.slots[f.op[i]]  # operands that are left out are as in an instruction of PTX
+        for shift, mask in MODIFIERS.get(f.op[i], ()):
+            _put_number(env, program.args[at], f.mods[i] >> shift & mask)
+            at += 1
         emitter.emit(program, env, f.guard[i])
         emitter.close()
         f.block[i] = NONE
@@ -142,13 +146,16 @@ def _put(f: Function, env: Env, index: i64, operand: i64) -> None:
     """Put an operand of a macro into the environment of its template."""
     form = operand & opd.TYPE
     if form == opd.IS_IMM or form == opd.IS_POOL:
-        env.kind[index] = INTEGER
-        env.bits[index] = f.imm_value(operand)
+        _put_number(env, index, f.imm_value(operand))
     elif operand == opd.RZ_OPERAND:
-        env.kind[index] = INTEGER
-        env.bits[index] = 0
+        _put_number(env, index, 0)
     elif operand & opd.CONST_BANK and form == opd.IS_SYMBOL:
         env.kind[index] = BANK
         env.bits[index] = operand
     else:
         env.put(index, operand)
+
+
+def _put_number(env: Env, index: i64, number: i64) -> None:
+    env.kind[index] = INTEGER
+    env.bits[index] = number

@@ -28,6 +28,7 @@ from .cleanup import remove_dead_code
 from .folding import Folder
 from .seen import Seen
 
+_PREDICATE: Final = 3  # in FOLDS: the result is a predicate, which becomes known
 # Results that equal instructions share: whatever depends on nothing but the sources.
 _NOT_SHARED: Final = MEMORY | PINNED | WARP
 # A predicate is used again if it was made in the same block, at most so many instructions ago: there are only seven of them.
@@ -158,12 +159,13 @@ class Walk:
 
     def _fold(self, i: i64) -> bool:
         f = self.f
-        if not matchers.FOLDS[f.op[i]] or not self.values.is_only_result(i):
+        words = matchers.FOLDS[f.op[i]]
+        if not words or words == _PREDICATE or not self.values.is_only_result(i):
             return False
         if not self.folder.fold(i):
             return False
         result = self.folder.results[0]
-        if matchers.FOLDS[f.op[i]] == 2:
+        if words == 2:
             return self.values.make_copies(i, self.values.whole_number(result))
         self.cursor.rewrite(i, MOV, 0, 2)
         f.set(i, 1, self.values.number(result))
@@ -198,6 +200,8 @@ class Walk:
         dest = self.f.get(i, 0)
         if opd.is_register(dest):
             value = matchers.fact(self.values, i)
+            if not value and matchers.FOLDS[self.f.op[i]] and self.folder.fold(i):
+                value = opd.PT_OPERAND if self.folder.results[0] else opd.NOT_PT_OPERAND
             if value:
                 self.values.learn(self.f.words_of(dest), value)
 
