@@ -69,7 +69,7 @@ def test_several_phases_run_in_their_order(file: str, capsys: pytest.CaptureFixt
 def test_standard_input_target_and_level(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
     status, out, _ = run(capsys, "--phase", "all", "--sm", "sm_80", "-O", "0", "-")
-    assert (status, out.splitlines()[0]) == (0, "entry test sm_80 final_flow expanded=55")
+    assert (status, out.splitlines()[0]) == (0, "entry test sm_80 final_flow expanded=78")
     assert "MOV R1=" not in out and "MOV R1, 0x5" in out and "facts num_regs=" in out
 
 
