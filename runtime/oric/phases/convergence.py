@@ -52,7 +52,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     branches = _branches(flow, cfg)
     if not cfg.loops().irreducible:
         branches &= divergent_branches(flow, cfg, definitions, meeting.points)
-    waiting = waiting_loops(flow, cfg, definitions)
+    waiting = waiting_loops(flow, cfg, definitions, meeting.points)
     barriers, unmet = _find(flow, cfg, meeting, leaving, branches, waiting)
     apart = _blocks_apart(cfg, barriers, unmet)
     _let_others_run(f, waiting)

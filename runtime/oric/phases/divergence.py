@@ -325,10 +325,10 @@ class _Ways:
         return found
 
 
-def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
-    """Headers of loops in which a branch depends on what the loop itself reads of what other threads write.
+def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> set[int]:
+    """Headers of loops that are left when what the loop itself reads of what other threads write says so.
 
-    That is what atomics and volatile and strong loads give.
+    That is what atomics and volatile and strong loads give; ``points``: where threads meet again that part.
     """
     loops = cfg.loops()
     if loops.count == 0:
@@ -344,11 +344,11 @@ def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions) -> set[int]:
                 sources.setdefault(header, []).append(row)
                 header = loops.outer[header]
         row += 1
-    return {header for header, rows in sources.items() if _waits(flow, cfg, definitions, header, rows)}
+    return {header for header, rows in sources.items() if _waits(flow, cfg, definitions, points, header, rows)}
 
 
-def _waits(flow: Flow, cfg: Cfg, definitions: Definitions, header: i64, rows: list[int]) -> bool:
-    """Whether a branch in the loop of ``header`` depends, by way of the loop, on what the given rows define."""
+def _waits(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64], header: i64, rows: list[int]) -> bool:
+    """Whether a way out of the loop of ``header`` depends, by what happens in the loop, on what the given rows define."""
     loops = cfg.loops()
     among = zeros(cfg.blocks)
     b: i64 = 0
@@ -358,11 +358,29 @@ def _waits(flow: Flow, cfg: Cfg, definitions: Definitions, header: i64, rows: li
     marked = zeros(flow.f.words)
     for row in rows:
         definitions.mark(row, marked)
-    definitions.spread(marked, among)
-    b = 0
-    while b < flow.blocks():
-        kind = flow.kind[b]
-        if among[b] and (kind == COND or kind == TABLE or kind == COND_STOP) and _depends(flow, b, marked):
+    found: set[int] = set()
+    while True:
+        definitions.spread(marked, among)
+        fresh: list[int] = []
+        b = 0
+        while b < flow.blocks():
+            kind = flow.kind[b]
+            if among[b] and (kind == COND or kind == TABLE or kind == COND_STOP) and b not in found and _depends(flow, b, marked):
+                if kind == COND_STOP or _leads_out(cfg, b, among):
+                    return True
+                fresh.append(b)
+            b += 1
+        if not fresh:
+            return False
+        found.update(fresh)
+        _mark_meeting(cfg, definitions, points, fresh, marked)
+
+
+def _leads_out(cfg: Cfg, b: i64, among: vec[i64]) -> bool:
+    """Whether a block goes on to one that is not ``among`` the others."""
+    e = cfg.succ_start[b]
+    while e < cfg.succ_start[b + 1]:
+        if not among[cfg.succ[e]]:
             return True
-        b += 1
+        e += 1
     return False
