@@ -99,7 +99,7 @@ join:
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_a_vote_on_a_constant_is_one_of_all(arch: str, level: int) -> None:
-    """Behind a loop that waits, in which threads are apart: of activemask that is no matter, but of a vote that names all."""
+    """Behind a loop of some threads, which are apart there: of activemask that is no matter, but of a vote that names all."""
     body = """
   .shared .align 8 .b64 cell; setp.lt.u32 %p1, %i, 1; xor.pred %p2, %p1, %p1; @%p1 bra L; red.shared.add.u64 [cell], 12;
 L:
@@ -142,7 +142,7 @@ def test_redux(arch: str, level: int) -> None:
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_redux_behind_a_loop_that_threads_leave_apart(arch: str, level: int) -> None:
-    """A 64-bit sum in shared memory is a loop that waits for other threads; the reduction behind it is one of all again."""
+    """A 64-bit sum in shared memory is a loop; the reduction behind it is one of all threads again."""
     body = """
   .shared .align 8 .b64 cell; setp.lt.u32 %p1, %i, 1; @%p1 bra L; red.shared.add.u64 [cell], 12;
 L:
@@ -171,6 +171,23 @@ L22:
     ballot = sum(1 << t for t in range(17) if t & 7 > 2)
     for t in range(32):
         assert list(out[t]) == [t & 7 if t & 7 > 2 else 0, ballot if t < 17 else 0, 7, 0]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_masks_of_some_threads_behind_a_loop_that_waits(arch: str, level: int) -> None:
+    """Threads leave the loop when an atomic says so, at different times; then some of them vote, and all of them."""
+    body = """
+  .shared .align 4 .b32 cell; st.shared.u32 [cell], 0; bar.sync 0; mov.u32 %r2, 0; mov.u32 %r7, 0;
+L1:
+  atom.shared.add.u32 %r6, [cell], 1; add.u32 %r2, %r2, 1; shr.u32 %r6, %r6, 5; shr.u32 %r3, %i, 3; setp.lt.u32 %p1, %r6, %r3; @%p1 bra L1;
+  setp.ge.u32 %p1, %i, 17; @%p1 bra L2; vote.sync.ballot.b32 %r7, %p1, 0x1ffff; not.b32 %r7, %r7;
+L2:
+  shfl.sync.bfly.b32 %r8, %i, 31, 0x1f, 0xffffffff; redux.sync.add.u32 %r9, %i, 0xffffffff;
+  mul.lo.u64 %d2, %tid4, 4; add.u64 %d2, %d2, %out; st.global.v4.u32 [%d2], {%r7, %r8, %r9, %r2};
+"""
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((32, 4), np.uint32), arch, level)
+    for t in range(32):
+        assert list(out[t][:3]) == [0xFFFFFFFF if t < 17 else 0, 31 - t, 496] and out[t][3] >= 1
 
 
 @pytest.mark.parametrize("level", [0, 3])

@@ -3,8 +3,8 @@
 ``BSSY Bn, x`` in front of a branch or a loop, ``BSYNC Bn`` where its threads meet, directly in front of x, ``BREAK Bn`` on other
 ways out (:mod:`.regions`, :mod:`.joins`). A barrier that is kept in a register is set and waited for as the last one:
 ``BSSY B15, x; BMOV.32.CLEAR R, B15``, and ``BMOV.32 B15, R; BSYNC B15``. A loop in which threads wait for one another (a spin
-lock) gets no barrier at its exit: the thread that holds the lock would wait for those that want it. Source: observed on ptxas
-13.0.88; docs/deviations.md, "convergence barriers".
+lock) has a YIELD, which lets those go on that wait at the barrier behind it: one of them may hold the lock. So its threads may be
+apart from there on. Source: observed on ptxas 13.0.88; docs/deviations.md, "convergence barriers".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .control import thread_jumps
 from .divergence import Definitions, divergent_branches, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .regions import Finder, Meeting, Nest, Region, leaving_blocks, meeting_points
+from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
 
@@ -53,8 +53,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     if not cfg.loops().irreducible:
         branches &= divergent_branches(flow, cfg, definitions, meeting.points)
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
-    barriers, unmet = _find(flow, cfg, meeting, leaving, branches, waiting)
-    apart = _blocks_apart(cfg, barriers, unmet)
+    barriers, unmet = _find(flow, cfg, leaving, branches)
+    apart = _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
     _let_others_run(f, waiting)
     _settle_warpsync(f, apart, ctx)
     inserted = _Insertion(flow, barriers).run()
@@ -64,18 +64,34 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     return True
 
 
-def _find(
-    flow: Flow, cfg: Cfg, strict: Meeting, leaving: list[int], branches: set[int], waiting: set[int]
-) -> tuple[Barriers, list[int]]:
+def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int]) -> tuple[Barriers, list[int]]:
     """The barriers of a function, and the branches behind which threads stay apart."""
     nest = Nest(cfg)
     meeting = meeting_points(flow, cfg, nest.graph, leaving)
-    finder = Finder(nest, meeting, branches, _barred(nest, strict, meeting, branches, waiting), waiting)
+    finder = Finder(nest, meeting, branches)
     finder.run()
-    if not waiting:
-        finder.regions.extend(Joins(flow.f, finder).run())
+    finder.regions.extend(Joins(flow.f, finder).run())
     barriers = Barriers(nest, meeting, finder)
     return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
+
+
+def _ways_out(cfg: Cfg, waiting: set[int]) -> list[int]:
+    """The blocks at whose ends threads leave loops that wait: their YIELD opens every barrier behind."""
+    loops = cfg.loops()
+    found: list[int] = []
+    b: i64 = 0
+    while b < cfg.blocks:
+        e = cfg.succ_start[b]
+        while e < cfg.succ_start[b + 1]:
+            outermost = loops.left(b, cfg.succ[e])
+            header = loops.header[b] if outermost >= 0 else -1
+            while header >= 0:
+                if header in waiting:
+                    found.append(b)
+                header = loops.outer[header] if header != outermost else -1
+            e += 1
+        b += 1
+    return found
 
 
 def _branches(flow: Flow, cfg: Cfg) -> set[int]:
@@ -90,32 +106,22 @@ def _branches(flow: Flow, cfg: Cfg) -> set[int]:
     return found
 
 
-def _barred(nest: Nest, strict: Meeting, meeting: Meeting, branches: set[int], waiting: set[int]) -> set[int]:
-    """Where the threads that leave a waiting loop would meet those that still wait."""
-    out: set[int] = set()
-    if not waiting:
-        return out
-    loops = nest.loops
-    for branch in branches:
-        header: int = loops.header[branch]
-        while header >= 0:
-            if header in waiting and any(not loops.contains(header, target) for target in nest.cfg.successors(branch)):
-                out.add(strict.points[branch])
-                out.add(meeting.points[nest.end[header]])
-            header = loops.outer[header]
-    return out
+def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[int]) -> set[int]:
+    """Blocks that the threads of a warp may run apart from one another although they could be together.
 
-
-def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int]) -> set[int]:
-    """Blocks that the threads of a warp may run apart from one another although they could be together."""
-    if not unmet:
+    They part for good at the ends of the blocks ``parting``, at those of ``unmet`` until a barrier around brings them together.
+    """
+    if not unmet and not parting:
         return set()
     kinds: dict[tuple[int, ...], int] = {}  # the places where threads that part may meet -> their number
     kind_of: list[int] = []
     for branch in unmet:
         gates = tuple(sorted({region.meet for region in barriers.behind[branch] if region.number >= 0}))
         kind_of.append(kinds.setdefault(gates, len(kinds)))
+    forever = kinds.setdefault((), len(kinds))
     ways = DataFlow(cfg, len(kinds))
+    for block in parting:
+        ways.make(block, forever)
     for branch, kind in zip(unmet, kind_of, strict=True):
         ways.make(branch, kind)
     for gates, kind in kinds.items():

@@ -183,18 +183,16 @@ def _flags(cfg: Cfg, blocks: list[int]) -> vec[i64]:
 
 @final
 class Finder:
-    """Finds the regions of a function. No region may meet at a block of ``barred`` or at the back edges of a loop of ``waiting``.
+    """Finds the regions of a function.
 
     After :meth:`run`: ``regions``; ``top`` gives for each branch whose threads part the region behind which they are together
     again, None for those that have none.
     """
 
-    def __init__(self, nest: Nest, meeting: Meeting, branches: set[int], barred: set[int], waiting: set[int]) -> None:
+    def __init__(self, nest: Nest, meeting: Meeting, branches: set[int]) -> None:
         self.nest = nest
         self.meeting = meeting
         self.branches = branches
-        self.barred = barred
-        self.waiting = waiting
         self.regions: list[Region] = []
         self.top: dict[int, Region | None] = {}
         self._owner: dict[int, Region] = {}
@@ -267,17 +265,13 @@ class Finder:
         graph = self.nest.graph
         if meet < 0 or meet == graph.blocks:
             return
-        block = self.nest.block_of(meet)
-        if meet >= self.nest.first:
-            if block in self.waiting:
-                return
-        elif not self.may_meet(block):
+        if meet < self.nest.first and not self.may_meet(meet):
             return
         groups.setdefault(meet, []).append(node)
 
     def may_meet(self, block: i64) -> bool:
         """Whether a region may meet at a block."""
-        return block not in self.barred and not self._tangled[block]
+        return not self._tangled[block]
 
     def _make(self, meet: i64, members: list[int]) -> None:
         """The regions of the nodes that meet at the same place: one for all, or else one for each that none covers."""
