@@ -87,7 +87,7 @@ def test_there_are_enough_wrong_rules() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("VIADD(x, RZ)", "MUFU(x)", "cannot be proved: it fits nothing, or there is no value"),
+        ("VIADD(x, RZ)", "DRSQ(x)", "cannot be proved: it fits nothing, or there is no value"),
         ('"VIADD(x, RZ)", make: "x"', '"IADD3(x, #k, RZ)", make: "x", if: ["k == 5", "k == 6"]', "cannot be proved"),
     ],
 )

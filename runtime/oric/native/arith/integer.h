@@ -68,6 +68,25 @@ static inline uint64_t mul_wide(uint32_t a, uint32_t b, unsigned sign)
     return sign == V_S32 ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : (uint64_t)a * b;
 }
 
+/* Quotients and remainders; all ones when the divisor is 0. Signed ones are truncated, and wrap: INT_MIN / -1 is INT_MIN, its rest 0. */
+static inline uint64_t udivide64(uint64_t a, uint64_t b) { return b ? a / b : ~0ull; }
+static inline uint64_t uremainder64(uint64_t a, uint64_t b) { return b ? a % b : ~0ull; }
+static inline uint64_t sdivide64(uint64_t a, uint64_t b)
+{
+    uint64_t q = udivide64(a >> 63 ? 0 - a : a, b >> 63 ? 0 - b : b);
+    return b && (a ^ b) >> 63 ? 0 - q : q;
+}
+static inline uint64_t sremainder64(uint64_t a, uint64_t b)
+{
+    uint64_t r = uremainder64(a >> 63 ? 0 - a : a, b >> 63 ? 0 - b : b);
+    return b && a >> 63 ? 0 - r : r;
+}
+static inline uint64_t sign_extended(uint32_t x) { return (uint64_t)(int64_t)(int32_t)x; }
+static inline uint32_t udivide(uint32_t a, uint32_t b) { return (uint32_t)udivide64(a, b); }
+static inline uint32_t uremainder(uint32_t a, uint32_t b) { return (uint32_t)uremainder64(a, b); }
+static inline uint32_t sdivide(uint32_t a, uint32_t b) { return (uint32_t)sdivide64(sign_extended(a), sign_extended(b)); }
+static inline uint32_t sremainder(uint32_t a, uint32_t b) { return (uint32_t)sremainder64(sign_extended(a), sign_extended(b)); }
+
 static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, unsigned lut)
 {
     uint32_t r = 0;

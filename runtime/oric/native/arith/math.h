@@ -39,6 +39,18 @@ uint32_t arith_unpack_small(uint32_t bits, unsigned from, unsigned to, unsigned 
 uint32_t arith_pack_integers(int32_t a, int32_t b, uint32_t c, unsigned type, unsigned part);
 uint32_t arith_fchk(uint32_t a, uint32_t b);
 
+/*
+ * The multifunction unit (arith/mufu.c): `type` and `part` choose the number in `bits`, signs come after. Its steps: the operand that
+ * counts, as a double; the exact function; its rounding. The upper half of a double's reciprocal (square root) of a number whose lower half
+ * is zero; `rest`: the lower half of the exact one.
+ */
+uint32_t arith_mufu(unsigned fn, unsigned type, unsigned part, uint32_t bits, int neg, int abs);
+uint32_t arith_mufu_source(unsigned type, unsigned part, uint32_t bits, int neg, int abs);
+double arith_mufu_operand(unsigned fn, unsigned format, uint32_t bits);
+double arith_mufu_exact(unsigned fn, double x);
+uint32_t arith_mufu_result(unsigned fn, unsigned format, double r);
+uint32_t arith_mufu_upper_half(unsigned fn, uint32_t bits, uint32_t *rest);
+
 /* Packed half precision (arith/half.c). */
 uint32_t arith_half_fma(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned ftz, unsigned sat, unsigned relu);
 uint32_t arith_half_mul(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
