@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from oric.ir.text import write
 
-from .support import launch, source
+from .support import launch, lowered, names, source
 
 ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
 _TYPES: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
@@ -143,3 +144,61 @@ def test_half2_add(space: str, arch: str, level: int) -> None:
 """
     out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros(32, np.uint32), arch, level)
     assert (out.view(np.float16).reshape(32, 2) == [32.0, 64.0]).all()
+
+
+LOOPS = [
+    ("add", "f32"),
+    ("add", "f64"),
+    ("add", "u64"),
+    ("min", "s64"),
+    ("max", "u64"),
+    ("and", "b64"),
+    ("xor", "b64"),
+    ("exch", "b64"),
+]
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("place", ["shared", "global"])
+@pytest.mark.parametrize(("op", "type_"), LOOPS)
+def test_a_generic_address_and_operands_that_overlap(op: str, type_: str, place: str, arch: str, level: int) -> None:
+    """The result in the register of the operand, or nowhere; under a guard; the address behind a symbol or in a register."""
+    dtype, c = _TYPES[type_], _REGS[type_]
+    size = np.dtype(dtype).itemsize
+    bits = 8 * size
+    start = "cvta.shared.u64 %d22, %d30;" if place == "shared" else "mov.u64 %d22, %out;"
+    body = f"""
+  .shared .align 8 .b8 cell[64]; mov.u64 %d30, cell; {start}
+  mul.wide.u32 %d20, %i, {size}; add.u64 %d21, %in, %d20; ld.global.b{bits} %{c}1, [%d21+{size}]; ld.global.b{bits} %{c}2, [%in];
+  setp.eq.u32 %p1, %i, 0; setp.lt.u32 %p2, %i, 8;
+  @%p1 st.b{bits} [%d22+16], %{c}2; @%p1 st.b{bits} [%d22+24], %{c}2; bar.sync 0;
+  mov.b{bits} %{c}3, %{c}1; @%p2 atom.{op}.{type_} %{c}3, [%d22+16], %{c}3;
+  @%p2 atom.{op}.{type_} _, [%d22+24], %{c}1; bar.sync 0;
+  @%p1 ld.b{bits} %{c}4, [%d22+16]; @%p1 ld.b{bits} %{c}5, [%d22+24]; bar.sync 0;
+  add.u64 %d24, %out, %d20; @%p1 st.global.b{bits} [%out+16], %{c}4; @%p1 st.global.b{bits} [%out+24], %{c}5;
+  st.global.b{bits} [%d24+32], %{c}3;
+"""
+    data = np.random.default_rng(3).integers(1, 50, 33).astype(dtype)
+    out = launch(source(body, arch), data, np.zeros(48, dtype), arch, level)
+    seen, last, first = out[32 // size : 32 // size + 32], out[16 // size], out[24 // size]
+    assert list(seen[8:]) == list(data[9:])  # the guard
+    if op == "exch":
+        assert sorted([*seen[:8], last]) == sorted(data[:9]) and first in data[1:9]
+        return
+    assert last == first == _fold(op, data[0], list(data[1:9]), dtype)
+    assert data[0] in seen[:8]
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
+def test_loops_stay_whole_until_phase_45(arch: str) -> None:
+    """One operation each behind lowering, with the order and the scope of the instruction."""
+    body = """
+  .shared .align 8 .b8 cell[64]; mov.u64 %d30, cell;
+  atom.shared.add.f32 %f1, [cell+8], %f2; red.shared.max.s64 [%d30+16], %d1; atom.acq_rel.sys.add.f64 %g1, [%in+8], %g2;
+  red.and.b64 [%in], %d1; atom.exch.b64 %d3, [%in], %d1;
+"""
+    f = lowered(source(body, arch), arch).functions[0]
+    found = [n for n in names(f) if n.startswith("ATOM")]
+    assert found == ["ATOMS.LOOP.ADD.F32", "ATOMS.LOOP.MAX.S64", "ATOM.ANY.ADD.F64", "ATOM.ANY.AND.64", "ATOM.ANY.EXCH.64"]
+    text = write(f)
+    assert text.count("order=STRONG.SYS") == 1 and text.count("order=STRONG.GPU") == 2

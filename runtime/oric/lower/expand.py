@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def expand_control_flow(f: Function, ctx: PassContext) -> bool:
-    """Phase 45: operations become code that may have control flow: divisions, roots, reciprocals."""
+    """Phase 45: operations become code that may have control flow: divisions, roots, reciprocals, loops of atomics."""
     return _expand(f, ctx, EXPANSIONS["expand_control_flow"])
 
 
@@ -130,7 +130,11 @@ class _Expander:
         env = emitter.open(program)
         at: i64 = 0
         while at < f.count[i]:
-            _put(f, env, program.args[at], f.get(i, at))
+            operand = f.get(i, at)
+            if OPS.writes_at(f.op[i], at):
+                env.put(program.args[at], operand)
+            else:
+                _put(f, env, program.args[at], operand)
             at += 1
         at = OPS.slots[f.op[i]]  # operands that are left out are as in an instruction of PTX
         for shift, mask in MODIFIERS.get(f.op[i], ()):
@@ -143,7 +147,7 @@ class _Expander:
 
 
 def _put(f: Function, env: Env, index: i64, operand: i64) -> None:
-    """Put an operand of a macro into the environment of its template."""
+    """Put a source of a macro into the environment of its template."""
     form = operand & opd.TYPE
     if form == opd.IS_IMM or form == opd.IS_POOL:
         _put_number(env, index, f.imm_value(operand))
