@@ -1,7 +1,8 @@
 """Which form of the package's modules runs: the compiled one, or with ``ORIC_INTERPRET=1`` the sources.
 
 Compiled modules of a wheel lie beside their sources and Python finds them first. Those of a checkout lie in one library in
-``build/compiled`` (``oricgen compiled``); the finder here knows which ones. Interpreted runs use checked arrays in place of
+``build/compiled`` (``oricgen compiled``); the finder here knows which ones, less those
+that ``ORIC_SOURCES`` names (for tables that they were not compiled with). Interpreted runs use checked arrays in place of
 ``librt.vecs`` (:mod:`oric.support.checked_vecs`).
 """
 
@@ -40,7 +41,7 @@ class Compiled:
     def __init__(self) -> None:
         self.file = f"{_CHECKOUT}/compiled.so"
         with open(f"{_CHECKOUT}/modules", encoding="utf-8") as names:
-            self.names = frozenset(names.read().split())
+            self.names = frozenset(names.read().split()) - frozenset(os.environ.get("ORIC_SOURCES", "").split())
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         """The specification of a module of the library, None for others."""

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from oricgen.errors import UsageError
 from oricgen.review import review, side
-from oricgen.review.effects import samples
+from oricgen.review.kernels import samples
 from oricgen.review.revisions import Version
 
 ROOT = Path(__file__).resolve().parents[2]

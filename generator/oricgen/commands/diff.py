@@ -29,12 +29,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the page; 1 when there is one."""
     from ..errors import UsageError
-    from ..review import effects, review, revisions
+    from ..review import kernels as sample_kernels
+    from ..review import review, revisions
 
     if len(args.revisions) > 2:
         raise UsageError("two revisions at most")
     root = args.root.resolve()
-    kernels = [] if args.no_kernels else effects.samples(root, args.kernels or ())
+    kernels = [] if args.no_kernels else sample_kernels.samples(root, args.kernels or ())
     if args.kernels and not kernels:
         raise UsageError(f"no file fits {' or '.join(args.kernels)}")
     with revisions.versions(root, args.revisions) as versions:

@@ -7,11 +7,13 @@ from typing import Any
 
 from ..rows import Row
 from .compare import ADDED, CHANGED, KINDS, REMOVED, RENAMED, Change, RowChange, TableChange, leaves
-from .effects import Effects, Encoding, Kernel, Word
+from .effects import Effects, Encoding, Word
+from .kernels import Code, Kernel
 from .places import Targets
 
 FIRST = ("targets", "opcodes", "operations", "forms", "lowering", "phases")
 EXAMPLES = 4  # words of an operation that are shown
+FIGURES = ("instructions", "registers", "cycles")  # of a kernel; cycles in the simulator, over the launches of its tests
 LISTINGS = 3  # kernels whose instructions are shown
 LISTED = 24  # lines of a listing
 LINE = 110  # a row on one line is not longer
@@ -24,6 +26,7 @@ def write(
     changes: Sequence[TableChange],
     targets: Targets,
     effects: Effects,
+    generated: Sequence[tuple[str, int, int]],
     limit: int,
 ) -> str:
     """The page as text that ends with a line feed. ``limit`` is the most entries of a section (0: all)."""
@@ -33,6 +36,7 @@ def write(
         blocks += _limited(list(_rows(change, targets)), limit, "entries")
     blocks += _words(effects, limit)
     blocks += _kernels(effects.kernels, limit)
+    blocks += _generated(generated, limit)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -73,14 +77,19 @@ def _verdict(effects: Effects) -> str:
     if effects.known:
         words = _count(len(effects.words), "reads differently", "read differently")
         encodings = _count(len(effects.encodings), "is encoded differently", "are encoded differently")
-        said = [f"Of {effects.known} known machine words {words}; of their instructions {encodings}."]
+        known = f"Of {effects.known} known machine words of {effects.models} encoding models"
+        said = [f"{known} {words}; of their instructions {encodings}."]
     if effects.compiled:
-        differ = [k for k in effects.kernels if isinstance(k.new, tuple)]
-        broken = len(effects.kernels) - len(differ)
+        functions = [k for k in effects.kernels if k.name]
+        differ = [k for k in functions if isinstance(k.new, Code)]
+        broken = len(functions) - len(differ)
         kernels = _count(len(differ), "changes", "change")
         said.append(
             f"Of {effects.compiled} compiled sample kernels {kernels}" + (f", {broken} no longer compile." if broken else ".")
         )
+        files = len(effects.kernels) - len(functions)
+        if files:
+            said.append(f"{_count(files, 'file differs', 'files differ')} in sections without code.".capitalize())
     else:
         said.append("No sample kernel was compiled.")
     return " ".join(said)
@@ -260,15 +269,19 @@ def _code(value: str) -> str:
 def _kernels(kernels: Sequence[Kernel], limit: int) -> list[str]:
     if not kernels:
         return []
-    lines = [
-        [k.name, k.path, ", ".join(k.targets), _size(k), _registers(k), _changed(k)]
-        for k in (kernels[:limit] if limit else kernels)
-    ]
-    head = ["kernel", "file", "target", "bytes", "registers", "instructions changed"]
-    blocks = ["## Sample kernels", table(head, lines)]
-    if limit and len(kernels) > limit:
-        blocks.append(f"... and {len(kernels) - limit} more kernels (`--limit 0` shows all)")
-    listed = sorted((k for k in kernels if k.changed), key=lambda k: (k.changed, k.path, k.name, k.targets))
+    functions = [k for k in kernels if k.name]
+    blocks = ["## Sample kernels"]
+    if functions:
+        shown = functions[:limit] if limit else functions
+        lines = [[k.name, k.path, ", ".join(k.targets), *_figures(k), _changed(k)] for k in shown]
+        total = _total(functions)
+        blocks.append(table(["kernel", "file", "target", *FIGURES, "instructions changed"], [*lines, *total]))
+    if limit and len(functions) > limit:
+        blocks.append(f"... and {len(functions) - limit} more kernels (`--limit 0` shows all)")
+    files = [k for k in kernels if not k.name]
+    if files:
+        blocks.append("\n".join(f"- {k.path} ({', '.join(k.targets)}): {', '.join(f'`{s}`' for s in k.sections)}" for k in files))
+    listed = sorted((k for k in functions if k.changed), key=lambda k: (k.changed, k.path, k.name, k.targets))
     names: set[str] = set()
     for kernel in listed:
         if len(names) < LISTINGS and kernel.name not in names:
@@ -284,19 +297,47 @@ def _changed(k: Kernel) -> str:
     if not k.changed:
         return ""
     detail = k.changed - k.deeply
-    return f"{k.changed} of {k.instructions}" + (f", {detail} of them in registers or control only" if detail else "")
+    count = k.new.instructions if isinstance(k.new, Code) else 0
+    return f"{k.changed} of {count}" + (f", {detail} of them in registers or control only" if detail else "")
 
 
-def _size(k: Kernel) -> str:
-    return _both(*(x if isinstance(x, str) else str(x[0]) for x in (k.old, k.new)))
+def _figures(k: Kernel) -> list[str]:
+    """Instructions, registers and cycles of both sides; an error in the place of the first."""
+    return [_both(_figure(k.old, name), _figure(k.new, name)) for name in FIGURES]
 
 
-def _registers(k: Kernel) -> str:
-    return _both(*("" if isinstance(x, str) or x[1] is None else str(x[1]) for x in (k.old, k.new))).removeprefix(" → ")
+def _figure(side: Code | str, name: str) -> str:
+    if isinstance(side, str):
+        return side if name == FIGURES[0] else ""
+    value = getattr(side, name)
+    return "" if value is None else str(value)
+
+
+def _total(kernels: Sequence[Kernel]) -> list[list[str]]:
+    """What became better or worse over all kernels that both sides compile."""
+    both = [(k.old, k.new) for k in kernels if isinstance(k.old, Code) and isinstance(k.new, Code)]
+    if len(both) < 2:
+        return []
+    cells = []
+    for name in FIGURES:
+        pairs = [(getattr(a, name), getattr(b, name)) for a, b in both]
+        known = [(x, y) for x, y in pairs if isinstance(x, int) and isinstance(y, int)]
+        cells.append(_both(str(sum(x for x, _ in known)), str(sum(y for _, y in known))) if known else "")
+    return [["all that differ", "", "", *cells, ""]]
 
 
 def _both(old: str, new: str) -> str:
-    return old if old == new else f"{old} → {new}"
+    if old == new:
+        return old
+    return f"{old} → {new}" if old and new else old or new
+
+
+def _generated(files: Sequence[tuple[str, int, int]], limit: int) -> list[str]:
+    """The generated files that differ, with the numbers of lines that went and came."""
+    if not files:
+        return []
+    lines = [f"- `{name}` " + (f"-{gone} +{come}" if gone or come else "in another order") for name, gone, come in files]
+    return ["## Generated files", *["\n".join(_limited(lines, limit, "files"))]]
 
 
 def _excerpt(listing: Iterable[str]) -> list[str]:

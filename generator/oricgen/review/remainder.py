@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,104 @@ from .compare import CHANGED, Change, RowChange, TableChange, differences, renam
 from .reading import files
 
 FILES = "other content of files"
+ROWS = "in rows"  # words of rows whose columns are the same
+PROSE = ("source", "sources", "note", "doc", "about")
+Rows = Mapping[str, Sequence[Row]]
 
 
-def unlisted(old: Path, new: Path, changes: Sequence[TableChange]) -> TableChange:
-    """Files of two folders with other content, order aside, of which no row differs."""
-    listed = {row.path for change in changes for r in change.rows for row in (r.old, r.new) if row}
-    before, after = files(old / "spec"), files(new / "spec")
+def unlisted(old: Path, new: Path, changes: Sequence[TableChange], before: Rows, after: Rows) -> TableChange:
+    """What the files of two folders say differently and no row that differs shows.
+
+    ``before`` and ``after``: the rows of all tables. Content of a file that belongs to no row (sources, constraints, sets of
+    values, macros) is told as it stands; a row with the same columns but other words in the file is told by those.
+    """
+    shown = tuple(
+        _places(row for c in changes for r in c.rows if (row := getattr(r, side)) is not None) for side in ("old", "new")
+    )
+    known = _places(r for rows in before.values() for r in rows), _places(r for rows in after.values() for r in rows)
     names = renames_of(changes)
+    texts = files(old / "spec"), files(new / "spec")
     out = []
-    for name, data in after.items():
-        if name.endswith(".yaml") and f"spec/{name}" not in listed and before.get(name, data) != data:
-            one, two = (plain(strictyaml.loads(text.decode(), name)) for text in (before[name], data))
-            one = renamed(one, names)
-            if _canonical(one) != _canonical(two):
-                rows = [Row(name, values, f"spec/{name}", 1) for values in (one, two)]
-                out.append(RowChange(CHANGED, rows[0], rows[1], differences(_in_order(one, two), two)))
+    for name in sorted({*texts[0], *texts[1]}):
+        if not name.endswith(".yaml") or texts[0].get(name) == texts[1].get(name):
+            continue
+        key = f"spec/{name}"
+        one, two = (
+            _rest(strictyaml.loads(text[name].decode(), name), rows.get(key, {}), set(seen.get(key, {}))) if name in text else {}
+            for text, rows, seen in zip(texts, known, shown, strict=True)
+        )
+        one = renamed(one, names)
+        _drop_equal(one, two)
+        if _canonical(one) != _canonical(two):
+            rows = [Row(name, values, key, 1) for values in (one, two)]
+            out.append(RowChange(CHANGED, rows[0], rows[1], differences(_in_order(one, two), two)))
     return TableChange(FILES, tuple(out))
+
+
+def _places(rows: Iterable[Row]) -> dict[str, dict[int, set[str]]]:
+    """File -> lines at which rows stand, with the names of their columns."""
+    out: dict[str, dict[int, set[str]]] = {}
+    for row in rows:
+        out.setdefault(row.path, {}).setdefault(row.line, set()).update(row.values)
+    return out
+
+
+def _rest(value: Any, rows: Mapping[int, set[str]], shown: set[int]) -> dict[str, Any]:
+    """Content without the rows that the page shows, but for prose that no column of theirs has. Other rows stay under ``ROWS``,
+    so that their words can be compared."""
+    out: dict[str, Any] = {}
+    kept: dict[str, list[Any]] = {}
+
+    def keep(item: Any, line: int, path: str) -> None:
+        if line not in shown and not any(line <= other <= _last(item) for other in shown):
+            kept.setdefault(path, []).append(plain(item))
+        elif isinstance(item, strictyaml.Map):
+            said = {key: plain(item[key]) for key in PROSE if key in item and key not in rows[line]}
+            kept.setdefault(path, []).extend([said] if said else [])
+
+    def walk(value: Any, path: tuple[str, ...]) -> None:
+        named = isinstance(value, strictyaml.Map)
+        items: Iterable[tuple[Any, Any]] = value.items() if named else enumerate(value)
+        for key, item in items:
+            line = value.line_of(key)
+            here = (*path, str(key)) if named else path
+            if line in rows and path:
+                keep(item, line, ".".join(here))
+            elif isinstance(item, strictyaml.Map | strictyaml.Seq) and any(line <= row <= _last(item) for row in rows):
+                walk(item, here)
+            elif named:
+                out[".".join(here)] = plain(item)
+            else:
+                out.setdefault(".".join(path), []).append(plain(item))
+
+    walk(value, ())
+    return out | ({ROWS: kept} if kept else {})
+
+
+def _last(value: Any) -> int:
+    """The last line that something of a value stands on."""
+    if isinstance(value, strictyaml.Map):
+        return max([value.line, *value.lines.values(), *map(_last, value.values())])
+    if isinstance(value, strictyaml.Seq):
+        return max([value.line, *value.lines, *map(_last, value)])
+    return 0
+
+
+def _drop_equal(one: dict[str, Any], two: dict[str, Any]) -> None:
+    """Of the rows that are kept, only those stay that the other side does not have in the same words.
+
+    A row that stays on one side only is one that the page shows under the other side's line, or as added or removed.
+    """
+    mine, theirs = one.get(ROWS, {}), two.get(ROWS, {})
+    for key in {*mine, *theirs}:
+        have = [Counter(map(_canonical, side.get(key, ()))) for side in (mine, theirs)]
+        for side, other in ((mine, have[1]), (theirs, have[0])):
+            side[key] = [item for item in side.get(key, ()) if not other[_canonical(item)]]
+        if not mine[key] or not theirs[key]:
+            mine.pop(key), theirs.pop(key)
+    for side in (one, two):
+        if not side.get(ROWS):
+            side.pop(ROWS, None)
 
 
 def _in_order(one: Any, two: Any) -> Any:
@@ -45,6 +128,23 @@ def _canonical(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ",".join(sorted(f"{key}:{_canonical(item)}" for key, item in value.items())) + "}"
     return "[" + ",".join(sorted(map(_canonical, value))) + "]" if isinstance(value, list) else repr(value)
+
+
+def orders(before: Rows, after: Rows, changed: Collection[str]) -> list[RowChange]:
+    """Tables of the files ``changed`` whose rows, those that both versions have, stand in another order."""
+    out = []
+    for name, rows in after.items():
+        was, now = [r.key for r in before.get(name, ())], [r.key for r in rows]
+        both = set(was) & set(now)
+        one, two = ([key for key in keys if key in both] for keys in (was, now))
+        paths = {row.path for row in rows} & set(changed)
+        if one != two and paths:
+            first = next(n for n in range(len(one)) if one[n] != two[n])
+            last = next(n for n in range(len(one), 0, -1) if one[n - 1] != two[n - 1])
+            path = sorted(paths)[0]
+            change = Change("order", tuple(one[first:last]), tuple(two[first:last]))
+            out.append(RowChange(CHANGED, Row(name, {}, path, 1), Row(name, {}, path, 1), (change,)))
+    return out
 
 
 def reordered(before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[RowChange]:
@@ -65,6 +165,32 @@ def reordered(before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[R
                 if _meet(_slots(first.key, spec), _slots(second.key, spec)):
                     change = Change("place", f"behind {second.key}", f"before {second.key}, which fits the same instructions")
                     out.append(RowChange(CHANGED, was[first.key][1], first, (change,)))
+    return out
+
+
+def overlaps(changes: Sequence[TableChange], before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[RowChange]:
+    """Lowering rules that were added, removed or renamed, with the rules that fit some of the same instructions: those before
+    such a rule leave it the rest only, those behind it lose what it fits.
+
+    ``spec`` is the new specification.
+    """
+    out = []
+    for change in (r for c in changes if c.name == lowering.NAME for r in c.rows if r.kind != CHANGED):
+        row, rows = (change.row, after if change.new is not None else before)
+        if "instruction" not in row.values:
+            continue
+        others = [r for r in rows if r.values.get("instruction") == row.values["instruction"]]
+        place = next(n for n, r in enumerate(others) if r.key == row.key)
+        met = [(n, r) for n, r in enumerate(others) if n != place and _meet(_slots(r.key, spec), _slots(row.key, spec))]
+        said = [
+            Change(column, None, tuple(r.key for n, r in met if (n < place) == first))
+            for column, first in (
+                (("behind", True), ("before", False)) if change.new is not None else (("instructions go to", False),)
+            )
+        ]
+        found = tuple(c for c in said if c.new)
+        if found:
+            out.append(RowChange(CHANGED, row, row, found))
     return out
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..tables import lowering
-from . import compare, remainder
+from . import compare, reading, remainder
 from .effects import effects
 from .page import FIRST, write
 from .places import Targets
@@ -42,19 +43,42 @@ def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: in
 
     found = effects(old, new, changes, root, kernels, start)
     notes = _notes(old, new)
-    if not changes and not notes and not found:
+    made = generated(old, new)
+    if not changes and not notes and not found and not made:
         return ""
-    return write((old.label, new.label), notes, changes, Targets.of_sides(old, new), found, limit)
+    return write((old.label, new.label), notes, changes, Targets.of_sides(old, new), found, made, limit)
 
 
 def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     """Everything that differs in what the specifications say."""
     changes = compare.tables(old.tables, new.tables, FIRST)
+    rest = remainder.unlisted(old.folder, new.folder, changes, old.tables, new.tables)
     if new.reading and lowering.NAME in old.tables:
-        moved = remainder.reordered(old.tables[lowering.NAME], new.tables[lowering.NAME], new.reading.spec)
+        before, after = old.tables[lowering.NAME], new.tables[lowering.NAME]
+        moved = remainder.reordered(before, after, new.reading.spec)
+        moved += remainder.overlaps(changes, before, after, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(lowering.NAME, tuple(moved)), FIRST)
-    rest = remainder.unlisted(old.folder, new.folder, changes)
+    if generated(old, new):  # else the order of rows says nothing
+        differing = {f"spec/{name}" for name, text in reading.files(new.folder / "spec").items() if _text(old, name) != text}
+        moves = remainder.orders(old.tables, new.tables, differing)
+        rest = compare.TableChange(rest.name, (*rest.rows, *moves))
     return [*changes, rest] if rest.rows else changes
+
+
+def _text(side: Side, name: str) -> bytes:
+    path = side.folder / "spec" / name
+    return path.read_bytes() if path.is_file() else b""
+
+
+def generated(old: Side, new: Side) -> list[tuple[str, int, int]]:
+    """Generated files that differ, with the lines that went and came. Those with the rows as text say nothing new."""
+    out = []
+    for name in sorted({*old.outputs, *new.outputs}):
+        one, two = (side.outputs.get(name, "").splitlines() for side in (old, new))
+        if one != two and not name.startswith("flat/"):
+            gone, come = Counter(one), Counter(two)
+            out.append((name, (gone - come).total(), (come - gone).total()))
+    return out
 
 
 def _notes(old: Side, new: Side) -> list[str]:

@@ -17,14 +17,13 @@ from typing import IO, Any
 from ..errors import SpecError, UsageError
 from ..render import write_tree
 from ..rows import Row
-from . import reading
+from . import form, reading
 from .reading import Reading
 from .revisions import Version
 
 HERE = Path(__file__).resolve()
 GENERATOR = HERE.parents[2]  # the folder of the running oricgen
 _KEEP = 16  # built sides that are kept
-_AS_SOURCES = {"ORIC_INTERPRET": "1"}  # compiled modules have numbers of the tables that they were compiled with in their code
 
 
 @dataclass
@@ -56,8 +55,11 @@ class Side:
             path = os.pathsep.join([str(self.home / "runtime"), str(folder / "build")])
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(HERE.with_name("probe.py"))],
-                env={**os.environ, "PYTHONPATH": path, **_AS_SOURCES}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
+                env={**os.environ, "PYTHONPATH": path, **form.environment(self.home, self.outputs)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
 
     def ask(self, what: str, items: list[Any] | None = None) -> Any:
         """What the process says to a request; asked twice, it is asked once."""
