@@ -23,14 +23,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--kernels", metavar="GLOB", action="append", help="sample kernels to compile (default: all)")
     which.add_argument("--no-kernels", action="store_true", help="compile none")
+    parser.add_argument("--comment", action="store_true", help="60 lines at most, details folded: for a change request")
     parser.add_argument("--limit", metavar="N", type=int, default=40, help="most entries of a section, 0 for all (default: 40)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the page; 1 when there is one."""
     from ..errors import UsageError
+    from ..review import comment, review, revisions
     from ..review import kernels as sample_kernels
-    from ..review import review, revisions
 
     if len(args.revisions) > 2:
         raise UsageError("two revisions at most")
@@ -40,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"no file fits {' or '.join(args.kernels)}")
     with revisions.versions(root, args.revisions) as versions:
         page = review.page(*versions, root, kernels, args.limit)
+    if page and args.comment:
+        page = comment.comment(page)
     if args.output:
         args.output.write_text(page, encoding="utf-8")
     else:
