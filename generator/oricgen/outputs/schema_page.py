@@ -17,8 +17,8 @@ _TYPES = {
 }  # fmt: skip
 _SHARED = "#/$defs/"
 _BOUNDS = (
-    ("minimum", "at least {}"), ("maximum", "at most {}"), ("multipleOf", "a multiple of {}"), ("minLength", "{} characters or more"),
-    ("maxLength", "{} characters at most"), ("minItems", "{} items or more"), ("maxItems", "{} items at most"),
+    ("minimum", "at least {}"), ("maximum", "at most {}"), ("multipleOf", "a multiple of {}"),
+    ("minLength", "{} characters or more"), ("maxLength", "{} characters at most"), ("minItems", "{} items or more"), ("maxItems", "{} items at most"),
     ("minProperties", "{} entries or more"), ("uniqueItems", "each item once"),
 )  # fmt: skip
 _INTRODUCTION = """\
