@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ..tables import lowering
-from . import compare, reading, remainder
+from . import compare, reading, remainder, rewrites
 from .effects import effects
 from .page import FIRST, write
 from .places import Targets
@@ -58,6 +58,9 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
         moved = remainder.reordered(before, after, new.reading.spec)
         moved += remainder.overlaps(changes, before, after, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(lowering.NAME, tuple(moved)), FIRST)
+    if old.reading and new.reading:
+        more = rewrites.overlaps(changes, old.reading.spec, new.reading.spec)
+        changes = compare.joined(changes, compare.TableChange(rewrites.TABLE, tuple(more)), FIRST)
     if generated(old, new):  # else the order of rows says nothing
         differing = {f"spec/{name}" for name, text in reading.files(new.folder / "spec").items() if _text(old, name) != text}
         moves = remainder.orders(old.tables, new.tables, differing)

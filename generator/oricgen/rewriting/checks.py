@@ -93,9 +93,12 @@ def _measure(rule: Rule, source: Source, rank: Mapping[str, int], known: set[str
 
 
 def _takes_all(one: Rule, other: Rule, commute: Mapping[str, Commute], resolver: Resolver) -> bool:
-    """Whether the first rule fits everything that the second fits, because its pattern is the more general one."""
-    if one.conditions and one.conditions != other.conditions:
-        return False
+    """Whether the first rule fits everything that the second fits."""
+    return (not one.conditions or one.conditions == other.conditions) and covers(one, other, commute, resolver)
+
+
+def covers(one: Rule, other: Rule, commute: Mapping[str, Commute], resolver: Resolver) -> bool:
+    """Whether the pattern of the first rule, conditions apart, fits everything that the second fits."""
     if (one.within is None) != (other.within is None):
         return False
     if one.within is not None and other.within is not None and not set(other.within.text()) <= set(one.within.text()):
