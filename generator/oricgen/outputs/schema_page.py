@@ -16,11 +16,17 @@ _TYPES = {
     "null": "null",
 }  # fmt: skip
 _SHARED = "#/$defs/"
-_BOUNDS = (
-    ("minimum", "at least {}"), ("maximum", "at most {}"), ("multipleOf", "a multiple of {}"),
-    ("minLength", "{} characters or more"), ("maxLength", "{} characters at most"), ("minItems", "{} items or more"), ("maxItems", "{} items at most"),
-    ("minProperties", "{} entries or more"), ("uniqueItems", "each item once"),
-)  # fmt: skip
+_BOUNDS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "{} characters or more",
+    "maxLength": "{} characters at most",
+    "minItems": "{} items or more",
+    "maxItems": "{} items at most",
+    "minProperties": "{} entries or more",
+    "uniqueItems": "each item once",
+}
 _INTRODUCTION = """\
 # Columns of the specification
 
@@ -120,5 +126,5 @@ def _values(schema: Mapping[str, Any]) -> str:
         said[0] = f"{said[0]} of {item}" if said[0] else item
     if "pattern" in schema:
         said.append(schema.get("patternErrorMessage", f"`{schema['pattern']}`"))
-    said += [text.format(schema[key]) for key, text in _BOUNDS if key in schema]
+    said += [text.format(schema[key]) for key, text in _BOUNDS.items() if key in schema]
     return ", ".join(part for part in said if part)
