@@ -19,7 +19,6 @@ _REGISTERS: Final = re.compile(r"Used \d+ registers")
 
 # Not done yet, and said so: line -> words of our message.
 NOT_DONE: Final = {
-    "-arch sm_80 spill.ptx -warn-spills": "spilling is not supported yet",
     "-arch sm_80 t90a.ptx bad2.ptx": "Unknown symbol '%q9'",  # of a module for another target nothing else is said
 }
 

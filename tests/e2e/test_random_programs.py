@@ -58,6 +58,25 @@ def test_many_random_programs(seed: int) -> None:
     check_seed(seed, (0, 1, 2, 3))
 
 
+def check_pressed(seed: int) -> None:
+    """With so few registers that some values wait in memory."""
+    program = programs.Program(seed, size=60 + seed % 3 * 40)
+    target = ("sm_80", "sm_90")[seed % 2]
+    for level in (0, 3):
+        check(program, target, lambda text, level=level: oric.compile(text, arch=target, opt_level=level, maxrregcount=24).image)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_program_with_few_registers(seed: int) -> None:
+    check_pressed(seed)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("seed", range(2000, 2300))
+def test_many_random_programs_with_few_registers(seed: int) -> None:
+    check_pressed(seed)
+
+
 # What ptxas 13.0 itself makes of these programs at -O3 is not what PTX says (its -O0 code is right).
 PTXAS_DIFFERS = {
     1057: "a shift count is converted to S16 although the program converts it to U32",

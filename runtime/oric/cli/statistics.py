@@ -31,7 +31,8 @@ def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[st
     messages.tell(INFO, ", ".join([f"{cubin.global_bytes} {_GMEM}", *_banks(cubin.constants)]))
     for kernel in kernels:
         messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")
-        spills = f"{kernel.spills} bytes spill stores, {kernel.spills} bytes spill loads"
+        stores, loads = kernel.spills
+        spills = f"{stores} bytes spill stores, {loads} bytes spill loads"
         messages.tell(INFO, f"Function properties for {kernel.name}\n    {kernel.stack} bytes stack frame, {spills}")
         messages.tell(INFO, _used(kernel))
         seconds = kernel.construct_seconds + kernel.generate_seconds

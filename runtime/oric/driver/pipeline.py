@@ -237,15 +237,15 @@ def _facts(
     facts, watch = code.attributes, options.watch
     if watch.local and facts.frame_size:
         diag.warning(f"Local memory used for function '{code.name}', size of stack frame: {facts.frame_size} bytes")
-    if watch.spills and facts.spill_bytes:
-        amounts = f"{facts.spill_bytes} bytes spill stores, {facts.spill_bytes} bytes spill loads"
+    if watch.spills and facts.spill_base:
+        amounts = f"{facts.spill_stores} bytes spill stores, {facts.spill_loads} bytes spill loads"
         diag.warning(f"Registers are spilled to local memory in function '{code.name}', {amounts}")
     return KernelInfo(
         name=code.name,
         registers=encoded.num_regs,
         shared=facts.static_shared,
         stack=facts.frame_size,
-        spills=facts.spill_bytes,
+        spills=(facts.spill_stores, facts.spill_loads),
         barriers=facts.num_barriers,
         params=tuple((p.offset, p.size) for p in facts.params),
         instructions=code.length(),

@@ -18,7 +18,7 @@ class KernelInfo:
                  "registers", "shared", "spills", "stack")  # fmt: skip
 
     def __init__(
-        self, *, name: str, registers: int, shared: int, stack: int, spills: int, barriers: int,
+        self, *, name: str, registers: int, shared: int, stack: int, spills: tuple[int, int], barriers: int,
         params: tuple[tuple[int, int], ...], instructions: int, constants: dict[int, int], construct_seconds: float,
         generate_seconds: float, bounded: bool,
     ) -> None:  # fmt: skip

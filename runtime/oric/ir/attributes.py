@@ -69,7 +69,9 @@ class FunctionAttributes(Record):
         "reqntid",
         "shared_align",
         "shared_offsets",
-        "spill_bytes",
+        "spill_base",
+        "spill_loads",
+        "spill_stores",
         "static_shared",
         "uses_dynamic_shared",
         "uses_warp_sync",
@@ -109,7 +111,9 @@ class FunctionAttributes(Record):
         self.num_regs: int = 0
         self.num_uregs: int = 0
         self.num_preds: int = 0
-        self.spill_bytes: int = 0
+        self.spill_base: int = 0  # operand: the register with the top of the stack, 0 when nothing is spilled
+        self.spill_stores: int = 0  # bytes that the code stores, counted once an instruction
+        self.spill_loads: int = 0
 
     def register_limit(self, target: Target, default: int = 0) -> int:
         """Registers a thread may have: from ``.maxnreg``, ``.maxntid``/``.reqntid`` and ``.minnctapersm``.

@@ -20,7 +20,9 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 
 from .predicates import choose_predicates, spill_predicates
+from .spill import cheap, choose, may_be_spilled, spill
 
+GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 # (largest numbers of live units, limits) -> live units that an order may reach, by file
@@ -73,27 +75,69 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     """
     limits = _limits(f, ctx)
     done = _search(f, ctx, limits)
-    spilled, aim = 0, limits[PREDICATES]
-    while done.failed and done.result.failed_file == PREDICATES and aim > 0:
-        victims = _victims(f, done, aim)
-        if victims:
-            done.view = None  # the arrays of the function grow
-            spill_predicates(f, victims)
-            spilled += len(victims)
-            done = _search(f, ctx, limits)
-        else:
-            aim -= 1  # no more are live than there are registers, and yet they do not fit
-    ctx.count("spilled_predicates", spilled)
+    relief = _Relief(f, ctx, limits)
+    while done.failed and relief.give(done):
+        done = _search(f, ctx, limits)
+    ctx.count("spilled_predicates", relief.predicates)
+    ctx.count("spilled_registers", relief.registers)
     if done.failed:
         _report(f, ctx, done, limits)
     _publish(f, ctx, done)
     return True
 
 
-def _victims(f: Function, done: _Allocation, limit: int) -> list[int]:
-    """The predicates to be moved so that no more than ``limit`` are live, in the order of the function."""
+@final
+class _Relief:
+    """What is spilled, step by step, while a file has too few registers."""
+
+    def __init__(self, f: Function, ctx: PassContext, limits: list[int]) -> None:
+        self.f = f
+        self.ctx = ctx
+        self.aim = list(limits)  # live words that spilling is to leave, by file
+        self.predicates = 0
+        self.registers = 0
+
+    def give(self, done: _Allocation) -> bool:
+        """Spill something for a try that failed; False when nothing is left to spill. The order is that of the function."""
+        file = int(done.result.failed_file)
+        while file in (GENERAL, PREDICATES) and self.aim[file] > 0:
+            if self._predicates(done) if file == PREDICATES else self._general(done):
+                return True
+            self.aim[file] -= 1  # no more are live than there are registers, and yet they do not fit
+        return False
+
+    def _predicates(self, done: _Allocation) -> bool:
+        victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
+        if victims:
+            done.view = None  # the arrays of the function grow
+            spill_predicates(self.f, victims)
+            self.predicates += len(victims)
+        return bool(victims)
+
+    def _general(self, done: _Allocation) -> bool:
+        """Registers that can be made again first, then those that go into memory."""
+        f = self.f
+        again = cheap(f)
+        allowed = may_be_spilled(f)
+        first = [ok and n in again for n, ok in enumerate(allowed)]
+        victims = choose(f, _again(done), GENERAL, self.aim[GENERAL], first)
+        if not victims:
+            again = {}
+            victims = choose(f, _again(done), GENERAL, self.aim[GENERAL], allowed)
+        if not victims:
+            return False
+        done.view = None
+        stored, loaded = spill(f, victims, {n: again[n] for n in victims if n in again}, self.ctx.target.bank0_stack)
+        f.attributes.spill_stores += stored
+        f.attributes.spill_loads += loaded
+        self.registers += len(victims)
+        return True
+
+
+def _again(done: _Allocation) -> MachineFunction:
+    """The function in its own order; nobody may hold it when the function changes."""
     assert done.view is not None
-    return choose_predicates(f, done.view.reload(), limit)
+    return done.view.reload()
 
 
 def _search(f: Function, ctx: PassContext, limits: list[int]) -> _Allocation:
@@ -155,10 +199,7 @@ def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
 def _report(f: Function, ctx: PassContext, tried: _Allocation, limits: list[int]) -> None:
     file = tried.result.failed_file
     needed = max(tried.result.used[file], tried.result.peak[file])
-    text = (
-        f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available; "
-        "spilling is not supported yet"
-    )
+    text = f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available"
     if ctx.diag is None:
         raise OutOfRegisters(text)
     ctx.diag.error(text)
