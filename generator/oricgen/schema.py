@@ -109,7 +109,7 @@ def validator() -> Any:
     base = jsonschema.Draft202012Validator
     integers = base.TYPE_CHECKER.redefine("integer", lambda _, value: accept.integer(value))
     own = {keyword: agreeing(keyword) for keyword in ("enum", "const", "pattern", "uniqueItems")}
-    return jsonschema.validators.extend(base, own, type_checker=integers)
+    return jsonschema.validators.extend(base, own, type_checker=integers)  # type: ignore[no-untyped-call]
 
 
 def _line_of(data: Any, parts: list[str | int]) -> int:

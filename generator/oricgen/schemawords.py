@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -167,6 +168,14 @@ def _wrong_size(value: Any, least: int | None, most: int | None, what: str) -> s
     return f"{shown} stands where {limit} {'is' if (least or most) == 1 else 'are'} expected"
 
 
+def _too_short(what: str, value: Any, limit: int, _: Any) -> str:
+    return _wrong_size(value, limit, None, what)
+
+
+def _too_long(what: str, value: Any, limit: int, _: Any) -> str:
+    return _wrong_size(value, None, limit, what)
+
+
 def _counted(number: int, what: str) -> str:
     one = {"characters": "character", "items": "item", "entries": "entry"}[what]
     return f"{number} {one if number == 1 else what}"
@@ -191,7 +200,7 @@ def _other(value: Any, expected: Any, _: Any) -> str:
     return f"{text(value)} is not what is expected here: {expected}"
 
 
-_SAID = {
+_SAID: dict[str, Callable[[Any, Any, Any], str]] = {
     "enum": lambda value, expected, _: f"{text(value)} is not one of {_words(expected)}{nearest(value, expected)}",
     "const": lambda value, expected, _: f"{text(value)} must be {_quoted(expected)}",
     "type": _wrong_type,
@@ -200,8 +209,8 @@ _SAID = {
     "maximum": _too_large,
     "multipleOf": lambda value, expected, _: f"{text(value)} is not a multiple of {expected}",
     "uniqueItems": _twice,
-    **{f"min{w}": lambda v, limit, _, what=what: _wrong_size(v, limit, None, what) for w, what in _SIZES.items()},
-    **{f"max{w}": lambda v, limit, _, what=what: _wrong_size(v, None, limit, what) for w, what in _SIZES.items()},
+    **{f"min{word}": partial(_too_short, what) for word, what in _SIZES.items()},
+    **{f"max{word}": partial(_too_long, what) for word, what in _SIZES.items()},
 }
 
 

@@ -10,6 +10,7 @@ every entry, so that later checks can name it.
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path, PurePath
@@ -65,9 +66,12 @@ def read(path: Path, name: PurePath | str) -> str:
         SpecError: the file cannot be read.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SpecError(name, 0, "the file cannot be read: it is a folder, or a device, and no file")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise SpecError(name, 0, f"the file cannot be read: {error.strerror}") from error
+        reason = "it is a link to nothing" if path.is_symlink() and not path.exists() else error.strerror
+        raise SpecError(name, 0, f"the file cannot be read: {reason}") from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise SpecError(name, line, "the file is not UTF-8") from error
