@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from .errors import SpecError
+from .errors import Mistakes, SpecError
 from .spec import Spec
 from .strictyaml import Map
 from .tables import ptx_nodes
@@ -134,19 +134,22 @@ def _families(spec: Spec) -> list[Family]:
     classes = class_masks(spec)
     out = []
     owner: dict[str, str] = {}
-    for name in spec.names("ptx"):
-        path = spec.path(name)
-        if path.stem in NON_FAMILIES:
-            continue
-        data = spec.load(name)
-        family = _family(path, data, types)
-        for instruction in family.instructions:
-            if instruction.name in owner:
-                line = data["instructions"].line_of(instruction.name)
-                raise SpecError(path, line, f"{instruction.name}: is also in {owner[instruction.name]}")
-            owner[instruction.name] = path.name
-            _check_classes(path, instruction, classes)
-        out.append(family)
+    with Mistakes() as each:
+        for name in spec.names("ptx"):
+            path = spec.path(name)
+            if path.stem in NON_FAMILIES:
+                continue
+            with each:
+                data = spec.load(name)
+                family = _family(path, data, types)
+                for instruction in family.instructions:
+                    with each:
+                        if instruction.name in owner:
+                            line = data["instructions"].line_of(instruction.name)
+                            raise SpecError(path, line, f"{instruction.name}: is also in {owner[instruction.name]}")
+                        owner[instruction.name] = path.name
+                        _check_classes(path, instruction, classes)
+                out.append(family)
     return out
 
 
@@ -186,19 +189,24 @@ def _family(path: PurePath, data: Map, types: Map) -> Family:
     counts = {n: (n, dict(r)) for n, r in data.get("counts", {}).items()}
     family = Family(path.stem, gates_of(path, data["gates"], types), counts)
     used: set[str] = set()
-    for name, row in data["instructions"].items():
-        slots = {**data["slots"], **row.get("slots", {})}
-        marks = BIT["frag"] if "vectors" in data else 0, BIT[row["access"]] if "access" in row else 0
-        reader = _Reader(path, name, slots, family.counts, types, used, marks)
-        forms = []
-        for index, form in enumerate(row["forms"]):
-            line = row["forms"].line_of(index)
-            forms += [reader.form(columns, line) for columns in columns_of(form, reader, data.get("tables", {}), line)]
-        gates = gates_of(path, row.get("gates", {}), types)
-        family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
-    for slot in data["slots"]:
-        if slot not in used:
-            raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
+    with Mistakes() as each:
+        for name, row in data["instructions"].items():
+            slots = {**data["slots"], **row.get("slots", {})}
+            marks = BIT["frag"] if "vectors" in data else 0, BIT[row["access"]] if "access" in row else 0
+            reader = _Reader(path, name, slots, family.counts, types, used, marks)
+            forms = []
+            for index, form in enumerate(row["forms"]):
+                line = row["forms"].line_of(index)
+                with each:
+                    forms += [reader.form(columns, line) for columns in columns_of(form, reader, data.get("tables", {}), line)]
+            with each:
+                gates = gates_of(path, row.get("gates", {}), types)
+                family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
+    with Mistakes() as each:  # a form that cannot be read uses none
+        for slot in data["slots"]:
+            with each:
+                if slot not in used:
+                    raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
     return family
 
 

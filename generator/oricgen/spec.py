@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from . import schema, strictyaml
-from .errors import SpecError
+from .errors import Mistakes, SpecError
 from .strictyaml import Map
 
 if TYPE_CHECKING:
@@ -84,8 +84,17 @@ class Spec:
         return sorted(found | {n for n in self.overlay if PurePosixPath(n).parent == PurePosixPath(folder)})
 
     def family(self, folder: str) -> dict[str, Map]:
-        """All YAML files of ``spec/FOLDER``, sorted by name: relative name -> content."""
-        return {name: self.load(name) for name in self.names(folder)}
+        """All YAML files of ``spec/FOLDER``, sorted by name: relative name -> content.
+
+        Raises:
+            SpecError: a mistake in one of them; those of the others are its ``others``.
+        """
+        out: dict[str, Map] = {}
+        with Mistakes() as each:
+            for name in self.names(folder):
+                with each:
+                    out[name] = self.load(name)
+        return out
 
     @staticmethod
     def path(name: str) -> PurePosixPath:
