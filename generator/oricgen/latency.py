@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from .errors import SpecError
+from .errors import Mistakes, SpecError
 from .isa import ranges
 from .isa.model import Machine, Operation
 from .spec import Spec
@@ -159,17 +159,27 @@ def _class_rows(spec: Spec) -> ClassRows:
 def _load(spec: Spec, machine: Machine) -> Latency:
     data = class_rows(spec)
     models = {isa: ModelColumns(**spec.load(f"latency/{isa}.yaml", "latency")["model"]) for isa in machine.isas}
-    classes = {name: {isa: _columns(data, name, isa, machine, models[isa]) for isa in machine.isas} for name in data.rows}
+    classes: dict[str, dict[str, ClassColumns]] = {}
+    with Mistakes() as each:
+        for name in data.rows:
+            with each:
+                classes[name] = {isa: _columns(data, name, isa, machine, models[isa]) for isa in machine.isas}
     operations = _operations(data, machine, opcodes.load(spec).markers)
     used = {g for o in operations for pair in o.readers for g in pair}
-    distances = {isa: _distances(spec, isa, used) for isa in machine.isas}
+    distances: dict[str, Distances] = {}
+    with Mistakes() as each:
+        for isa in machine.isas:
+            with each:
+                distances[isa] = _distances(spec, isa, used)
     distance = {isa: d.kept for isa, d in distances.items()}
-    for name, by_isa in classes.items():
-        for columns in by_isa.values():
-            if columns.own not in used | {OTHER}:
-                written = data.rows[name]
-                message = f"{name}: no operand of an operation reads as '{columns.own}'"
-                raise SpecError(written.path, written.row.line_of("reads"), message)
+    with Mistakes() as each:
+        for name, by_isa in classes.items():
+            with each:
+                for columns in by_isa.values():
+                    if columns.own not in used | {OTHER}:
+                        written = data.rows[name]
+                        message = f"{name}: no operand of an operation reads as '{columns.own}'"
+                        raise SpecError(written.path, written.row.line_of("reads"), message)
     rows = tuple(sorted({r for table in distance.values() for r in table}))
     _check_results(data, classes, distance)
     _check_variants(data, operations, classes, distance)
