@@ -9,9 +9,8 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -48,7 +47,8 @@ class Mutant:
     kind: str
     text: str
     lines: range
-    words: tuple[str, ...]  # one of them stands in the message: the row, the column, the value
+    words: tuple[str, ...]  # one of them stands in the message: the row, the column
+    values: tuple[str, ...] = ()  # what stood there and what stands there: an error elsewhere that names one follows from it
 
     @property
     def name(self) -> str:
@@ -120,7 +120,10 @@ def places(file: str, stem: str) -> list[Place]:
 def resolved(schema: Any, document: Any) -> Any:
     """A schema without references at its top."""
     while "$ref" in schema:
-        schema = {**document["$defs"][schema["$ref"].removeprefix("#/$defs/")], **{k: v for k, v in schema.items() if k != "$ref"}}
+        schema = {
+            **document["$defs"][schema["$ref"].removeprefix("#/$defs/")],
+            **{k: v for k, v in schema.items() if k != "$ref"},
+        }
     return schema
 
 
@@ -139,7 +142,15 @@ def kinds(schema: Any, document: Any) -> set[str]:
         said = one.get("type", [])
         out |= {said} if isinstance(said, str) else set(said)
         for value in (*one.get("enum", ()), *((one["const"],) if "const" in one else ())):
-            out.add("string" if isinstance(value, str) else "boolean" if isinstance(value, bool) else "null" if value is None else "integer")
+            out.add(
+                "string"
+                if isinstance(value, str)
+                else "boolean"
+                if isinstance(value, bool)
+                else "null"
+                if value is None
+                else "integer"
+            )
     return out or set(WRONG)
 
 
@@ -159,11 +170,15 @@ def _walk(place: Place, document: Any, depth: int, out: list[Place]) -> None:
                 inner, step = (patterns or [schema.get("additionalProperties")])[0], "*"
             if isinstance(inner, dict):
                 row, row_key = (value, key) if depth < 2 else (place.row, place.row_key)
-                _walk(Place(place.file, inner, f"{place.column}/{step}", value, node, key, row, row_key), document, depth + 1, out)
+                _walk(
+                    Place(place.file, inner, f"{place.column}/{step}", value, node, key, row, row_key), document, depth + 1, out
+                )
     elif isinstance(schema.get("items"), dict):
         for value in node.value:
             row, row_key = (value, place.row_key) if depth < 2 else (place.row, place.row_key)
-            _walk(Place(place.file, schema["items"], f"{place.column}[]", value, None, None, row, row_key), document, depth + 1, out)
+            _walk(
+                Place(place.file, schema["items"], f"{place.column}[]", value, None, None, row, row_key), document, depth + 1, out
+            )
 
 
 # -- planting -------------------------------------------------------------------------------------------------
@@ -186,7 +201,9 @@ def _values(place: Place, document: Any) -> Iterator[Mutant]:
     if "integer" in taken and "number" not in taken:
         yield _replaced(place, "a number with a point", "7.0")
     leaves = branches(place.schema, document)
-    if not taken & {"string", "array", "object"} or all(one.get("type") == "integer" or "enum" in one or "const" in one for one in leaves):
+    if not taken & {"string", "array", "object"} or all(
+        one.get("type") == "integer" or "enum" in one or "const" in one for one in leaves
+    ):
         numbers = [one for one in leaves if one.get("type") == "integer"]
         for limit, by in (("minimum", -1), ("maximum", 1)):
             if numbers and all(limit in one for one in numbers):
@@ -258,7 +275,9 @@ def _replaced(place: Place, kind: str, new: str) -> Mutant:
         new += "\n" + " " * node.end_mark.column
     if start == end and _text(place.file)[start - 1] == ":":
         new = f" {new}"
-    return _mutant(place, kind, _cut(place, start, end, new))
+    old = (str(node.value),) if isinstance(node, yaml.ScalarNode) else ()
+    mutant = _mutant(place, kind, _cut(place, start, end, new))
+    return replace(mutant, values=(*old, new.strip(' "\n')))
 
 
 def _added(place: Place, kind: str, entry: str, word: str) -> Mutant:
@@ -279,7 +298,11 @@ def _without(place: Place, name: str) -> Mutant:
         start, end = _at(place.file, key.start_mark), _at(place.file, node.value[index + 1][0].start_mark)
     else:
         start, end = _at(place.file, node.value[index - 1][1].end_mark), _at(place.file, value.end_mark)
-        if not node.flow_style and isinstance(node.value[index - 1][1], yaml.CollectionNode) and not node.value[index - 1][1].flow_style:
+        if (
+            not node.flow_style
+            and isinstance(node.value[index - 1][1], yaml.CollectionNode)
+            and not node.value[index - 1][1].flow_style
+        ):
             start = _at(place.file, key.start_mark)
     return _mutant(place, f"without '{name}'", _cut(place, start, end, ""), name)
 
@@ -321,6 +344,8 @@ def said(mutant: Mutant) -> str:
         return f"{type(error).__name__}: {error}"[:200]
     if error is None:
         return "nothing is said"
+    if any(value and value in error.message for value in mutant.values):
+        return "" if error.line else f"no line: {error}"
     if error.path != f"spec/{mutant.file}":
         return f"another file: {error}"
     if error.line not in mutant.lines:

@@ -119,6 +119,33 @@ def check_numbers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, fir
             raise SpecError(spec.path(file), row.line, f"{row.key}: {column} is {row.values[column]} where {number} is expected")
 
 
+def named(spec: Spec, file: str, section: str, rows: tuple[Row, ...], name: str, column: str = "name") -> Row:
+    """The row of a section that the generator asks for by name.
+
+    Raises:
+        SpecError: there is none.
+    """
+    found = next((row for row in rows if row.values[column] == name), None)
+    if found is None:
+        line = spec.load(file).line_of(section)
+        raise SpecError(
+            spec.path(file), line, f"{section}: there is no row whose {column} is '{name}', which the generator needs"
+        )
+    return found
+
+
+def number(spec: Spec, file: str, row: Row, column: str = "value") -> int:
+    """The number in a column that has texts in other rows.
+
+    Raises:
+        SpecError: this one has a text too.
+    """
+    value = row.values[column]
+    if not isinstance(value, int):
+        raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{value}' is no integer")
+    return value
+
+
 def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, known: Container[object], what: str) -> None:
     """What ``column`` names exists: one name, a list of names, or nothing.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import relation
@@ -135,7 +135,7 @@ def _check_relation(
             numbers = {**shared, **values}
             with each:
                 if not rule.holds(numbers):
-                    line = _stated(spec, one, rule)
+                    line = _stated(spec, one, rule.involved(numbers))
                     if line:
                         raise SpecError(one.path, line, f"{one.key}: {_said(row, rule, numbers)}")
 
@@ -152,19 +152,18 @@ def _said(row: Row, rule: Relation, numbers: Mapping[str, Any]) -> str:
     return f"{values}, but {rule.text} must hold: {row.values['why']}"
 
 
-def _stated(spec: Spec, row: Row, rule: Relation) -> int:
-    """The last line on which the row itself states one of the columns; 0 if it inherits them all."""
+def _stated(spec: Spec, row: Row, columns: Iterable[str]) -> int:
+    """The line on which the row itself states the first of the columns that it does; 0 if it inherits them all."""
     raw = _raw(spec.load(row.path.removeprefix("spec/")), row)
     if raw is None:
         return row.line
-    lines = []
-    for name in rule.columns:
+    for name in columns:
         at, parts = raw, name.split(".")
         for part in parts[:-1]:
             at = at.get(part) if isinstance(at, Map) else None
         if isinstance(at, Map) and parts[-1] in at:
-            lines.append(at.line_of(parts[-1]))
-    return max(lines, default=0)
+            return at.line_of(parts[-1])
+    return 0
 
 
 def _raw(data: Any, row: Row) -> Any:
