@@ -21,6 +21,7 @@ from tests.generator import planted
 SPEC = planted.ROOT / "spec"
 FREE = planted.FOLDER.parent / "free_columns.yaml"
 NAMES = ("zzqq", "ZZQQ", "Zzqq", "$zzqq", "sm_997", "1-2", "sub_FFFFFF9", ".zzqq", "zz.qq", "oric_zzqq")  # that nothing has
+FEW = 50  # items of a list that are looked at for the name of a row
 WRONG = {"array": "[zzqq]", "object": "{zzqq: 1}", "string": "zzqq", "integer": "7", "boolean": "true", "null": "null"}
 
 
@@ -40,15 +41,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A planted mistake: the edited file, and the lines of the row that it stands in."""
+    """A planted mistake: an edit of a file, and the lines of the row that it stands in."""
 
     file: str
     column: str
     kind: str
-    text: str
+    cut: tuple[int, int, str]  # what stands in place of the characters from .. to
     lines: range
     words: tuple[str, ...]  # one of them stands in the message: the row, the column
     values: tuple[str, ...] = ()  # what stood there and what stands there: an error elsewhere that names one follows from it
+
+    @property
+    def text(self) -> str:
+        """The edited file."""
+        start, end, new = self.cut
+        text = _text(self.file)
+        return text[:start] + new + text[end:]
 
     @property
     def name(self) -> str:
@@ -248,22 +256,25 @@ def _columns(place: Place, document: Any) -> Iterator[Mutant]:
             yield _without(place, name)
 
 
-def _mutant(place: Place, kind: str, text: str, *words: str) -> Mutant:
+def _mutant(place: Place, kind: str, cut: tuple[int, int, str], *words: str) -> Mutant:
     first = (place.row_key or place.row).start_mark.line + 1
-    key = str(place.key.value) if place.key is not None else ""
-    row = str(place.row_key.value) if place.row_key is not None else ""
     steps = [step.removesuffix("[]") for step in place.column.split("/") if step.removesuffix("[]") not in ("", "*")]
-    entries = place.row.value if isinstance(place.row, yaml.MappingNode) else ()
-    own = [str(value.value) for _, value in entries if isinstance(value, yaml.ScalarNode)]
-    more = text.count("\n") - _text(place.file).count("\n")
-    last = max(place.row.end_mark.line + 1, place.node.end_mark.line + 1) + max(more, 0)
-    found = tuple(word for word in (*words, key, row, *steps[-1:], *own) if word)
-    return Mutant(place.file, place.column, kind, text, range(first, last + 1), found)
+    names = [str(key.value) for key in (place.key, place.row_key) if key is not None]
+    last = max(place.row.end_mark.line, place.node.end_mark.line) + 1 + cut[2].count("\n")
+    found = tuple(word for word in (*words, *names, *steps[-1:], *_scalars(place.row)) if word)
+    return Mutant(place.file, place.column, kind, cut, range(first, last + 1), found)
 
 
-def _cut(place: Place, start: int, end: int, new: str) -> str:
-    text = _text(place.file)
-    return text[:start] + new + text[end:]
+def _scalars(node: yaml.Node) -> Iterator[str]:
+    """The texts of a row: one of them is what people call it."""
+    if isinstance(node, yaml.ScalarNode):
+        yield str(node.value)
+    elif isinstance(node, yaml.MappingNode):
+        for _, value in node.value:
+            yield from _scalars(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value[:FEW]:
+            yield from _scalars(value)
 
 
 def _replaced(place: Place, kind: str, new: str) -> Mutant:
@@ -276,7 +287,7 @@ def _replaced(place: Place, kind: str, new: str) -> Mutant:
     if start == end and _text(place.file)[start - 1] == ":":
         new = f" {new}"
     old = (str(node.value),) if isinstance(node, yaml.ScalarNode) else ()
-    mutant = _mutant(place, kind, _cut(place, start, end, new))
+    mutant = _mutant(place, kind, (start, end, new))
     return replace(mutant, values=(*old, new.strip(' "\n')))
 
 
@@ -286,7 +297,7 @@ def _added(place: Place, kind: str, entry: str, word: str) -> Mutant:
     at = _at(place.file, node.value[0][0].start_mark)
     flow = node.flow_style
     column = node.value[0][0].start_mark.column
-    return _mutant(place, kind, _cut(place, at, at, f"{entry}, " if flow else f"{entry}\n{' ' * column}"), word)
+    return _mutant(place, kind, (at, at, f"{entry}, " if flow else f"{entry}\n{' ' * column}"), word)
 
 
 def _without(place: Place, name: str) -> Mutant:
@@ -304,39 +315,41 @@ def _without(place: Place, name: str) -> Mutant:
             and not node.value[index - 1][1].flow_style
         ):
             start = _at(place.file, key.start_mark)
-    return _mutant(place, f"without '{name}'", _cut(place, start, end, ""), name)
+    return _mutant(place, f"without '{name}'", (start, end, ""), name)
 
 
 def _anywhere(file: str) -> Iterator[Mutant]:
     """What any file can have."""
     text = _text(file)
     at = text.index("\n\n") if "\n\n" in text else 0
+    end, line = len(text), text.index("\n")
     whole = range(text.count("\n") + 3)
-    for kind, new in {
-        "a byte order mark": "\ufeff" + text,
-        "a carriage return": text.replace("\n", "\r\n", 1),
-        "a tab": text[:at] + "\n\t# x" + text[at:],
-        "a NUL byte": text + "\0",
-        "an anchor": text + "zzqq: &a 1\n",
-        "a merge key": text + "<<: {a: 1}\n",
-        "a tag": text + "zzqq: !!python/object:os.system x\n",
-        "an unknown section": text + "zzqq: 1\n",
-        "deep brackets": text + f"zzqq: {'[' * 3000}{']' * 3000}\n",
-        "a long number": text + f"zzqq: {'9' * 5000}\n",
-        "an octal number": text + "zzqq: 0o17\n",
-        "a number with _": text + "zzqq: 166_912\n",
-        "an exponent": text + "zzqq: 1e3\n",
-        "base 60": text + "zzqq: 1:30\n",
-        "an open bracket": text + "zzqq: [1\n",
-        "a second document": text + "---\n",
-        "nothing": "# empty\n",
+    for kind, cut in {
+        "a byte order mark": (0, 0, "\ufeff"),
+        "a carriage return": (line, line, "\r"),
+        "a tab": (at, at, "\n\t# x"),
+        "a NUL byte": (end, end, "\0"),
+        "an anchor": (end, end, "zzqq: &a 1\n"),
+        "a merge key": (end, end, "<<: {a: 1}\n"),
+        "a tag": (end, end, "zzqq: !!python/object:os.system x\n"),
+        "an unknown section": (end, end, "zzqq: 1\n"),
+        "deep brackets": (end, end, f"zzqq: {'[' * 3000}{']' * 3000}\n"),
+        "a long number": (end, end, f"zzqq: {'9' * 5000}\n"),
+        "an octal number": (end, end, "zzqq: 0o17\n"),
+        "a number with _": (end, end, "zzqq: 166_912\n"),
+        "an exponent": (end, end, "zzqq: 1e3\n"),
+        "base 60": (end, end, "zzqq: 1:30\n"),
+        "an open bracket": (end, end, "zzqq: [1\n"),
+        "a second document": (end, end, "---\n"),
+        "nothing": (0, end, "# empty\n"),
     }.items():
-        yield Mutant(file, "", kind, new, whole, ("",))
+        yield Mutant(file, "", kind, cut, whole, ("",))
 
 
 def said(mutant: Mutant) -> str:
     """What is wrong with what is said of it; "" when it is refused as it should be."""
-    if mutant.text == _text(mutant.file):
+    start, end, new = mutant.cut
+    if _text(mutant.file)[start:end] == new:
         return "nothing is planted"
     try:
         error = planted.errors({mutant.file: mutant.text})

@@ -47,13 +47,19 @@ def check(spec: Spec) -> None:
                     hint = did_you_mean(row.values["table"], tables)
                     raise _error(row, f"'{row.values['table']}' is no table{hint}")
     wanted = dict.fromkeys(row.values["table"] for row in (*sections["tables"], *sections["relations"]))
-    rows = {name: tables[name].rows(spec) for name in wanted}
-    wholes = _wholes(sections["tables"], rows)
-    shared = {f"{table}.{name}": number for table, whole in wholes.items() for name, (_, number) in whole.items()}
+    rows: dict[str, list[Row]] = {}
     with Mistakes() as each:
-        for row in sections["relations"]:
+        for name in wanted:
             with each:
-                _check_relation(spec, row, _parsed(row), rows[row.values["table"]], wholes.get(row.values["table"]), shared)
+                rows[name] = tables[name].rows(spec)
+        with each:
+            wholes = _wholes([view for view in sections["tables"] if view.values["table"] in rows], rows)
+            shared = {f"{table}.{name}": number for table, whole in wholes.items() for name, (_, number) in whole.items()}
+            for row in sections["relations"]:
+                with each:
+                    rule, table = _parsed(row), row.values["table"]
+                    if not (wanted.keys() - rows.keys()) & {table, *(name.partition(".")[0] for name in rule.columns)}:
+                        _check_relation(spec, row, rule, rows[table], wholes.get(table), shared)
 
 
 def _error(row: Row, message: str) -> SpecError:
@@ -70,7 +76,7 @@ def _parsed(row: Row) -> Relation:
 Whole = dict[str, tuple[Row, Any]]  # name -> its row, its number
 
 
-def _wholes(sections: tuple[Row, ...], rows: Mapping[str, list[Row]]) -> dict[str, Whole]:
+def _wholes(sections: Iterable[Row], rows: Mapping[str, list[Row]]) -> dict[str, Whole]:
     """Table -> the numbers of all its rows by name.
 
     Raises:

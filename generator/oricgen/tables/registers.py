@@ -31,7 +31,8 @@ _KEYS = {
 # Rows of each documented table.
 _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: rows that templates ask for
     ("fixed", "register", ("RZ", "URZ", "PT", "UPT")),
-    ("types", "name", ("P",)),
+    ("types", "name", ("R", "P")),
+    ("files", "file", ("R", "UR", "P", "UP", "B", "UB")),
     ("messages", "name", ("undefined_register",)),
 )
 _DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
