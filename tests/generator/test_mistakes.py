@@ -19,6 +19,15 @@ CASES = [(path.stem, m) for path in sorted(FOLDER.glob("*.yaml")) for m in plant
 # Errors that no edit of a file can cause.
 ELSEWHERE = {
     "accept.py": "a mistake in a schema: test_accept.py",
+    "checking.py": "files that no edit makes: test_checking.py",
+    "errors.py": "what was raised before",
+    "spec.py: known": "what was raised before",
+    "relation.py: Unknown": "no mistake: what is said of a value that is none",
+    "schema.py: the schema cannot be used": "a mistake in a schema: test_checking.py",
+    "schema.py: the file cannot be read": "a mistake in a schema: test_checking.py",
+    "schema.py: not valid JSON": "a mistake in a schema: test_checking.py",
+    "schema.py: duplicate key": "a mistake in a schema: test_checking.py",
+    "schema.py: the file does not fit": "a mistake in the generator itself",
     "handlers.py": "the compiler is not installed",
     "native.py": "headers that include each other",
     "rewriting/proof.py": "rules whose sides differ: test_rewriting.py",
