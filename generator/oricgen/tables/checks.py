@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .. import relation
@@ -55,11 +56,12 @@ def check(spec: Spec) -> None:
         with each:
             wholes = _wholes([view for view in sections["tables"] if view.values["table"] in rows], rows)
             shared = {f"{table}.{name}": number for table, whole in wholes.items() for name, (_, number) in whole.items()}
+            views = {name: _view(found, wholes.get(name), shared) for name, found in rows.items()}
             for row in sections["relations"]:
                 with each:
                     rule, table = _parsed(row), row.values["table"]
                     if not (wanted.keys() - rows.keys()) & {table, *(name.partition(".")[0] for name in rule.columns)}:
-                        _check_relation(spec, row, rule, rows[table], wholes.get(table), shared)
+                        _check_relation(spec, row, rule, views[table])
 
 
 def _error(row: Row, message: str) -> SpecError:
@@ -74,6 +76,15 @@ def _parsed(row: Row) -> Relation:
 
 
 Whole = dict[str, tuple[Row, Any]]  # name -> its row, its number
+
+
+@dataclass(frozen=True)
+class View:
+    """What relations see of a table: each row with its numbers and those of whole tables, or the table as a whole."""
+
+    rows: list[tuple[Row, dict[str, Any]]]
+    known: dict[str, Any]
+    whole: Whole | None
 
 
 def _wholes(sections: Iterable[Row], rows: Mapping[str, list[Row]]) -> dict[str, Whole]:
@@ -119,37 +130,35 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _check_relation(
-    spec: Spec, row: Row, rule: Relation, rows: list[Row], whole: Whole | None, shared: Mapping[str, Any]
-) -> None:
+def _view(rows: list[Row], whole: Whole | None, shared: Mapping[str, Any]) -> View:
+    if whole is not None:
+        return View([], {**shared, **{name: number for name, (_, number) in whole.items()}}, whole)
+    each = [(row, {**shared, **dict(_flat(row.values))}) for row in rows]
+    return View(each, {name: 0 for _, numbers in each for name in numbers}, None)
+
+
+def _check_relation(spec: Spec, row: Row, rule: Relation, view: View) -> None:
     """The relation names what there is, and holds.
 
     Raises:
         SpecError: the first row where it does not; the others are its others.
     """
-    if whole is not None:
-        numbers = {**shared, **{name: number for name, (_, number) in whole.items()}}
-        _check_names(row, rule, numbers)
-        if not rule.holds(numbers):
-            last = max((whole[name][0] for name in rule.columns if name in whole), key=lambda r: r.line)
-            raise SpecError(last.path, last.line, f"{last.key}: {_said(row, rule, numbers)}")
+    for name in rule.columns:
+        if name not in view.known:
+            raise _error(row, f"'{name}' is no column of {row.values['table']}{did_you_mean(name, view.known)}")
+    if view.whole is not None:
+        if not rule.holds(view.known):
+            named = [view.whole[name][0] for name in rule.columns if name in view.whole]
+            last = max(named, key=lambda one: one.line, default=row)
+            raise SpecError(last.path, last.line, f"{last.key}: {_said(row, rule, view.known)}")
         return
-    columns = [dict(_flat(one.values)) for one in rows]
-    _check_names(row, rule, {**shared, **{name: 0 for one in columns for name in one}})
     with Mistakes() as each:
-        for one, values in zip(rows, columns, strict=True):
-            numbers = {**shared, **values}
+        for one, numbers in view.rows:
             with each:
                 if not rule.holds(numbers):
                     line = _stated(spec, one, rule.involved(numbers))
                     if line:
                         raise SpecError(one.path, line, f"{one.key}: {_said(row, rule, numbers)}")
-
-
-def _check_names(row: Row, rule: Relation, known: Mapping[str, Any]) -> None:
-    for name in rule.columns:
-        if name not in known:
-            raise _error(row, f"'{name}' is no column of {row.values['table']}{did_you_mean(name, known)}")
 
 
 def _said(row: Row, rule: Relation, numbers: Mapping[str, Any]) -> str:
