@@ -91,11 +91,10 @@ def loads(text: str, path: PurePath | str = "<string>") -> Map:
     with (mistakes := Mistakes()):
         try:
             return _Reader(text, path, mistakes.row).document()
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}") from error
         except yaml.YAMLError as error:
-            raise SpecError(path, 0, f"not valid YAML: {error}") from error
+            mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+            problem = getattr(error, "problem", error)
+            raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {problem}") from error
 
 
 class _Reader:

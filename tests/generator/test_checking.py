@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from oricgen import checking, cli, stamp
 from oricgen.errors import MOST, Mistakes, SpecError
+from oricgen.review.reading import files
 from oricgen.spec import Spec
 
 from tests import specification
@@ -201,6 +202,14 @@ def test_files_that_cannot_be_read_are_all_told(copy: Path) -> None:
             "schema/thresholds.schema.json:2: not valid JSON: Expecting value",
             "structs.yaml:1: lists and mappings stand more than 32 deep in each other",
         ]
+
+
+def test_a_file_that_a_comparison_cannot_read(tmp_path: Path) -> None:
+    (tmp_path / ".#x.yaml").symlink_to("somebody@somewhere")
+    assert files(tmp_path) == {}
+    (tmp_path / "x.yaml").symlink_to("nowhere")
+    with pytest.raises(SpecError, match=r"^spec/x\.yaml: the file cannot be read: No such file or directory$"):
+        files(tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

@@ -32,6 +32,7 @@ ELSEWHERE = {
     "native.py": "headers that include each other",
     "rewriting/proof.py": "rules whose sides differ: test_rewriting.py",
     "rewriting/emit.py": "a mistake in the generator itself",
+    "review/reading.py": "test_checking.py",
     "outputs/__init__.py": "a mistake in the generator itself",
     "textedit.py": "commands that edit the specification: their tests have it",
     "strictyaml.py: the file cannot be read": "test_strictyaml.py",

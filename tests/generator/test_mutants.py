@@ -6,7 +6,10 @@ import random
 from functools import cache
 
 import pytest
+from oricgen import checking
+from oricgen.errors import SpecError
 
+from tests import specification
 from tests.generator import mutants
 from tests.generator.mutants import Mutant
 
@@ -14,6 +17,7 @@ SEED = 20
 SHARE = 20  # one of so many is tried where all of them take too long
 PARTS = 24  # of the whole set: each may run in a process of its own
 LEAST = 8000
+MANY = 25  # files
 
 
 @cache
@@ -45,6 +49,16 @@ def test_free_columns_are_columns() -> None:
 @pytest.mark.long
 def test_a_sample_is_refused() -> None:
     assert passing(planted()[::SHARE]) == []
+
+
+@pytest.mark.long
+def test_mistakes_of_many_files_are_told_in_one_run() -> None:
+    """One in each of so many files; names are left out, since a file with mistakes hides what others say of its names."""
+    chosen = {mutant.file: mutant for mutant in planted() if mutant.column and mutant.kind != "a name of nothing"}
+    one_each = list(chosen.values())[:MANY]
+    with pytest.raises(SpecError) as caught:
+        checking.checked(specification.spec().edited({mutant.file: mutant.text for mutant in one_each}))
+    assert {error.path for error in caught.value.all()} == {f"spec/{mutant.file}" for mutant in one_each}
 
 
 @pytest.mark.measure
