@@ -70,15 +70,15 @@ class _Compiler:
 
     @staticmethod
     def _enum(allowed: list[Any], _: Any) -> Check:
-        known = [_told(one) for one in allowed]
-        return lambda value: _told(value) in known
+        known = [told(one) for one in allowed]
+        return lambda value: told(value) in known
 
     def _const(self, allowed: Any, _: Any) -> Check:
         return self._enum([allowed], None)
 
     @staticmethod
     def _pattern(pattern: str, _: Any) -> Check:
-        search = re.compile(pattern).search
+        search = searching(pattern)
         return lambda value: not isinstance(value, str) or search(value) is not None
 
     @staticmethod
@@ -115,7 +115,7 @@ class _Compiler:
 
     @staticmethod
     def _uniqueItems(wanted: bool, _: Any) -> Check:
-        return lambda value: not wanted or not isinstance(value, list) or _different([_told(item) for item in value])
+        return lambda value: not wanted or not isinstance(value, list) or _different([told(item) for item in value])
 
     def _propertyNames(self, schema: Any, _: Any) -> Check:
         check = self.check(schema)
@@ -149,7 +149,7 @@ class _Compiler:
         """All that is said of the entries of a mapping, in one pass over them."""
         required = frozenset(schema.get("required", ()))
         named = {key: self.check(inner) for key, inner in schema.get("properties", {}).items()}
-        patterns = [(re.compile(p).search, self.check(inner)) for p, inner in schema.get("patternProperties", {}).items()]
+        patterns = [(searching(p), self.check(inner)) for p, inner in schema.get("patternProperties", {}).items()]
         others = self.check(schema.get("additionalProperties", True))
 
         def entries(value: Any) -> bool:
@@ -171,13 +171,23 @@ class _Compiler:
 _OBJECT_PARTS = frozenset({"properties", "patternProperties", "additionalProperties", "required"})
 
 
+def integer(value: Any) -> bool:
+    """Whether it is an integer; 5.0, which JSON Schema would take for one, is not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def searching(pattern: str) -> Callable[[str], object]:
+    """The search for a pattern of a schema, where ``$`` is the end of the text also before a line feed."""
+    return re.compile(re.sub(r"(\\.)|\$", lambda part: part[1] or r"\Z", pattern)).search
+
+
 def _number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 _KINDS: dict[str, Check] = {
     "string": lambda value: isinstance(value, str),
-    "integer": lambda value: _number(value) and (isinstance(value, int) or value.is_integer()),
+    "integer": integer,
     "number": _number,
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),
@@ -186,14 +196,14 @@ _KINDS: dict[str, Check] = {
 }
 
 
-def _told(value: Any) -> Any:
-    """A value that equals another's only when JSON Schema calls the two equal: true is not 1."""
-    if isinstance(value, bool):
-        return (bool, value)
+def told(value: Any) -> Any:
+    """A value that equals another's only when the two are equal here: true is not 1, and neither is 1.0."""
+    if isinstance(value, (bool, float)):
+        return (type(value), value)
     if isinstance(value, list):
-        return [_told(item) for item in value]
+        return [told(item) for item in value]
     if isinstance(value, dict):
-        return {key: _told(item) for key, item in value.items()}
+        return {key: told(item) for key, item in value.items()}
     return value
 
 

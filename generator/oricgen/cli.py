@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from .commands import all_commands
-from .errors import SpecError, UsageError
+from .errors import MOST, SpecError, UsageError
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ROOT = CHECKOUT if (CHECKOUT / "spec").is_dir() else Path.cwd()  # installed: the folder one stands in
@@ -33,8 +33,10 @@ def main(argv: list[str]) -> int:
         sys.stdout.flush()
         return status
     except SpecError as error:
-        for one in (error, *error.others):
+        for one in error.all()[:MOST]:
             print(f"oricgen: error: {one}", file=sys.stderr)
+        if len(error.others) >= MOST:
+            print(f"... and {len(error.others) + 1 - MOST} more", file=sys.stderr)
         return 2
     except UsageError as error:
         print(f"oricgen: error: {error}", file=sys.stderr)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from .errors import SpecError
+from .errors import Mistakes, SpecError
 from .isa import ranges
 from .isa.model import Machine, Operation
 from .spec import Spec
@@ -159,24 +159,54 @@ def _class_rows(spec: Spec) -> ClassRows:
 def _load(spec: Spec, machine: Machine) -> Latency:
     data = class_rows(spec)
     models = {isa: ModelColumns(**spec.load(f"latency/{isa}.yaml", "latency")["model"]) for isa in machine.isas}
-    classes = {name: {isa: _columns(data, name, isa, machine, models[isa]) for isa in machine.isas} for name in data.rows}
+    classes: dict[str, dict[str, ClassColumns]] = {}
+    with Mistakes() as each:
+        for name in data.rows:
+            with each:
+                classes[name] = {isa: _columns(data, name, isa, machine, models[isa]) for isa in machine.isas}
     operations = _operations(data, machine, opcodes.load(spec).markers)
     used = {g for o in operations for pair in o.readers for g in pair}
-    distances = {isa: _distances(spec, isa, used) for isa in machine.isas}
+    distances: dict[str, Distances] = {}
+    with Mistakes() as each:
+        for isa in machine.isas:
+            with each:
+                distances[isa] = _distances(spec, isa, used)
     distance = {isa: d.kept for isa, d in distances.items()}
-    for name, by_isa in classes.items():
-        for columns in by_isa.values():
-            if columns.own not in used | {OTHER}:
-                written = data.rows[name]
-                message = f"{name}: no operand of an operation reads as '{columns.own}'"
-                raise SpecError(written.path, written.row.line_of("reads"), message)
+    with Mistakes() as each:
+        for name, by_isa in classes.items():
+            with each:
+                for columns in by_isa.values():
+                    if columns.own not in used | {OTHER}:
+                        written = data.rows[name]
+                        message = f"{name}: no operand of an operation reads as '{columns.own}'"
+                        raise SpecError(written.path, written.row.line_of("reads"), message)
     rows = tuple(sorted({r for table in distance.values() for r in table}))
     _check_results(data, classes, distance)
     _check_variants(data, operations, classes, distance)
+    _check_readers(spec, data, machine.isas)
     pipes = tuple(sorted({c.pipe for by_isa in classes.values() for c in by_isa.values()}))
     queues = ("", *sorted({c.queue for by_isa in classes.values() for c in by_isa.values()} - {""}))
     groups = (OTHER, REWRITE, *sorted(used))
     return Latency(machine.isas, models, classes, operations, groups, rows, pipes, distance, distances, queues)
+
+
+def _check_readers(spec: Spec, data: ClassRows, isas: tuple[str, ...]) -> None:
+    """Every group of readers has figures on some model: a group of a wrong name would have those of all others.
+
+    Raises:
+        SpecError: the first class with one that has none.
+    """
+    known = {OTHER, REWRITE}
+    for isa in isas:
+        model = spec.load(f"latency/{isa}.yaml", "latency")
+        known |= {group for row in model["results"].values() for group in row["readers"]} | model.get("like", {}).keys()
+    with Mistakes() as each:
+        for name, written in data.rows.items():
+            for group in (g for one in _reader_map(data, written.row).values() for g in ([one] if isinstance(one, str) else one)):
+                with each:
+                    if group not in known:
+                        line = written.row.line_of("reads")
+                        raise SpecError(written.path, line, f"{name}: reads: no model has figures for readers '{group}'")
 
 
 def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
@@ -291,6 +321,14 @@ def _variants(name: str, row: Map, operation: Operation, path: str) -> tuple[tup
         if mod not in known:
             raise SpecError(path, row.line_of("variants"), f"{name}: operation '{operation.name}' has no modifier '{mod}'")
     mods = [operation.mods[known[mod]] for mod in names]
+    for rule in rules:
+        for mod, wanted in rule["when"].items():
+            for value in wanted:
+                if value not in operation.mods[known[mod]].codes:
+                    line = rule["when"].line_of(mod)
+                    raise SpecError(
+                        path, line, f"{name}: modifier '{mod}' of operation '{operation.name}' has no value '{value}'"
+                    )
     table = []
     for codes in product(*(range(1 << m.width) for m in reversed(mods))):
         values = {m.name: {v for v, code in m.codes.items() if code == c} for m, c in zip(reversed(mods), codes, strict=True)}
@@ -314,8 +352,12 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
 
     def mask(prefixes: list[str]) -> int:
         bits = 0
-        for value, packed in mods[0].codes.items():
-            if any(value == p or value.startswith((p + ".", p + "_")) for p in prefixes):
+        for prefix in prefixes:
+            fitting = [packed for v, packed in mods[0].codes.items() if v == prefix or v.startswith((prefix + ".", prefix + "_"))]
+            if not fitting:
+                message = f"modifier '{rule['mod']}' of operation '{operation.name}' has no value '{prefix}'"
+                raise SpecError(path, row.line_of(key), f"{name}: {message}")
+            for packed in fitting:
                 bits |= 1 << packed
         return bits
 

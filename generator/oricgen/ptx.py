@@ -7,12 +7,13 @@ name are slots when the form, the instruction or the file gives them values, lit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from .errors import SpecError
+from .errors import Mistakes, SpecError
 from .spec import Spec
 from .strictyaml import Map
 from .tables import ptx_nodes
@@ -37,6 +38,7 @@ _OPERAND = re.compile(
 )
 _COUNT = re.compile(r"(\w+)(?:\.([a-z]))?(?:([*/])(\d+))?\Z")
 _RANGE = re.compile(r"<(\d+)\.\.(\d+)(?:/(\d+))?>")
+_TYPE = re.compile(r"([a-z]+)[0-9]+(x[0-9]+)?")
 _OPENING, _CLOSING = "[{(<", "]})>"
 _TYPE_FIELDS = ("dtype", "atype", "btype", "ctype", "stype")
 _GATE_COLUMNS = ("ptx", "sm", "arch", "removed")
@@ -132,19 +134,22 @@ def _families(spec: Spec) -> list[Family]:
     classes = class_masks(spec)
     out = []
     owner: dict[str, str] = {}
-    for name in spec.names("ptx"):
-        path = spec.path(name)
-        if path.stem in NON_FAMILIES:
-            continue
-        data = spec.load(name)
-        family = _family(path, data, types)
-        for instruction in family.instructions:
-            if instruction.name in owner:
-                line = data["instructions"].line_of(instruction.name)
-                raise SpecError(path, line, f"{instruction.name}: is also in {owner[instruction.name]}")
-            owner[instruction.name] = path.name
-            _check_classes(path, instruction, classes)
-        out.append(family)
+    with Mistakes() as each:
+        for name in spec.names("ptx"):
+            path = spec.path(name)
+            if path.stem in NON_FAMILIES:
+                continue
+            with each:
+                data = spec.load(name)
+                family = _family(path, data, types)
+                for instruction in family.instructions:
+                    with each:
+                        if instruction.name in owner:
+                            line = data["instructions"].line_of(instruction.name)
+                            raise SpecError(path, line, f"{instruction.name}: is also in {owner[instruction.name]}")
+                        owner[instruction.name] = path.name
+                        _check_classes(path, instruction, classes)
+                out.append(family)
     return out
 
 
@@ -184,19 +189,24 @@ def _family(path: PurePath, data: Map, types: Map) -> Family:
     counts = {n: (n, dict(r)) for n, r in data.get("counts", {}).items()}
     family = Family(path.stem, gates_of(path, data["gates"], types), counts)
     used: set[str] = set()
-    for name, row in data["instructions"].items():
-        slots = {**data["slots"], **row.get("slots", {})}
-        marks = BIT["frag"] if "vectors" in data else 0, BIT[row["access"]] if "access" in row else 0
-        reader = _Reader(path, name, slots, family.counts, types, used, marks)
-        forms = []
-        for index, form in enumerate(row["forms"]):
-            line = row["forms"].line_of(index)
-            forms += [reader.form(columns, line) for columns in columns_of(form, reader, data.get("tables", {}), line)]
-        gates = gates_of(path, row.get("gates", {}), types)
-        family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
-    for slot in data["slots"]:
-        if slot not in used:
-            raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
+    with Mistakes() as each:
+        for name, row in data["instructions"].items():
+            slots = {**data["slots"], **row.get("slots", {})}
+            marks = BIT["frag"] if "vectors" in data else 0, BIT[row["access"]] if "access" in row else 0
+            reader = _Reader(path, name, slots, family.counts, types, used, marks)
+            forms = []
+            for index, form in enumerate(row["forms"]):
+                line = row["forms"].line_of(index)
+                with each:
+                    forms += [reader.form(columns, line) for columns in columns_of(form, reader, data.get("tables", {}), line)]
+            with each:
+                gates = gates_of(path, row.get("gates", {}), types)
+                family.instructions.append(Instruction(name, row["section"], tuple(forms), gates))
+    with Mistakes() as each:  # a form that cannot be read uses none
+        for slot in data["slots"]:
+            with each:
+                if slot not in used:
+                    raise SpecError(path, data["slots"].line_of(slot), f"{slot}: no form uses this slot")
     return family
 
 
@@ -290,6 +300,13 @@ def split_operands(text: str) -> list[tuple[str, bool]]:
     return [(part.strip(), mark) for part, mark in out if part.strip()]
 
 
+@cache
+def _letters(types: tuple[str, ...]) -> re.Pattern[str]:
+    """What reads like one of the types: ``u33`` does because of ``u32``."""
+    found = {match[1] for name in types if (match := _TYPE.fullmatch(name))}
+    return re.compile(rf"({'|'.join(sorted(found))})[0-9]+(x[0-9]+)?")
+
+
 class _Reader:
     """Reads the forms of one instruction."""
 
@@ -325,6 +342,9 @@ class _Reader:
         head, _, tail = row["syntax"].partition(" ")
         slots = self.read_words(head, row)
         fields = {name: values for name, values, _ in slots}
+        for name, values in fields.items():
+            typed = name in ("type", *_TYPE_FIELDS)
+            self.check_words(name, values if typed else filter(self.seems_type, values), self.types, "type")
         operands = tuple(self.operand(text, optional, fields) for text, optional in split_operands(tail))
         arch = targets_of(self.path, line, row.get("arch", ()), self.all_types)
         removed = row.get("removed")
@@ -513,18 +533,31 @@ class _Reader:
         return count // number if sign == "/" else count * number
 
     def space_of(self, type_: str | None, fields: Fields) -> str:
-        if type_ is None:
-            return "$space" if "space" in fields else ""
+        if type_ is None and "space" not in fields:
+            return ""
+        type_ = type_ or "space"
         if type_ in fields:
+            self.check_words(type_, (value.partition("::")[0] for value in fields[type_]), self.spaces, "state space")
             return f"${type_}"
         if type_ not in self.spaces:
             raise self.error(f"there is no state space or slot '{type_}'")
         return type_
 
+    def seems_type(self, word: str) -> bool:
+        """Whether a word reads like a type: letters of one with other numbers behind them."""
+        return bool(_letters(tuple(self.types)).fullmatch(word)) and word not in self.all_types["others"]
+
+    def check_words(self, slot: str, values: Iterable[str], known: Container[str], what: str) -> None:
+        """A slot that an operand is typed by, or lies in, has types or spaces for values."""
+        for value in values:
+            if value not in known:
+                raise self.error(f"{slot}: there is no {what} '{value}'")
+
     def type_of(self, type_: str | None, wide: bool, fields: Fields) -> str:
         if type_ is None:
             type_ = "type"
         if type_ in fields:
+            self.check_words(type_, fields[type_], self.types, "type")
             return f"wide ${type_}" if wide else f"${type_}"
         if type_ not in self.types:
             raise self.error(f"there is no type or slot '{type_}'")

@@ -8,6 +8,8 @@ from typing import Any
 
 import jinja2
 
+from . import disk
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -33,7 +35,11 @@ def header(comment: str, generator: str, sources: list[str]) -> str:
 
 
 def write_tree(root: Path, files: dict[str, str]) -> list[str]:
-    """Write ``files`` (path relative to ``root`` -> text); returns the paths whose bytes changed."""
+    """Write ``files`` (path relative to ``root`` -> text); returns the paths whose bytes changed.
+
+    Raises:
+        OSError: a file that cannot be written; ``filename`` says which.
+    """
     changed = []
     for name in sorted(files):
         path = root / name
@@ -41,6 +47,6 @@ def write_tree(root: Path, files: dict[str, str]) -> list[str]:
         if path.is_file() and path.read_bytes() == data:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        disk.write(path, data)
         changed.append(name)
     return changed

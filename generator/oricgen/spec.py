@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from . import schema, strictyaml
+from .errors import Mistakes, SpecError
 from .strictyaml import Map
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Spec:
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
     _parts: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
+    _failures: dict[tuple[str, str], SpecError] = field(default_factory=dict)  # of files and models: said once, again quickly
 
     def load(self, name: str, schema_name: str | None = None) -> Map:
         """Load ``spec/NAME`` (for example ``sm_targets.yaml`` or ``ptx/arith.yaml``).
@@ -46,13 +48,29 @@ class Spec:
         """
         self._note({name})
         if name not in self._cache:
-            path = self.path(name)
-            data = strictyaml.loads(self._text(name), path)
-            stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
-            schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
-            self._cache[name] = strictyaml.kept(data, self._before.get(name))
-            self.schemas[name] = stem
+            with self._failing("file", name):
+                self._cache[name] = self._read(name, schema_name)
         return self._cache[name]
+
+    def _read(self, name: str, schema_name: str | None) -> Map:
+        path = self.path(name)
+        data = strictyaml.loads(self._text(name), path)
+        stem = schema_name or (name.split("/", maxsplit=1)[0] if "/" in name else Path(name).stem)
+        schema.validate(data, path, self.root / "schema" / f"{stem}.schema.json")
+        self.schemas[name] = stem
+        return cast(Map, strictyaml.kept(data, self._before.get(name)))
+
+    @contextmanager
+    def _failing(self, kind: str, name: str) -> Iterator[None]:
+        """What has failed once fails again with the same mistake: nobody makes it anew to find that out."""
+        known = self._failures.get((kind, name))
+        if known is not None:
+            raise known
+        try:
+            yield
+        except SpecError as error:
+            self._failures[kind, name] = error
+            raise
 
     def _text(self, name: str) -> str:
         if name in self.overlay:
@@ -62,12 +80,21 @@ class Spec:
     def names(self, folder: str) -> list[str]:
         """Names of the YAML files of ``spec/FOLDER``, relative to ``spec/``, sorted; none when there is no such folder."""
         self._note({f"{folder}/"})
-        found = {f"{folder}/{p.name}" for p in (self.root / folder).glob("*.yaml")}
+        found = {f"{folder}/{p.name}" for p in (self.root / folder).glob("*.yaml") if not p.name.startswith(".")}
         return sorted(found | {n for n in self.overlay if PurePosixPath(n).parent == PurePosixPath(folder)})
 
     def family(self, folder: str) -> dict[str, Map]:
-        """All YAML files of ``spec/FOLDER``, sorted by name: relative name -> content."""
-        return {name: self.load(name) for name in self.names(folder)}
+        """All YAML files of ``spec/FOLDER``, sorted by name: relative name -> content.
+
+        Raises:
+            SpecError: a mistake in one of them; those of the others are its ``others``.
+        """
+        out: dict[str, Map] = {}
+        with Mistakes() as each:
+            for name in self.names(folder):
+                with each:
+                    out[name] = self.load(name)
+        return out
 
     @staticmethod
     def path(name: str) -> PurePosixPath:
@@ -77,7 +104,7 @@ class Spec:
     def memo(self, name: str, make: Callable[[], T]) -> T:
         """The model ``name``, made once: several outputs and checks read the same tables."""
         if name not in self._models:
-            with self.reading() as used:
+            with self._failing("model", name), self.reading() as used:
                 made = make()
             self._models[name] = made, frozenset(used)
         model, used_files = self._models[name]

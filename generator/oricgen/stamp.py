@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from . import handlers
+from . import disk, handlers
 
 _GENERATOR = Path(__file__).resolve().parent
 
@@ -19,9 +19,10 @@ def current(root: Path) -> bool:
     """Whether the inputs are those of the last build, and every generated file below ``root/build`` is as it left it."""
     try:
         inputs, *outputs = (root / "build" / "stamp").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        now = _inputs(root)
+    except (OSError, ValueError):  # what cannot be read is not what it was: the check says why
         return False
-    if inputs != _inputs(root) or len(outputs) != len(list(_generated(root))):
+    if inputs != now or len(outputs) != len(list(_generated(root))):
         return False
     lines = (line.partition(" ") for line in outputs)
     return all(_hash(root / "build" / name) == digest for digest, _, name in lines)
@@ -30,7 +31,7 @@ def current(root: Path) -> bool:
 def write(root: Path, files: Mapping[str, str]) -> None:
     """Note that ``files`` (path below ``root/build`` -> text) were made from the inputs as they are now."""
     lines = [f"{hashlib.sha256(text.encode()).hexdigest()} {name}" for name, text in sorted(files.items())]
-    (root / "build" / "stamp").write_text("\n".join([_inputs(root), *lines]) + "\n", encoding="utf-8")
+    disk.write(root / "build" / "stamp", ("\n".join([_inputs(root), *lines]) + "\n").encode())
 
 
 def stale(root: Path, names: Iterable[str]) -> list[Path]:
@@ -49,7 +50,7 @@ def _inputs(root: Path) -> str:
     """Hash over names and contents of the specification, the generator, and the compiler's sources that it looks at."""
     hasher = hashlib.sha256(repr(sys.version_info[:2]).encode())
     groups: tuple[tuple[Path, Iterable[Path]], ...] = (
-        (root / "spec", (p for p in (root / "spec").rglob("*") if p.suffix in {".yaml", ".json"})),
+        (root / "spec", (p for p in (root / "spec").rglob("*") if p.suffix in {".yaml", ".json"} and not p.name.startswith("."))),
         (_GENERATOR, (p for p in _GENERATOR.rglob("*") if p.suffix in {".py", ".j2"})),
         (handlers.folder(), handlers.sources()),
     )
@@ -57,7 +58,14 @@ def _inputs(root: Path) -> str:
         for path in sorted(paths):
             hasher.update(f"\0{path.relative_to(base).as_posix()}\0".encode())
             hasher.update(path.read_bytes())
+    hasher.update("\0".join(_lying(root / "spec")).encode())
     return hasher.hexdigest()
+
+
+def _lying(folder: Path) -> list[str]:
+    """Names of all files, since one that nothing reads is a mistake; those that editors leave come and go."""
+    names = (p.relative_to(folder).as_posix() for p in folder.rglob("*") if not (p.name[0] in ".#" or p.name.endswith("~")))
+    return sorted(names)
 
 
 def _hash(path: Path) -> str:

@@ -1,13 +1,16 @@
 """Strict YAML: what is ambiguous to a reader is an error with its file and line, not a surprise.
 
-Refused: duplicate keys, anchors, aliases and tags, the YAML 1.1 words yes/no/on/off, octal-looking integers
-(``010``) and sexagesimal ones (``1:30``). Integers are decimal, ``0x`` or ``0b``. Mappings and sequences
-remember the line of every entry, so that later checks can name it.
+Refused: duplicate keys, anchors, aliases, merge keys and tags, the YAML 1.1 words yes/no/on/off, and every number that is not
+written plainly: integers are decimal or ``0x``, other numbers have digits on both sides of their point; no ``010``, ``0o17``,
+``1_000``, ``1e3``, ``.5``, ``.inf``, ``+1``, ``1:30``. Tabs, carriage returns and other control characters are refused too, and
+what no table needs: brackets deep in brackets, numbers of hundreds of digits. Mappings and sequences remember the line of
+every entry, so that later checks can name it.
 """
 
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path, PurePath
@@ -15,16 +18,22 @@ from typing import Any
 
 import yaml
 
-from .errors import SpecError
+from .errors import Mistakes, Row, SpecError
 
-_INT = re.compile(r"[-+]?(0|[1-9][0-9_]*)\Z")
-_HEX = re.compile(r"0x[0-9a-fA-F_]+\Z")
-_BIN = re.compile(r"0b[01_]+\Z")
-_FLOAT = re.compile(r"[-+]?(0|[1-9][0-9]*)\.[0-9]+([eE][-+]?[0-9]+)?\Z")
-_OCTAL = re.compile(r"[-+]?0[0-9]+\Z")
-_SEXAGESIMAL = re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+\Z")
-_NO_TAG = (None, "!")
-_COLLECTIONS = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_INT = re.compile(r"-?(0|[1-9][0-9]*)\Z")
+_HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
+_FLOAT = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+\Z")
+_OCTAL = re.compile(r"[-+]?0o?[0-7]+\Z|[-+]?0[0-9]+\Z")
+_SEXAGESIMAL = re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?\Z")
+_NUMBER = re.compile(  # what a reader of YAML 1.1 or 1.2 may take for a number
+    r"[-+]?(0[xX][0-9a-fA-F_]+|0[bB][01_]+|0O[0-7_]+|[0-9][0-9_]*(\.[0-9_]*)?([eE][-+]?[0-9]+)?|\.[0-9][0-9_]*([eE][-+]?[0-9]+)?"
+    r"|\.(inf|Inf|INF|nan|NaN|NAN))\Z"
+)
+_STRANGE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")  # characters that no text has
+_CALLED = {"\t": "a tab: write spaces", "\r": "a carriage return: lines end with a line feed alone", "\0": "a NUL byte",
+           "\ufeff": "a byte order mark: save the file without it"}  # fmt: skip
+DEEPEST = 32  # mappings and lists in each other; the tables have 8
+LONGEST = 64  # characters of a number
 _YES_NO = frozenset({"yes", "no", "on", "off", "y", "n"})
 
 
@@ -57,9 +66,12 @@ def read(path: Path, name: PurePath | str) -> str:
         SpecError: the file cannot be read.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SpecError(name, 0, "the file cannot be read: it is a folder, or a device, and no file")
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise SpecError(name, 0, f"the file cannot be read: {error.strerror}") from error
+        reason = "it is a link to nothing" if path.is_symlink() and not path.exists() else error.strerror
+        raise SpecError(name, 0, f"the file cannot be read: {reason}") from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise SpecError(name, line, "the file is not UTF-8") from error
@@ -71,24 +83,35 @@ def loads(text: str, path: PurePath | str = "<string>") -> Map:
     Raises:
         SpecError: the text is no YAML, or breaks one of the rules above.
     """
-    try:
-        return _Reader(text, path).document()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise SpecError(path, 0, f"not valid YAML: {error}") from error
+    strange = _STRANGE.search(text)
+    if strange is not None:
+        character = strange[0]
+        line = text.count("\n", 0, strange.start()) + 1
+        raise SpecError(path, line, f"there is {_CALLED.get(character, f'the control character U+{ord(character):04X}')}")
+    with (mistakes := Mistakes()):
+        try:
+            return _Reader(text, path, mistakes.row).document()
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+            problem = getattr(error, "problem", error)
+            raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {problem}") from error
 
 
 class _Reader:
     """Makes values from the parser's events as they come: no tree of nodes in between."""
 
-    def __init__(self, text: str, path: PurePath | str) -> None:
+    def __init__(self, text: str, path: PurePath | str, each: Row) -> None:
         self._path = path
         self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
+        self._each = each
+        self._depth = 0
 
     def document(self) -> Map:
-        """The one document of the text."""
+        """The one document of the text.
+
+        Raises:
+            SpecError: a mistake behind which nothing can be read; others are kept in ``each``.
+        """
         self._next()  # the stream's start
         if type(self._next()) is yaml.StreamEndEvent:
             raise SpecError(self._path, 1, "the file is empty")
@@ -104,13 +127,24 @@ class _Reader:
     def _value(self, event: Any) -> Any:
         """What the event begins, up to its end."""
         kind = type(event)
-        if kind is yaml.AliasEvent or event.anchor:
-            raise SpecError(self._path, _line(event), "anchors and aliases are not allowed in the specification")
-        if event.tag not in _NO_TAG:
-            raise SpecError(self._path, _line(event), f"the tag '{event.tag}' is not allowed in the specification")
+        if kind is yaml.AliasEvent or event.anchor or event.tag:
+            with self._each:
+                self._refuse_marks(event)
+        if kind is yaml.AliasEvent:
+            return None
         if kind is yaml.ScalarEvent:
             return event.value if event.style else self._plain(event)  # quoted and block scalars have a style
-        return self._map(_line(event)) if kind is yaml.MappingStartEvent else self._seq(_line(event))
+        if self._depth == DEEPEST:
+            raise SpecError(self._path, _line(event), f"lists and mappings stand more than {DEEPEST} deep in each other")
+        self._depth += 1
+        value = self._map(_line(event)) if kind is yaml.MappingStartEvent else self._seq(_line(event))
+        self._depth -= 1
+        return value
+
+    def _refuse_marks(self, event: Any) -> None:
+        if type(event) is yaml.AliasEvent or event.anchor:
+            raise SpecError(self._path, _line(event), "anchors and aliases are not allowed in the specification")
+        raise SpecError(self._path, _line(event), f"the tag '{event.tag}' is not allowed in the specification")
 
     def _seq(self, line: int) -> Seq:
         out = Seq()
@@ -125,13 +159,18 @@ class _Reader:
         out.line, out.lines = line, {}
         while type(event := self._next()) is not yaml.MappingEndEvent:
             line = _line(event)
-            if type(event) in _COLLECTIONS:
+            if type(event) is not yaml.ScalarEvent:
                 raise SpecError(self._path, line, "a key must be a plain word")
-            self._value(event)  # refuses what is ambiguous
+            known = self._value(event) is not None or event.style  # refuses what is ambiguous
             key: str = event.value
-            if key in out:
-                raise SpecError(self._path, line, f"duplicate key '{key}' (first on line {out.lines[key]})")
-            out.lines[key] = line
+            with self._each:
+                if key == "<<" and not event.style:
+                    raise SpecError(self._path, line, "merge keys are not allowed in the specification: write the columns out")
+                if not known and key in ("", "~", "null"):
+                    raise SpecError(self._path, line, "a key is missing: nothing stands in front of the colon")
+                if key in out:
+                    raise SpecError(self._path, line, f"duplicate key '{key}' (first on line {out.lines[key]})")
+                out.lines[key] = line
             out[key] = self._value(self._next())
         return out
 
@@ -139,7 +178,8 @@ class _Reader:
         try:
             return plain(event.value)
         except ValueError as error:
-            raise SpecError(self._path, _line(event), str(error)) from error
+            with self._each:
+                raise SpecError(self._path, _line(event), str(error)) from error
 
 
 def kept(new: Any, old: Any) -> Any:
@@ -175,18 +215,36 @@ def plain(text: str) -> Any:
     """
     if text.lower() in _YES_NO:
         raise ValueError(f"'{text}' is ambiguous: write true or false, or quote it")
-    if _OCTAL.match(text):
-        raise ValueError(f"'{text}' looks octal: write decimal or 0x, or quote it")
-    if _SEXAGESIMAL.match(text):
-        raise ValueError(f"'{text}' looks like base 60: quote it")
     if text in ("", "null", "~"):
         return None
     if text in ("true", "false"):
         return text == "true"
     if text.lower() in ("true", "false", "null"):
         raise ValueError(f"write '{text.lower()}' in lower case, or quote it")
-    if _INT.match(text) or _HEX.match(text) or _BIN.match(text):
-        return int(text.replace("_", ""), 0)
-    if _FLOAT.match(text):
-        return float(text)
+    return _number(text) if text[0] in "+-.0123456789" else text
+
+
+def _number(text: str) -> int | float | str:
+    """The number that ``text`` is; the text where nobody takes it for one.
+
+    Raises:
+        ValueError: a number that is not written plainly, or a very long one.
+    """
+    whole = _INT.match(text) or _HEX.match(text)
+    if whole or _FLOAT.match(text):
+        if len(text) > LONGEST:
+            raise ValueError(f"a number of {len(text)} characters: at most {LONGEST} are read")
+        return int(text, 0) if whole else float(text)
+    if _OCTAL.match(text):
+        raise ValueError(f"'{_short(text)}' looks octal: write decimal or 0x, or quote it")
+    if _SEXAGESIMAL.match(text):
+        raise ValueError(f"'{_short(text)}' looks like base 60: quote it")
+    if _NUMBER.match(text):
+        raise ValueError(
+            f"'{_short(text)}' looks like a number: write decimal digits or 0x, without +, _ and exponent, or quote it"
+        )
     return text
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from oricgen import accept, strictyaml
+from oricgen.schema import validator as general
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = sorted((ROOT / "spec/schema").glob("*.schema.json"))
@@ -75,7 +75,7 @@ def damage(data: Any, rng: random.Random) -> Any:
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.name.partition(".")[0])
 def test_equals_the_validator(path: Path) -> None:
     schema = json.loads(path.read_text(encoding="utf-8"))
-    accepts, validator = accept.compiled(schema), jsonschema.Draft202012Validator(schema)
+    accepts, validator = accept.compiled(schema), general()(schema)
     verdicts = []
     for file in files_of(path):
         rng = random.Random(file.name)
@@ -90,12 +90,12 @@ def test_equals_the_validator(path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "good", "bad"),
     [
-        ({"type": "integer"}, [1, 1.0, -3], [True, 1.5, "1", None]),
+        ({"type": "integer"}, [1, -3], [True, 1.0, 1.5, "1", None]),
         ({"type": ["string", "null"]}, ["", None], [0, [], {}]),
-        ({"enum": [1, "a", False]}, [1, 1.0, "a", False], [True, 0, "b"]),
+        ({"enum": [1, "a", False]}, [1, "a", False], [True, 1.0, 0, "b"]),
         ({"const": {"a": [1]}}, [{"a": [1]}], [{"a": [True]}, {"a": [1], "b": 1}]),
         ({"minimum": 2, "maximum": 4, "multipleOf": 2}, [2, 4, "x", True], [1, 3, 5]),
-        ({"minLength": 1, "maxLength": 2, "pattern": "^[ab]"}, ["a", "bz", 7], ["", "abc", "c"]),
+        ({"minLength": 1, "maxLength": 2, "pattern": "^[ab][^\\n]?$"}, ["a", "bz", 7], ["", "abc", "c", "a\n"]),
         ({"items": {"type": "string"}, "minItems": 1, "maxItems": 2, "uniqueItems": True}, [["a"], ["a", "b"], 1],
          [[], [1], ["a", "a"], ["a", "b", "c"]]),
         ({"properties": {"a": {"type": "string"}}, "patternProperties": {"^x": {"type": "integer"}},
@@ -104,7 +104,7 @@ def test_equals_the_validator(path: Path) -> None:
         ({"propertyNames": {"pattern": "^[a-z]$"}, "minProperties": 1, "maxProperties": 2}, [{"a": 1}],
          [{}, {"A": 1}, dict.fromkeys("abc")]),
         ({"oneOf": [{"type": "integer"}, {"minimum": 5}]}, [3, 7.5], [9, 2.5]),
-        ({"anyOf": [{"type": "integer"}, {"minimum": 5}]}, [3, 7.5, 9], [2.5]),
+        ({"anyOf": [{"type": "integer"}, {"minimum": 5}]}, [3, 7.5, 9], [2.5, 2.0]),
         ({"allOf": [{"type": "integer"}, {"minimum": 5}]}, [9], [3, 7.5]),
         ({"if": {"type": "integer"}, "then": {"minimum": 5}, "else": {"type": "string"}}, [5, ""], [4, None]),
         ({"$defs": {"tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}, "$ref": "#/$defs/tree"},
@@ -113,7 +113,7 @@ def test_equals_the_validator(path: Path) -> None:
     ],
 )  # fmt: skip
 def test_keywords(schema: Any, good: list[Any], bad: list[Any]) -> None:
-    accepts, validator = accept.compiled(schema), jsonschema.Draft202012Validator(schema)
+    accepts, validator = accept.compiled(schema), general()(schema)
     for verdict, values in ((True, good), (False, bad)):
         for value in values:
             assert accepts(value) is verdict, value

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import UsageError
+
 NAME = "build"
 HELP = "write the generated tables and C source to build/"
 
@@ -25,22 +27,30 @@ def build(root: Path) -> list[str]:
 
     Raises:
         SpecError: a mistake in the specification.
+        UsageError: a file cannot be written.
     """
     from .. import stamp
 
     if stamp.current(root):
         return []
 
-    from ..outputs import render_all
+    from ..checking import checked
     from ..render import write_tree
     from ..spec import Spec
-    from ..tables import check_all
 
-    spec = Spec(root / "spec")
-    check_all(spec)
-    files = render_all(spec)
-    for old in stamp.stale(root, files):
-        old.unlink()
-    changed = write_tree(root / "build", files)
-    stamp.write(root, files)
+    files = checked(Spec(root / "spec"))
+    try:
+        for old in stamp.stale(root, files):
+            old.unlink()
+        changed = write_tree(root / "build", files)
+        stamp.write(root, files)
+    except OSError as error:
+        place = _below(root, error.filename)
+        raise UsageError(f"{place} cannot be written: {error.strerror or error}") from error
     return changed
+
+
+def _below(root: Path, name: object) -> str:
+    """How messages call a file: relative to the project folder."""
+    path = Path(str(name)) if name else root / "build"
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 NAME = "check"
 HELP = "check the specification; write nothing"
@@ -13,12 +14,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Render everything into nothing: a mistake anywhere is an error."""
-    from ..outputs import render_all
+    """Render everything into nothing: a mistake anywhere is an error, a file of an editor a warning."""
+    from ..checking import checked, remarks
     from ..spec import Spec
-    from ..tables import check_all
 
     spec = Spec(args.root / "spec")
-    check_all(spec)
-    render_all(spec)
+    checked(spec)
+    for text in remarks(spec):
+        print(f"oricgen: warning: {text}", file=sys.stderr)
     return 0

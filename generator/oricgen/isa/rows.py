@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import opcodes
@@ -35,35 +35,39 @@ def _load(spec: Spec) -> Machine:
     words: dict[tuple[str, int], Operation] = {}
     rows = [(path, name, row, data["operations"].line_of(name)) for path, data in spec.family("encoding").items()
             for name, row in data["operations"].items()]  # fmt: skip
-    for path, name, row, line in rows:
-        where = str(spec.path(path))
-        if name in seen:
-            raise SpecError(where, line, f"{name}: the operation is also in {seen[name].path}:{seen[name].line}")
-        opcode = row.get("opcode", name)
-        if opcode not in known:
-            raise SpecError(
-                where,
-                row.line_of("opcode") if "opcode" in row else line,
-                f"{name}: there is no opcode '{opcode}' in opcodes.yaml",
-            )
-        if opcode in markers:
-            at = row.line_of("opcode") if "opcode" in row else line
-            raise SpecError(where, at, f"operation '{name}': {opcode} is a range marker of opcodes.yaml; it cannot be encoded")
-        numbers = len(operations) + 1, len(aliases)
+    with Mistakes() as each:
+        for path, name, row, line in rows:
+            with each:
+                where = str(spec.path(path))
+                if name in seen:
+                    raise SpecError(where, line, f"{name}: the operation is also in {seen[name].path}:{seen[name].line}")
+                opcode = row.get("opcode", name)
+                if opcode not in known:
+                    raise SpecError(
+                        where,
+                        row.line_of("opcode") if "opcode" in row else line,
+                        f"{name}: there is no opcode '{opcode}' in opcodes.yaml",
+                    )
+                if opcode in markers:
+                    at = row.line_of("opcode") if "opcode" in row else line
+                    raise SpecError(
+                        where, at, f"operation '{name}': {opcode} is a range marker of opcodes.yaml; it cannot be encoded"
+                    )
+                numbers = len(operations) + 1, len(aliases)
 
-        def make(
-            row: Map = row, where: str = where, line: int = line, name: str = name, numbers: tuple[int, int] = numbers
-        ) -> Any:
-            more: list[Any] = [None] * numbers[1]
-            return _operation(on_isa, formats, where, line, name, row, numbers[0], more), more[numbers[1] :]
+                def make(
+                    row: Map = row, where: str = where, line: int = line, name: str = name, numbers: tuple[int, int] = numbers
+                ) -> Any:
+                    more: list[Any] = [None] * numbers[1]
+                    return _operation(on_isa, formats, where, line, name, row, numbers[0], more), more[numbers[1] :]
 
-        operation, more = spec.part((row, formats), (*numbers, line), make)
-        aliases += more
-        key = (operation.opcode, operation.sub)
-        if key in words:
-            raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
-        seen[name] = words[key] = operation
-        operations.append(operation)
+                operation, more = spec.part((row, formats), (*numbers, line), make)
+                aliases += more
+                key = (operation.opcode, operation.sub)
+                if key in words:
+                    raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
+                seen[name] = words[key] = operation
+                operations.append(operation)
     machine = Machine(isas, tuple(operations), tuple(aliases))
     check_overlap(machine)
     return machine

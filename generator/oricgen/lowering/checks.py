@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import handlers
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..ptx import families
 from ..spec import Spec
 from ..strictyaml import Map
@@ -27,16 +27,22 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
         SpecError: the first mistake.
     """
     features = {name for target in targets.load(spec).with_code for name in target.features}
-    for name, data in spec.family(FOLDER).items():
-        for entry in data.get("rules", ()):
-            for row in (entry, *entry.get("cases", ())):
-                for column, message in _references(row, features):
-                    raise SpecError(spec.path(name), row.line_of(column), f"{entry['ptx']}: column '{column}': {message}")
-        _special_registers(spec, name, data)
-    _unused(spec, compiled)
-    for rule, case, why in _dead(spec, compiled):
-        which = f"case {case + 1}" if len(rule.alternatives) > 1 else "the rule"
-        raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
+    with Mistakes() as each:
+        for name, data in spec.family(FOLDER).items():
+            for entry in data.get("rules", ()):
+                for row in (entry, *entry.get("cases", ())):
+                    for column, message in _references(row, features):
+                        with each:
+                            raise SpecError(spec.path(name), row.line_of(column), f"{entry['ptx']}: column '{column}': {message}")
+            with each:
+                _special_registers(spec, name, data)
+        with each:
+            _unused(spec, compiled)
+    with Mistakes() as each:  # a rule that names what does not exist hides others
+        for rule, case, why in _dead(spec, compiled):
+            with each:
+                which = f"case {case + 1}" if len(rule.alternatives) > 1 else "the rule"
+                raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
 
 
 def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pprint import pformat
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..lowering.compiler import Compiler, instances
 from ..lowering.operations import load as load_operations
 from ..lowering.operations import special_registers
@@ -68,7 +68,14 @@ def _compiled(spec: Spec, name: str, data: Map) -> Compiled:
         """An entry, once for each row of its `each`: compiled again only when it or what all rules share was edited."""
         return spec.part((entry, *compiler.shared), (), lambda: tuple((one, *compiler.rule(one)) for one in instances(entry)))
 
-    return Compiled(tuple(one for entry in data.get("rules", ()) for one in rules(entry)), _templates(compiler, data))
+    found: list[tuple[Map, str, tuple[Any, ...]]] = []
+    with Mistakes() as each:
+        for entry in data.get("rules", ()):
+            with each:
+                found += rules(entry)
+        with each:
+            templates = _templates(compiler, data)
+    return Compiled(tuple(found), templates)
 
 
 def compiler_of(spec: Spec, name: str) -> Compiler:

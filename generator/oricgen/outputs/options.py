@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..render import template
 from ..spec import Spec
+from ..strictyaml import Map
 from ..tables import targets
 
 _FILE = "options.yaml"
@@ -21,14 +22,47 @@ def render(spec: Spec) -> dict[str, str]:
     data = spec.load(_FILE)
     rows = data["options"]
     long, short = _spellings(spec, rows)
-    for check in data["checks"]:
-        for name in (*check["if"], *check.get("unless", ()), *([check["ignore"]] if "ignore" in check else ())):
-            if name not in rows:
-                raise SpecError(spec.path(_FILE), check.line_of("if"), f"check of '{name}', which is no option")
+    with Mistakes() as each:
+        for name, row in rows.items():
+            with each:
+                _check_values(spec, name, row)
+        for check in data["checks"]:
+            with each:
+                _check_check(spec, check, rows)
     text = template(
         "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"], choices={"targets": _architectures(spec)}
     )
     return {"oric_tables/options.py": text}
+
+
+def _check_values(spec: Spec, name: str, row: Map) -> None:
+    """What an option is when it is not given, and what it may be, are among its choices, or of its kind.
+
+    Raises:
+        SpecError: the first value that is not.
+    """
+    choices, integer = row.get("choices"), row.get("value") == "integer"
+    for column in ("default", "neutral"):
+        for value in row[column] if isinstance(row.get(column), list) else [row[column]] if column in row else []:
+            if choices is not None and str(value) not in choices:
+                wanted = f"'{value}' is none of its choices: {', '.join(choices)}"
+            elif integer and not str(value).lstrip("-").isdecimal():
+                wanted = f"'{value}' is no integer"
+            else:
+                continue
+            raise SpecError(spec.path(_FILE), row.line_of(column), f"{name}: column '{column}': {wanted}")
+
+
+def _check_check(spec: Spec, check: Map, rows: Map) -> None:
+    """A check speaks of options that there are.
+
+    Raises:
+        SpecError: the first name of none.
+    """
+    for column in ("if", "unless", "ignore"):
+        for name in check[column] if isinstance(check.get(column), list) else [check[column]] if column in check else []:
+            if name not in rows:
+                raise SpecError(spec.path(_FILE), check.line_of(column), f"check of '{name}', which is no option")
 
 
 def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:

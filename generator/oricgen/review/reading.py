@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..errors import SpecError
 from ..outputs import all_outputs
 from ..rows import Row
 from ..spec import Spec
@@ -68,6 +69,17 @@ def _edits(old: Path, new: Path) -> dict[str, str] | None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Name below ``folder`` -> content of the specification's files."""
-    found = sorted([*folder.rglob("*.yaml"), *folder.rglob("*.json")])
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    """Name below ``folder`` -> content of the specification's files.
+
+    Raises:
+        SpecError: a file that cannot be read.
+    """
+    found = sorted(path for kind in ("*.yaml", "*.json") for path in folder.rglob(kind) if not path.name.startswith("."))
+    return {(name := path.relative_to(folder).as_posix()): _content(path, name) for path in found}
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SpecError(Spec.path(name), 0, f"the file cannot be read: {error.strerror}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from .model import Anything, Commute, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import orders
 from .resolve import ADDRESSES, PAIR, Resolver
@@ -19,16 +19,20 @@ def check(rules: Rules, resolver: Resolver) -> None:
     Raises:
         SpecError: the first rule, or function, that is refused.
     """
-    for rule in rules.rules:
-        _reachable(rule, resolver)
-        _ends(rule, rules.rank)
-    for number, rule in enumerate(rules.rules):
-        for earlier in rules.rules[:number]:
-            if _takes_all(earlier, rule, rules.commute, resolver):
-                raise SpecError(
-                    rule.path, rule.line, f"the rule is never used: {earlier.path}:{earlier.line} takes all that it fits"
-                )
-    _functions(rules)
+    with Mistakes() as each:
+        for rule in rules.rules:
+            with each:
+                _reachable(rule, resolver)
+                _ends(rule, rules.rank)
+    with Mistakes() as each:
+        for number, rule in enumerate(rules.rules):
+            with each:
+                for earlier in rules.rules[:number]:
+                    if _takes_all(earlier, rule, rules.commute, resolver):
+                        why = f"{earlier.path}:{earlier.line} takes all that it fits"
+                        raise SpecError(rule.path, rule.line, f"the rule is never used: {why}")
+        with each:
+            _functions(rules)
 
 
 # -- reachable -------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..isa import rows
 from ..isa.model import Modifier, Operand, Operation
 from ..spec import Spec
@@ -127,10 +127,12 @@ def _load(spec: Spec) -> Rules:
         commute = data.get("commute", {})
         for key, row in commute.items():
             out.commute[key] = _commute(resolver, key, row, path, commute.line_of(key))
-    for name, data in files.items():
-        rules = data.get("rules", [])
-        for number, row in enumerate(rules):
-            out.rules.append(_rule(resolver, out, row, str(spec.path(name)), rules.line_of(number)))
+    with Mistakes() as each:
+        for name, data in files.items():
+            rules = data.get("rules", [])
+            for number, row in enumerate(rules):
+                with each:
+                    out.rules.append(_rule(resolver, out, row, str(spec.path(name)), rules.line_of(number)))
     return out
 
 

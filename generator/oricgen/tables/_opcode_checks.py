@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..isa import rows as machine_rows
 from ..isa.model import EFFECTS, KINDS, Machine, Operation
 from ..names import did_you_mean
@@ -24,17 +24,20 @@ def check(spec: Spec) -> None:
         SpecError: the first mistake.
     """
     table = opcodes.load(spec)
-    _complete(spec, table)
-    _ranges(spec, table)
-    for o in table.rows:
-        _evidence(o, table)
-    _second_numbering(spec, table)
-    _references(spec, table)
-    _samples(spec, table)
-    machine = machine_rows.load(spec)
-    _effects(machine, table)
-    _throughput(spec, machine, table)
-    _isas(spec, machine, table)
+    with Mistakes() as each:
+        for whole in (_complete, _ranges, _second_numbering, _references, _samples):
+            with each:
+                whole(spec, table)
+        for o in table.rows:
+            with each:
+                _evidence(o, table)
+        with each:
+            machine = machine_rows.load(spec)
+            with each:
+                _effects(machine, table)
+            with each:
+                _throughput(spec, machine, table)
+            _isas(spec, machine, table)
 
 
 def _fail(line: int, message: str, path: PurePath | str = _PATH) -> SpecError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..rows import Row, plain
 from ..spec import Spec
 
@@ -22,27 +22,37 @@ def read(spec: Spec, file: str, keys: Mapping[str, str]) -> Sections:
     """
     data = spec.load(file)
     sources = data["sources"]
-    for section in sources:
-        if section not in keys:
-            raise SpecError(spec.path(file), sources.line_of(section), f"sources: there is no section '{section}'")
     out: dict[str, tuple[Row, ...]] = {}
-    for section, pattern in keys.items():
-        rows: list[Row] = []
-        seen: dict[str, int] = {}
+    with Mistakes() as each:
+        for section in sources:
+            with each:
+                if section not in keys:
+                    raise SpecError(spec.path(file), sources.line_of(section), f"sources: there is no section '{section}'")
+        for section, pattern in keys.items():
+            with each:
+                out[section] = _section(spec, file, section, pattern)
+    return out
+
+
+def _section(spec: Spec, file: str, section: str, pattern: str) -> tuple[Row, ...]:
+    data = spec.load(file)
+    sources, rows = data["sources"], []
+    seen: dict[str, int] = {}
+    with Mistakes() as each:
         for index, raw in enumerate(data[section]):
             line = data[section].line_of(index)
             values = plain(raw)
             key = pattern.format_map(values)
-            if key in seen:
-                raise SpecError(spec.path(file), line, f"{key}: listed twice (first on line {seen[key]})")
-            if "source" not in values:
-                if section not in sources:
-                    raise SpecError(spec.path(file), line, f"{key}: no source, and 'sources' has none for '{section}'")
-                values["source"] = sources[section]
-            seen[key] = line
-            rows.append(Row(key, values, f"spec/{file}", line))
-        out[section] = tuple(rows)
-    return out
+            with each:
+                if key in seen:
+                    raise SpecError(spec.path(file), line, f"{key}: listed twice (first on line {seen[key]})")
+                if "source" not in values:
+                    if section not in sources:
+                        raise SpecError(spec.path(file), line, f"{key}: no source, and 'sources' has none for '{section}'")
+                    values["source"] = sources[section]
+                seen[key] = line
+                rows.append(Row(key, values, f"spec/{file}", line))
+    return tuple(rows)
 
 
 def flat(sections: Sections) -> list[Row]:
@@ -90,10 +100,12 @@ def check_count(spec: Spec, file: str, sections: Sections, counts: Mapping[str, 
     Raises:
         SpecError: a section that has not.
     """
-    for section, count in counts.items():
-        if len(sections[section]) != count:
-            line = spec.load(file).line_of(section)
-            raise SpecError(spec.path(file), line, f"{section}: there are {len(sections[section])} rows, not {count}")
+    with Mistakes() as each:
+        for section, count in counts.items():
+            with each:
+                if len(sections[section]) != count:
+                    line = spec.load(file).line_of(section)
+                    raise SpecError(spec.path(file), line, f"{section}: there are {len(sections[section])} rows, not {count}")
 
 
 def check_numbers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, first: int = 0) -> None:
@@ -107,17 +119,46 @@ def check_numbers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, fir
             raise SpecError(spec.path(file), row.line, f"{row.key}: {column} is {row.values[column]} where {number} is expected")
 
 
+def named(spec: Spec, file: str, section: str, rows: tuple[Row, ...], name: str, column: str = "name") -> Row:
+    """The row of a section that the generator asks for by name.
+
+    Raises:
+        SpecError: there is none.
+    """
+    found = next((row for row in rows if row.values[column] == name), None)
+    if found is None:
+        line = spec.load(file).line_of(section)
+        raise SpecError(
+            spec.path(file), line, f"{section}: there is no row whose {column} is '{name}', which the generator needs"
+        )
+    return found
+
+
+def number(spec: Spec, file: str, row: Row, column: str = "value") -> int:
+    """The number in a column that has texts in other rows.
+
+    Raises:
+        SpecError: this one has a text too.
+    """
+    value = row.values[column]
+    if not isinstance(value, int):
+        raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{value}' is no integer")
+    return value
+
+
 def check_refers(spec: Spec, file: str, rows: tuple[Row, ...], column: str, known: Container[object], what: str) -> None:
     """What ``column`` names exists: one name, a list of names, or nothing.
 
     Raises:
         SpecError: the first name that does not.
     """
-    for row in rows:
-        value = row.values.get(column)
-        for name in value if isinstance(value, list) else [] if value is None else [value]:
-            if name not in known:
-                raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{name}' is no {what}")
+    with Mistakes() as each:
+        for row in rows:
+            value = row.values.get(column)
+            for name in value if isinstance(value, list) else [] if value is None else [value]:
+                with each:
+                    if name not in known:
+                        raise SpecError(spec.path(file), row.line, f"{row.key}: {column} '{name}' is no {what}")
 
 
 TYPE_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i32": 4, "i64": 8, "f32": 4, "ptr": 8}

@@ -21,6 +21,8 @@ _DOCUMENTED = {"hash_modes": 3, "constants": 6, "growth": 4, "analyses": 17}
 _FLAG_SHIFT = 4  # of the hash mode
 _BIN_BYTES = 8  # head of a free list
 
+_POOL = ("small_align", "small_limit", "bins_offset", "mutex_offset")  # rows of the pool that its bins follow from
+
 
 def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
@@ -48,14 +50,15 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
         expected = row.values["mode"] << _FLAG_SHIFT
         if row.values["flags"] != expected:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: flags are {row.values['flags']:#x}, expected {expected:#x}")
-    pool = {row.values["name"]: row for row in found["pool"]}
-    for name in ("small_align", "small_limit", "bins_offset", "mutex_offset"):
-        if name not in pool:
-            raise SpecError(spec.path(_FILE), spec.load(_FILE).line_of("pool"), f"pool: the row '{name}' is missing")
-    align, mutex = pool["small_align"].values["value"], pool["mutex_offset"]
-    end = pool["bins_offset"].values["value"] + pool["small_limit"].values["value"] // align * _BIN_BYTES + _BIN_BYTES
-    if end != mutex.values["value"]:
-        raise SpecError(spec.path(_FILE), mutex.line, f"{mutex.key}: value is {mutex.values['value']}, the bins end at {end}")
+    pool = {name: _rows.named(spec, _FILE, "pool", found["pool"], name) for name in _POOL}
+    align, limit, bins, mutex = (_rows.number(spec, _FILE, row) for row in pool.values())
+    if align < 1:
+        row = pool["small_align"]
+        raise SpecError(spec.path(_FILE), row.line, f"{row.key}: value is {align}; sizes are rounded up to it")
+    end = bins + limit // align * _BIN_BYTES + _BIN_BYTES
+    if end != mutex:
+        row = pool["mutex_offset"]
+        raise SpecError(spec.path(_FILE), row.line, f"{row.key}: value is {mutex}, the bins end at {end}")
 
 
 load, rows, check = _rows.section_table(NAME, _FILE, _KEYS, _DOCUMENTED, _check)

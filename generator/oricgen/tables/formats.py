@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import Mistakes, SpecError
+from ..isa import bits
 from ..rows import Row, plain
 from ..spec import Spec
 from ._shared import entries
 
 NAME = "formats"
 FILES = ("formats.yaml",)
+_MASKS = ("no_reuse",)  # of the frame: no field, a bit of the opcode as a number
 
 
 def load(spec: Spec) -> Any:
@@ -48,4 +51,29 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """The rows that use a format check it: see the operations."""
+    """No two fields of the frame share a bit; the rows that use a format check it: see the operations.
+
+    Raises:
+        SpecError: fields that do, a text that names no bits.
+    """
+    frame = load(spec)["frame"]
+    taken: dict[int, str] = {}
+    with Mistakes() as each:
+        for name, text in frame.items():
+            with each:
+                if name not in _MASKS:
+                    _take(spec, name, text, frame.line_of(name), taken)
+                elif not isinstance(text, int):
+                    raise SpecError(spec.path(FILES[0]), frame.line_of(name), f"frame: column '{name}': '{text}' is no number")
+
+
+def _take(spec: Spec, name: str, text: object, line: int, taken: dict[int, str]) -> None:
+    try:
+        mask = bits.parse_set(text)
+    except ValueError as error:
+        raise SpecError(spec.path(FILES[0]), line, f"frame: column '{name}': {error}") from error
+    for bit in range(bits.WORD):
+        if mask >> bit & 1:
+            if bit in taken:
+                raise SpecError(spec.path(FILES[0]), line, f"frame: column '{name}': bit {bit} is that of '{taken[bit]}'")
+            taken[bit] = name

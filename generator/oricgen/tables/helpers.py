@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import ptx
 from ..errors import SpecError
 from ..rows import Row
 from ..spec import Spec
@@ -53,9 +54,12 @@ def _load(spec: Spec) -> _rows.Sections:
     path = spec.path(_FILE)
     rules = _rules.index(spec)
     names = {row.key for row in sections["helpers"]}
+    instructions = {one.name.partition(".")[0] for family in ptx.families(spec) for one in family.instructions}
     for row in sections["helpers"]:
         values = row.values
         for mnemonic in values["ptx"]:
+            if mnemonic.partition(".")[0] not in instructions:
+                raise SpecError(path, row.line, f"{row.key}: ptx '{mnemonic}' is no instruction of spec/ptx")
             wrong = rules.wrong(mnemonic, values["rule"])
             if wrong:
                 raise SpecError(path, row.line, f"{row.key}: {wrong}")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
@@ -107,20 +107,24 @@ def load(spec: Spec) -> Opcodes:
 def _load(spec: Spec) -> Opcodes:
     data = spec.load(FILES[0])
     attributes = _attributes(data)
-    named = [_opcode(name, row, data["opcodes"].line_of(name), data, attributes) for name, row in data["opcodes"].items()]
     by_id: dict[int, Opcode] = {}
     last = -1
-    for o in named:
-        if o.id in by_id:
-            raise SpecError(_PATH, o.line, f"{o.name}: column 'id': {o.id} is that of {by_id[o.id].key}")
-        if o.id < last:
-            raise SpecError(_PATH, o.line, f"{o.name}: column 'id': {o.id} stands behind {last}; rows are in order of their ids")
-        by_id[o.id] = o
-        last = o.id
-    for number, line in _numbers.expand(data["undocumented"], _PATH, "undocumented"):
-        if number in by_id:
-            raise SpecError(_PATH, line, f"undocumented: {number} is that of {by_id[number].key}")
-        by_id[number] = _undocumented(number, line, data)
+    with Mistakes() as each:
+        for name, row in data["opcodes"].items():
+            with each:
+                o = _opcode(name, row, data["opcodes"].line_of(name), data, attributes)
+                if o.id in by_id:
+                    raise SpecError(_PATH, o.line, f"{o.name}: column 'id': {o.id} is that of {by_id[o.id].key}")
+                if o.id < last:
+                    wanted = f"{o.id} stands behind {last}; rows are in order of their ids"
+                    raise SpecError(_PATH, o.line, f"{o.name}: column 'id': {wanted}")
+                by_id[o.id] = o
+                last = o.id
+        for number, line in _numbers.expand(data["undocumented"], _PATH, "undocumented"):
+            with each:
+                if number in by_id:
+                    raise SpecError(_PATH, line, f"undocumented: {number} is that of {by_id[number].key}")
+                by_id[number] = _undocumented(number, line, data)
     rows = tuple(sorted(by_id.values(), key=lambda o: o.id))
     return Opcodes(
         rows, MappingProxyType({o.name: o for o in rows if o.name}), MappingProxyType({o.id: o for o in rows}), attributes,

@@ -51,13 +51,12 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    nodes = {row.values["name"]: row for row in found["nodes"]}
     parts = {
         "binary": {row.values["builds"] for row in found["binary"]},
         "variable": {number for row in found["storage"] for number in row.values["builds"]},
     }
     for name, numbers in parts.items():
-        row = nodes[name]
+        row = _rows.named(spec, _FILE, "nodes", found["nodes"], name)
         if set(row.values["builds"]) != numbers:
             message = f"{row.key}: builds {row.values['builds']}, its cases build {sorted(numbers)}"
             raise SpecError(spec.path(_FILE), row.line, message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import Mistakes, SpecError
 from ..ptx import load_types
 from ..rows import Row, plain
 from ..spec import Spec
@@ -40,4 +41,23 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """The signatures check what they use of it."""
+    """What the file names of itself is there; the signatures check what they use of it.
+
+    Raises:
+        SpecError: a state space, or a word of .target, that is none.
+    """
+    data = load(spec)
+    options = data["target_options"]
+    lists = [("generic", data["generic"], data["spaces"], "state space")]
+    lists += [
+        ("vector_limits", row["spaces"], ["", *data["spaces"]], "state space") for row in data["vector_limits"] if "spaces" in row
+    ]
+    lists += [
+        ("target_options", row["excludes"], [*options], "word of target_options") for row in options.values() if "excludes" in row
+    ]
+    with Mistakes() as each:
+        for section, words, known, what in lists:
+            for at, word in enumerate(words):
+                with each:
+                    if word not in known:
+                        raise SpecError(spec.path(FILES[0]), words.line_of(at), f"{section}: '{word}' is no {what}")

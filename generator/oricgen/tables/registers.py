@@ -29,6 +29,12 @@ _KEYS = {
     "messages": "message {name}",
 }
 # Rows of each documented table.
+_NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: rows that templates ask for
+    ("fixed", "register", ("RZ", "URZ", "PT", "UPT")),
+    ("types", "name", ("R", "P")),
+    ("files", "file", ("R", "UR", "P", "UP", "B", "UB")),
+    ("messages", "name", ("undefined_register",)),
+)
 _DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
                "architectural": 5, "pressure": 10, "liveness": 2, "system": 8, "setmaxnreg": 3}  # fmt: skip
 # Limits of a target and the file that bounds them.
@@ -60,6 +66,9 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     """
     for section, column in (("types", "type"), ("classes", "class")):
         _rows.check_numbers(spec, _FILE, found[section], column)
+    for section, column, asked in _NAMED:
+        for wanted in asked:
+            _rows.named(spec, _FILE, section, found[section], wanted, column)
     files = {row.values["file"]: row for row in found["files"]}
     for section, column in (("fixed", "file"), ("types", "file"), ("classes", "file"), ("liveness", "files")):
         _rows.check_refers(spec, _FILE, found[section], column, files.keys() | {"none"}, "register file")

@@ -52,7 +52,7 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     for row in found["wrappers"]:
         if row.values["tag"] in known:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: it is in 'tags' too")
-    entry_bytes = next(row.values["value"] for row in found["rules"] if row.values["name"] == "entry_bytes")
+    entry_bytes = _rows.number(spec, _FILE, _rows.named(spec, _FILE, "rules", found["rules"], "entry_bytes"))
     _rows.check_layout(spec, _FILE, found["entry"], entry_bytes)
     _rows.check_layout(spec, _FILE, found["writer"], _WRITER_BYTES)
 

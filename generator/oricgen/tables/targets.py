@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..errors import SpecError
+from ..errors import Mistakes, SpecError
 from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
@@ -165,24 +165,40 @@ def _load(spec: Spec) -> Targets:
     data = spec.load(_FILE)
     features = _features(data["features"])
     table = backends.load(spec)
-    out = {}
-    for name in data["targets"]:
-        target = _target(name, data["targets"], features)
-        _check_backend(target, data["targets"][name], table)
-        backends.check_overrides(spec, data["targets"][name].get("overrides", Map()), table.operations, name, _FILE)
-        inherited = table.by_case[target.backend].overrides if isinstance(target.backend, int) else {}
-        out[name] = replace(target, overrides={**inherited, **target.overrides})
-    for target in out.values():
-        _check_references(target, data["targets"][target.name], out)
-        _check_model(target, data["targets"][target.name], isa_names(spec))
-        if target.code:
-            _check_complete(target, out, data["targets"])
+    out: dict[str, Target] = {}
+    with Mistakes() as each:
+        for name in data["targets"]:
+            with each:
+                out[name] = _read(spec, name, data["targets"], features, table)
+    with Mistakes() as each:
+        for target in out.values():
+            with each:
+                _check_references(target, data["targets"][target.name], out)
+                _check_model(target, data["targets"][target.name], isa_names(spec))
+            if target.code:
+                with each:
+                    _check_complete(target, out, data["targets"])
     _check_values(table, {key for t in out.values() for key in t.limits})
     used = {f for t in out.values() for f in t.features}
-    for name in features:
-        if name not in used:
-            raise _error(data["features"].line_of(name), f"{name}: no target has this feature")
+    with Mistakes() as each:
+        for name in features:
+            with each:
+                if name not in used:
+                    raise _error(data["features"].line_of(name), f"{name}: no target has this feature")
     return Targets(features, out)
+
+
+def _read(spec: Spec, name: str, data: Map, features: Mapping[str, Feature], table: backends.Backends) -> Target:
+    """A resolved target with the overrides of its backend.
+
+    Raises:
+        SpecError: something that it names does not exist.
+    """
+    target = _target(name, data, features)
+    _check_backend(target, data[name], table)
+    backends.check_overrides(spec, data[name].get("overrides", Map()), table.operations, name, _FILE)
+    inherited = table.by_case[target.backend].overrides if isinstance(target.backend, int) else {}
+    return replace(target, overrides={**inherited, **target.overrides})
 
 
 def _features(data: Map) -> dict[str, Feature]:
@@ -325,24 +341,42 @@ def _check_model(target: Target, row: Map, isas: list[str]) -> None:
 
 
 def _check_complete(target: Target, known: Mapping[str, Target], data: Map) -> None:
-    """A row with code has a value in every column that any row has."""
-    row = data[target.name]
+    """A row with code has a value in every column that any row has.
+
+    Raises:
+        SpecError: the first that it has not; the others are its others.
+    """
+    with Mistakes() as each:
+        for line, gap in _gaps(target, known, data):
+            with each:
+                raise _error(line, f"{target.name}: code can be made for it, but {gap}")
+
+
+def _gaps(target: Target, known: Mapping[str, Target], data: Map) -> Iterator[tuple[int, str]]:
+    """(line, what is missing) of all that code needs."""
+    line = data[target.name].line_of("code")
     if not target.isa:
-        raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but it names no encoding model ('isa')")
+        yield line, "it names no encoding model ('isa')"
     if target.generation is None:
-        raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but its backend is {target.backend}")
+        yield line, f"its backend is {target.backend}"
     if not target.ptx:
-        raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but column 'ptx' is missing")
-    groups = ("limits", "bank0", "elf")
-    for group in groups:
+        yield line, "column 'ptx' is missing"
+    if target.shared_base == UNKNOWN:
+        yield _stated(target, data, "shared_base"), "shared_base is unknown"
+    for group in ("limits", "bank0", "elf"):
         values: Mapping[str, Value] = getattr(target, group)
         wanted = dict.fromkeys(key for t in known.values() for key in getattr(t, group))
         for key in wanted:
             if values.get(key, UNKNOWN) == UNKNOWN:
-                place = row[group].line_of(key) if key in row.get(group, ()) else row.line_of("code")
-                raise _error(place, f"{target.name}: code can be made for it, but {group}.{key} is unknown")
-    if target.shared_base == UNKNOWN:
-        raise _error(row.line_of("code"), f"{target.name}: code can be made for it, but shared_base is unknown")
+                yield _stated(target, data, group, key), f"{group}.{key} is unknown"
+
+
+def _stated(target: Target, data: Map, column: str, key: str = "") -> int:
+    """Line on which the row states a column, else that of its ``code``, which asks for it."""
+    row: Map = data[target.name]
+    if column in row and (not key or key in row[column]):
+        return row[column].line_of(key) if key else row.line_of(column)
+    return row.line_of("code")
 
 
 def _version(text: str) -> int:
