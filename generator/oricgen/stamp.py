@@ -42,7 +42,7 @@ def stale(root: Path, names: Iterable[str]) -> list[Path]:
 
 def _generated(root: Path) -> Iterable[Path]:
     """Files in the folders of ``build`` that belong to the generator."""
-    for folder, suffixes in (("oric_tables", {".py"}), ("oric_rules", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt", ".json"})):
+    for folder, suffixes in (("oric_tables", {".py"}), ("oric_rules", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt", ".json", ".md"})):
         yield from (path for path in (root / "build" / folder).rglob("*.*") if path.suffix in suffixes)
 
 

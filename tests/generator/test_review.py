@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from oricgen.review import compare, effects, page, places, remainder, words
+from oricgen.review import compare, kernels, page, places, remainder, words
 from oricgen.rows import Row
 
 from tests import copies, specification
@@ -148,19 +148,22 @@ def test_content_that_no_row_shows(tmp_path: Path) -> None:
         (tmp_path / name / "spec").mkdir(parents=True)
         (tmp_path / name / "spec/x.yaml").write_text(text, encoding="utf-8")
         (tmp_path / name / "spec/same.yaml").write_text(f"# {name}\na: 1\n", encoding="utf-8")
-    found = remainder.unlisted(tmp_path / "old", tmp_path / "new", [])
-    assert [(r.row.key, r.changes) for r in found.rows] == [("x.yaml", (compare.Change("limit", 4, 5),))]
-    listed = compare.TableChange("x", (compare.RowChange(compare.CHANGED, row("x"), row("x")),))
-    assert remainder.unlisted(tmp_path / "old", tmp_path / "new", [listed]).rows == ()
+    said = [("x.yaml", (compare.Change("limit", 4, 5),))]
+    found = remainder.unlisted(tmp_path / "old", tmp_path / "new", [], {}, {})
+    assert [(r.row.key, r.changes) for r in found.rows] == said
+    shown = Row("a", {}, "spec/x.yaml", 1), Row("a", {}, "spec/x.yaml", 2)  # the list is a row: the limit is still told
+    listed = compare.TableChange("x", (compare.RowChange(compare.CHANGED, *shown),))
+    found = remainder.unlisted(tmp_path / "old", tmp_path / "new", [listed], {"x": [shown[0]]}, {"x": [shown[1]]})
+    assert [(r.row.key, r.changes) for r in found.rows] == said
 
 
 def test_instructions_that_differ_in_details_are_counted_apart() -> None:
     old = ["[B0] MOV R1, R2", "[B0] IADD3 R3, R1, R2, RZ", ".L_x_0:", "[B0] EXIT"]
     details = ["[B1] MOV R4, R2", "[B0] IADD3 R3, R4, R2, RZ", ".L_x_0:", "[B0] EXIT"]
-    lines, changed_count, deeply = effects.align(old, details)
+    lines, changed_count, deeply = kernels.align(old, details)
     assert (changed_count, deeply) == (2, 0)
     assert lines[:2] == ("-[B0] MOV R1, R2", "+[B1] MOV R4, R2")
-    lines, changed_count, deeply = effects.align(old, [*details[:1], "[B0] NOP", *details[1:]])
+    lines, changed_count, deeply = kernels.align(old, [*details[:1], "[B0] NOP", *details[1:]])
     assert (changed_count, deeply) == (3, 1)
     assert lines[:2] == (" [B1] MOV R4, R2", "+[B0] NOP")
 
