@@ -8,7 +8,8 @@ import pytest
 from oricgen import strictyaml
 from oricgen.isa import rows
 from oricgen.isa.model import Operation
-from oricgen.meaning import Meaning, read, value_name
+from oricgen.known import of_lanes, value_name
+from oricgen.meaning import Meaning, read
 
 from tests import specification
 
@@ -21,7 +22,7 @@ def operations() -> dict[str, Operation]:
 
 
 def meaning(operation: Operation, text: str) -> Meaning | None:
-    return read(operation, strictyaml.loads(f"meaning: {text}", Path("row.yaml")))
+    return read(operation, strictyaml.loads(f"meaning: {text}", Path("row.yaml")), of_lanes(specification.spec()))
 
 
 def test_lane_expression(operations: dict[str, Operation]) -> None:
@@ -66,4 +67,5 @@ def test_whole_warp(operations: dict[str, Operation]) -> None:
 
 
 def test_no_meaning(operations: dict[str, Operation]) -> None:
-    assert read(operations["IADD3"], strictyaml.loads("ops: x", Path("row.yaml"))) is None
+    names = of_lanes(specification.spec())
+    assert read(operations["IADD3"], strictyaml.loads("ops: x", Path("row.yaml")), names) is None
