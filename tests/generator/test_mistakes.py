@@ -20,7 +20,7 @@ CASES = [(path.stem, m) for path in sorted(FOLDER.glob("*.yaml")) for m in plant
 ELSEWHERE = {
     "accept.py": "a mistake in a schema: test_accept.py",
     "handlers.py": "the compiler is not installed",
-    "native.py": "headers that include each other",
+    "native.py": "headers that include each other; what a C compiler refuses: test_native.py",
     "rewriting/proof.py": "rules whose sides differ: test_rewriting.py",
     "rewriting/emit.py": "a mistake in the generator itself",
     "outputs/__init__.py": "a mistake in the generator itself",

@@ -26,8 +26,8 @@ _COMPARISONS = _EQUALITY | _ORDER
 _SUMS = frozenset({"+", "-"})
 # Operators inside which others need brackets to be read as they are meant (-Wparentheses).
 _UNCLEAR = {
-    "||": frozenset({"&&"}), "<<": _SUMS, ">>": _SUMS, "|": _COMPARISONS | _SUMS | {"&", "^"}, "^": _COMPARISONS | _SUMS | {"&"},
-    "&": _COMPARISONS | _SUMS | {"!"}, **{mark: _COMPARISONS | {"!"} for mark in _EQUALITY},
+    "||": frozenset({"&&"}), "<<": _SUMS, ">>": _SUMS, "|": _COMPARISONS | _SUMS | {"&", "^", "!"},
+    "^": _COMPARISONS | _SUMS | {"&"}, "&": _COMPARISONS | _SUMS | {"!"}, **{mark: _COMPARISONS | {"!"} for mark in _EQUALITY},
     **{mark: _ORDER | {"!"} for mark in _ORDER},
 }  # fmt: skip
 _OF_INTEGERS = frozenset({"|", "^", "&", "<<", ">>", "%"})
@@ -54,7 +54,7 @@ def combined(mark: str, left: Value, right: Value, offset: int) -> Value:
     for value in (left, right):
         if value.kind not in {INTEGER, FLOAT} or (value.kind == FLOAT and (mark in _OF_INTEGERS or BINDS[mark] <= 2)):
             raise TextError(offset, f"'{mark}' of {described(value)}")
-    if left.kind != right.kind and not (left.constant or right.constant):
+    if left.kind != right.kind and not _mixes(left, right):
         raise TextError(offset, f"'{mark}' of {described(left)} and {described(right)}: cast one of them")
     if BINDS[mark] <= 2:
         return TRUTH
@@ -73,7 +73,7 @@ def _of_integers(mark: str, left: Value, right: Value) -> Value:
     """Bits and arithmetic of integers."""
     out = promoted(left, right)
     if mark == "&":
-        sure = [v.bits for v in (left, right) if not may_be_negative(v)]
+        sure = [v.bits for v in (left, right) if v.constant]
         return out._replace(bits=min(sure)) if sure else out
     if mark in {"|", "^"} and not (may_be_negative(left) or may_be_negative(right)):
         return out._replace(bits=max(left.bits, right.bits))
@@ -91,10 +91,20 @@ def _shifted(mark: str, left: Value, right: Value, offset: int) -> Value:
 def _compared(mark: str, left: Value, right: Value, offset: int) -> Value:
     """0 or 1."""
     if left.kind == right.kind == INTEGER:
-        for one, other in ((left, right), (right, left)):
-            if may_be_negative(one) and not other.signed and other.width >= max(32, one.width):
-                raise TextError(offset, f"'{mark}' of {described(one)} and {described(other)}: -1 would be the greatest number")
+        _same_signs(mark, left, right, offset)
     return TRUTH
+
+
+def _same_signs(mark: str, left: Value, right: Value, offset: int) -> None:
+    """Refuse a signed number where C makes it an unsigned one (-Wsign-compare)."""
+    for one, other in ((left, right), (right, left)):
+        if may_be_negative(one) and not other.signed and other.width >= max(32, one.width):
+            raise TextError(offset, f"'{mark}' of {described(one)} and {described(other)}: -1 would be the greatest number")
+
+
+def _mixes(left: Value, right: Value) -> bool:
+    """Whether values of two kinds can be in one sum: a float and an integer that is written as a number."""
+    return {left.kind, right.kind} == {INTEGER, FLOAT} and all(v.constant for v in (left, right) if v.kind == INTEGER)
 
 
 def known_values(mark: str, left: Value, right: Value, values: dict[str, list[str]], offset: int) -> None:
@@ -117,6 +127,7 @@ def either(yes: Value, no: Value, offset: int) -> Value:
         TextError: they are of different kinds.
     """
     if yes.kind == no.kind == INTEGER:
+        _same_signs("?", yes, no, offset)
         out = promoted(yes, no)
         negative = may_be_negative(yes) or may_be_negative(no)
         return out if negative else out._replace(bits=max(yes.bits, no.bits))
@@ -124,7 +135,7 @@ def either(yes: Value, no: Value, offset: int) -> Value:
         return DOUBLE if 64 in {yes.width, no.width} else SINGLE
     if yes.kind == POINTER and not unfit(yes, no):
         return yes
-    if yes.kind != no.kind and FLOAT in {yes.kind, no.kind} and (yes.constant or no.constant):
+    if yes.kind != no.kind and _mixes(yes, no):
         return yes if yes.kind == FLOAT else no
     raise TextError(offset, f"the two sides of '?' are {described(yes)} and {described(no)}")
 
@@ -138,6 +149,8 @@ def applied(mark: str, value: Value, wanted: Value, offset: int) -> Value:
     if value.kind not in {INTEGER, FLOAT} or (value.kind == FLOAT and mark in {"!", "~"}):
         what = "a cast" if mark == "()" else f"'{mark}'"
         raise TextError(offset, f"{what} of {described(value)}")
+    if mark == "~" and value.bits == 1 and not value.constant:
+        raise TextError(offset, "'~' of 0 or 1 is never 0: '!' is the other one")
     if mark == "()":
         keeps = wanted.kind == value.kind == INTEGER and not may_be_negative(value)
         return wanted._replace(bits=min(value.bits, wanted.width)) if keeps else wanted

@@ -323,12 +323,12 @@ class Expressions:
         opened = self.words[self.at].offset
         self.at += 1
         found: list[tuple[Value, int]] = []
-        while self.words[self.at].text != ")":
+        more = self.words[self.at].text != ")"
+        while more:
             start = self.words[self.at].offset
             found.append((self.expression(), start))
-            if self.words[self.at].text != ",":
-                break
-            self.at += 1
+            more = self.words[self.at].text == ","
+            self.at += more
         self.close(")", opened, f"'(' of '{name}'")
         if len(found) != len(wanted):
             takes = ", ".join(text for text, _ in wanted)

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 
 from .. import handlers
-from ..render import TEMPLATES, template
+from ..render import template
 from .types import ENUMERATOR, NUMBERS, POINTER, STRUCT, Value, pointer
 
 # The C library's functions that a text may call; the headers include them from <math.h>, the compiler has the others built in.
@@ -174,17 +173,13 @@ def _declare(out: Declared, text: str) -> None:
             out.objects[named[2]] = kind
 
 
-def _folder() -> Path:
-    return handlers.folder() / "native"
-
-
 def _reached(text: str) -> dict[str, str]:
     """The hand-written headers that a text includes, directly or not: name -> text."""
     found: dict[str, str] = {}
     todo = _INCLUDE.findall(text)
     while todo:
         name = todo.pop()
-        path = _folder() / name
+        path = handlers.folder() / handlers.NATIVE / name
         if name not in found and path.is_file():  # a generated header is not there before the first build
             found[name] = path.read_text(encoding="utf-8")
             todo += _INCLUDE.findall(found[name])
@@ -206,16 +201,7 @@ def of_lanes() -> Declared:
 
 def of_threads() -> Declared:
     """What the C of values knows."""
-    return _included(_INCLUDED_BY_VALUES)
-
-
-_INCLUDED_BY_VALUES = '#include "value/thread.h"\n'
-
-
-def sources() -> list[Path]:
-    """The headers that are read."""
-    text = (TEMPLATES / "sim_exec.h.j2").read_text(encoding="utf-8") + _INCLUDED_BY_VALUES
-    return [_folder() / name for name in sorted(_reached(text))]
+    return _included('#include "value/thread.h"\n')
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,9 @@ NUMBERS: dict[str, Value] = {
 }  # fmt: skip
 
 
+_EXACT = {32: 24, 64: 53}  # bits of an integer that a float has
+
+
 def pointer(name: str, depth: int = 1) -> Value:
     """A pointer to what is called ``name``."""
     return Value(POINTER, 64, False, depth, name)
@@ -70,7 +73,8 @@ def unfit(value: Value, wanted: Value) -> str:
     """Why a value cannot be put where ``wanted`` is; nothing when it can."""
     if value.kind != wanted.kind:
         zero = value.number == 0 and wanted.kind == POINTER and wanted.name in NUMBERS
-        return "" if zero or (value.constant and wanted.kind == FLOAT) else _other_kind(value, wanted)
+        exact = value.constant and wanted.kind == FLOAT and value.bits <= _EXACT[wanted.width]
+        return "" if zero or exact else _other_kind(value, wanted)
     if value.kind in {POINTER, STRUCT}:
         fits = wanted.name == "void" or (value.name, value.bits) in {(wanted.name, wanted.bits), ("void", 1)}
         return "" if fits else f"{described(value)} where {described(wanted)} is needed"
