@@ -13,19 +13,21 @@ MOST = 50  # mistakes that one run tells
 class SpecError(Exception):
     """A mistake in the specification.
 
-    ``str()`` gives ``FILE:LINE: MESSAGE`` (the line is left out when the file as a whole is meant). ``others`` are further
-    mistakes, found at the same time, that do not follow from this one.
+    ``str()`` gives ``FILE:LINE:COLUMN: MESSAGE`` (without the column where it is not known, without a line when the file as a
+    whole is meant). ``others`` are further mistakes, found at the same time, that do not follow from this one.
     """
 
-    def __init__(self, path: PurePath | str, line: int, message: str) -> None:
+    def __init__(self, path: PurePath | str, line: int, message: str, column: int = 0) -> None:
         super().__init__(message)
         self.path = str(path)
         self.line = line
+        self.column = column
         self.message = message
         self.others: tuple[SpecError, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line > 0 else self.path
+        place += f":{self.column}" if self.line > 0 and self.column > 0 else ""
         return f"{place}: {self.message}"
 
     def all(self) -> tuple[SpecError, ...]:

@@ -1,4 +1,4 @@
-"""Names of the Python functions that the specification calls: read from the compiler's source, which is not imported.
+"""Names of the functions that the specification calls: read from the compiler's source, which is not imported.
 
 The compiler needs the generated tables to be imported, so the generator looks at its source text.
 """
@@ -14,6 +14,7 @@ PREDICATES, EXPANSIONS = "lower/predicates", "lower/expansions"
 MACROS = "lower/expand"
 _REGISTRIES = ("phases/registry", "driver/registry", MACROS)
 CONTRACTS = "phases/contracts"  # it has a dictionary of the analyses
+NATIVE = "native"  # the folder of the C sources
 _CHECKOUT = Path(__file__).resolve().parents[2] / "runtime" / "oric"
 
 
@@ -48,6 +49,11 @@ def registered(module: str) -> frozenset[str]:
 def sources() -> list[Path]:
     """The files that this module reads."""
     return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, CONTRACTS, *_REGISTRIES)]
+
+
+def headers() -> list[Path]:
+    """The C headers whose functions the texts of meanings and values call."""
+    return list((folder() / NATIVE).rglob("*.h"))
 
 
 def passes() -> frozenset[str]:

@@ -20,21 +20,32 @@ otherwise the simulator stops with an error, so that no variant of an instructio
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from . import render
+from .ctext.expressions import Expressions
+from .ctext.headers import Names
+from .ctext.statements import Statements
+from .ctext.types import INTEGER, NUMBERS, TRUTH, UNSIGNED, TextError, Value, described, pointer, unfit
 from .errors import SpecError
 from .isa.model import Modifier, Operand, Operation
+from .known import is_switch, value_name
 from .strictyaml import Map
 
 _DIMENSIONS = ("m", "n", "k")
 _NUMBER = re.compile(r"0x[0-9a-f]+\Z")
 _SHAPE = re.compile(r"(\d+)x(\d+)x(\d+)\Z")
 _PREDICATES = ("pred", "upred")
-_WORD = re.compile(r"\b([A-Za-z_]\w*)(?:\.(\w+))?")
-_ASSIGN = re.compile(r"([A-Za-z]\w*)(?:\.(\w+))? = (.*)\Z", re.S)
-_CALL = re.compile(r"(\w+)\((.*)\)\Z", re.S)
+_OPERAND = pointer("oric_operand")
+# The C types of the suffixes; bits of floats are integers.
+_TYPES = {
+    **dict.fromkeys(("u32", "bits", "h2"), "uint32_t"), "s32": "int32_t", "f32": "float", "f64": "double",
+    **dict.fromkeys(("u64", "s64", "bits64", "bits_f64", "addend"), "uint64_t"),
+}  # fmt: skip
+
+Spot = Callable[[int], tuple[int, int]]  # line and column of a character of a text
 
 
 @dataclass
@@ -43,7 +54,7 @@ class Meaning:
 
     ident: str
     name: str
-    where: str
+    file: str
     uniform: bool
     operands: list[str] = field(default_factory=list)  # declarations of o_NAME
     checks: list[str] = field(default_factory=list)  # conditions under which the variant has no meaning
@@ -51,18 +62,23 @@ class Meaning:
     where_mask: str = ""  # the lanes that execute it, where not all do
     fetch: list[str] = field(default_factory=list)
     lane: list[str] = field(default_factory=list)  # statements of a lane
+    lines: list[int] = field(default_factory=list)  # of the file: where each of them stands
     store: list[str] = field(default_factory=list)
     warp: str = ""  # the call, for a warp-wide meaning
+    places: dict[str, int] = field(default_factory=dict)  # the line of the file where each text of the row begins
 
+    def at(self, key: str) -> str:
+        """The directive by which the C compiler tells of what follows as of the row's text; nothing when it has no such text."""
+        return f'#line {self.places[key]} "{self.file}"\n' if key in self.places else ""
 
-def value_name(name: str) -> str:
-    """The C name of a modifier value: ``V_`` and the name with ``_`` for what an identifier cannot have."""
-    return "V_" + re.sub(r"\W", "_", name)
-
-
-def is_switch(mod: Modifier) -> bool:
-    """Whether a modifier is there or not there, without values of its own."""
-    return mod.kind == "enum" and set(mod.codes) == {"false", "true"}
+    def statements(self, indent: str) -> str:
+        """The statements of a lane, each as of its line of the file."""
+        out, expected = [], 0
+        for text, line in zip(self.lane, self.lines, strict=True):
+            out.append(f'#line {line} "{self.file}"\n' if line != expected else "")
+            out.append(f"{indent}{text}\n")
+            expected = line + 1
+        return "".join(out) + render.HERE
 
 
 @dataclass(frozen=True)
@@ -120,26 +136,36 @@ class Reader:
     """Makes C of the text of one row.
 
     How operands are reached is ``access``; :meth:`source_value`, :meth:`set_predicate` and :meth:`set_result` put it into C.
+    :mod:`oricgen.ctext` reads the text, and asks the reader for the row's names.
     """
 
     column = "meaning"
 
-    def __init__(self, op: Operation, access: Access, path: PurePath | str, line: int) -> None:
+    def __init__(self, op: Operation, access: Access, names: Names, path: PurePath | str, line: int) -> None:
         self.op = op
         self.access = access
+        self.names = self.inside = names
         self.path = path
         self.line = line
         self.operands = {o.name: (i, o) for i, o in enumerate(op.operands)}
         self.modifiers = {m.name: m for m in op.mods}
+        self.values = {m.name: [value_name(v) for v in m.codes] for m in op.mods if m.kind == "enum" and not is_switch(m)}
         self.used_operands: set[str] = set()
         self.used_mods: set[str] = set()
         self.measured: set[str] = set()  # modifiers of which a number is used
         self.fetched: set[tuple[str, str]] = set()
-        self.out = Meaning(op.ident, op.name, f"{op.path}:{op.line}", op.guard == "UP")
+        self.results: list[str] = []
+        self.locals: dict[str, Value] = {}
+        self.unused: dict[str, int] = {}  # locals that nothing has read, and where they stand
+        self.of_operands: Callable[[str, str], tuple[Value, str]] = self.source  # what an operand's name stands for
+        self.spot: Spot = lambda _: (self.line, 0)
+        self.at = 0  # the place of the text that is read
+        self.out = Meaning(op.ident, op.name, str(path), op.guard == "UP")
 
-    def error(self, message: str) -> SpecError:
-        """The error at the row."""
-        return SpecError(self.path, self.line, f"{self.op.name}: column '{self.column}': {message}")
+    def error(self, message: str, offset: int | None = None) -> SpecError:
+        """The error at a place of the text, by default at that which is read."""
+        line, column = self.spot(self.at if offset is None else offset)
+        return SpecError(self.path, line, f"{self.op.name}: column '{self.column}': {message}", column)
 
     def operand(self, name: str) -> Operand:
         """An operand that the text names."""
@@ -158,20 +184,22 @@ class Reader:
             self.out.mods.append(_modifier_value(self.access.packed, mod))
         return f"m_{name}"
 
-    def word(self, match: re.Match[str]) -> str:
-        """The C of a word of the text."""
-        name, kind = match.group(1), match.group(2)
+    def named(self, name: str, member: str, offset: int) -> tuple[Value, str] | None:
+        """What a name of the row stands for, and its C."""
+        self.at = offset
         if name in self.operands:
-            return self.source(name, kind)
-        if name in self.modifiers and kind is None:
-            return self.modifier(name)
-        if name in self.modifiers and kind in _DIMENSIONS:
-            return self.dimension(name, _DIMENSIONS.index(kind))
-        if name in self.modifiers and kind == "number":
-            return self.number(name)
-        if kind is not None:
-            raise self.error(f"'{match.group(0)}': no operand '{name}'")
-        return name
+            return self.of_operands(name, member)
+        mod = self.modifiers.get(name)
+        if mod is not None and not member:
+            return (TRUTH._replace(signed=False) if is_switch(mod) else UNSIGNED)._replace(name=name), self.modifier(name)
+        if mod is not None and member in _DIMENSIONS:
+            return UNSIGNED, self.dimension(name, _DIMENSIONS.index(member))
+        if mod is not None and member == "number":
+            return UNSIGNED, self.number(name)
+        if member:
+            raise self.error(f"'{name}.{member}': no operand '{name}'")
+        self.unused.pop(name, None)
+        return (self.locals[name], name) if name in self.locals else None
 
     def dimension(self, name: str, index: int) -> str:
         """A number of a modifier's value like 64x8x16."""
@@ -207,23 +235,39 @@ class Reader:
             )
         return f"m_{name}_number"
 
-    def source(self, name: str, kind: str | None) -> str:
-        """The C of what a source is or has."""
+    def source(self, name: str, kind: str) -> tuple[Value, str]:
+        """What a source is or has, and its C."""
         operand = self.operand(name)
         access = self.access
         index = self.operands[name][0]
-        if kind is not None and kind in access.marks:
-            return access.marks[kind].format(n=name, i=index)
+        if kind in access.marks:
+            return TRUTH, access.marks[kind].format(n=name, i=index)
         if operand.kind in _PREDICATES:
-            if operand.writes or kind is not None:
+            if operand.writes or kind:
                 raise self.error(f"'{name}' is no source predicate")
             ctype, fetch, value = access.predicate
             fetch = fetch.format(n=name, i=index, missing=access.missing[_missing(operand)])
-            return self.fetch(name, "", f"const {ctype} v_{name} = {fetch};", value.format(v=f"v_{name}"))
-        if operand.writes or kind is None or kind not in access.sources:
-            raise self.error(f"'{name}.{kind}' cannot be read (types: {', '.join([*access.sources, *access.marks])})")
+            text = self.fetch(name, "", f"const {ctype} v_{name} = {fetch};", value.format(v=f"v_{name}"))
+            return TRUTH._replace(signed=False), text
+        if operand.writes or kind not in access.sources:
+            whole = f"{name}.{kind}" if kind else name
+            raise self.error(f"'{whole}' cannot be read (types: {', '.join([*access.sources, *access.marks])})")
         ctype, fetch, value = access.sources[kind]
-        return self.source_value(name, kind, ctype, fetch.format(n=name, i=index, r=f"room_{name}_{kind}"), value)
+        text = self.source_value(name, kind, ctype, fetch.format(n=name, i=index, r=f"room_{name}_{kind}"), value)
+        return NUMBERS[_TYPES[kind]], text
+
+    def mark(self, name: str, kind: str) -> tuple[Value, str]:
+        """What a condition asks of an operand: it holds for all lanes, so there is no value of one."""
+        if kind not in self.access.marks:
+            raise self.error(f"a condition cannot ask for the value of '{name}' (only {', '.join(self.access.marks)})")
+        return self.source(name, kind)
+
+    def address(self, name: str, kind: str) -> tuple[Value, str]:
+        """An argument of a warp-wide meaning: the operand as a whole."""
+        if kind:
+            return self.mark(name, kind)
+        self.operand(name)
+        return _OPERAND, f"o_{name}"
 
     def fetch(self, name: str, kind: str, declaration: str, value: str) -> str:
         """Declare what is fetched, the first time; returns the expression of the value."""
@@ -238,19 +282,48 @@ class Reader:
         text = f"{ctype} {room}[SIM_LANES];\n    const {ctype} *const {place} = {fetch};"
         return self.fetch(name, kind, text, value.format(v=place))
 
-    def result(self, name: str, kind: str | None, expression: str) -> str:
+    def is_operand(self, name: str) -> bool:
+        """Whether the row has such an operand."""
+        return name in self.operands
+
+    def declare(self, name: str, value: Value, offset: int) -> None:
+        """A local begins to be known."""
+        taken = name in self.operands or name in self.modifiers or name in self.locals or self.names.value(name) is not None
+        if taken or name in self.names.callable():
+            raise self.error(f"'{name}' has a meaning already: a local needs another name", offset)
+        self.locals[name] = value
+        self.unused[name] = offset
+
+    def add(self, text: str, offset: int) -> None:
+        """A statement of C."""
+        self.out.lane.append(text)
+        self.out.lines.append(self.spot(offset)[0])
+
+    def set_operand(self, name: str, member: str, value: Value, text: str, offset: int) -> None:
         """The statement that sets a destination."""
+        self.at = offset
         operand = self.operand(name)
         if not operand.writes:
             raise self.error(f"'{name}' is no destination")
+        if name in self.results:
+            raise self.error(f"sets '{name}' twice")
+        self.results.append(name)
         if operand.kind in _PREDICATES:
-            if kind is not None:
+            if member:
                 raise self.error(f"predicate '{name}' has no type")
-            return self.set_predicate(name, expression)
-        if kind is None or kind not in self.access.results:
-            raise self.error(f"'{name}.{kind}' cannot be set (types: {', '.join(self.access.results)})")
-        ctype, bits, store = self.access.results[kind]
-        return self.set_result(name, ctype, bits.format(e=expression), store)
+            if value.kind != INTEGER:
+                raise self.error(f"'{name}' is set to {described(value)}: compare it")
+            self.add(self.set_predicate(name, text), offset)
+            return
+        if member not in self.access.results:
+            whole = f"{name}.{member}" if member else name
+            raise self.error(f"'{whole}' cannot be set (types: {', '.join(self.access.results)})")
+        wanted = NUMBERS[_TYPES[member]]
+        # An integer is cut to the result's width, as sums with a carry want it.
+        if (why := unfit(value._replace(bits=1) if value.kind == wanted.kind == INTEGER else value, wanted)) != "":
+            raise self.error(f"'{name}.{member}' is set to {why}")
+        ctype, bits, store = self.access.results[member]
+        self.add(self.set_result(name, ctype, bits.format(e=text), store), offset)
 
     def set_predicate(self, name: str, expression: str) -> str:
         """The statement that sets a destination predicate."""
@@ -266,65 +339,99 @@ class Reader:
 
     def lanes(self, text: str) -> None:
         """Statements."""
-        for statement in (s.strip() for s in text.split(";")):
-            if not statement:
-                continue
-            match = _ASSIGN.match(statement)
-            if match is not None and match.group(1) in self.operands:
-                expression = _WORD.sub(self.word, match.group(3))
-                self.out.lane.append(self.result(match.group(1), match.group(2), expression))
-            else:
-                self.out.lane.append(_WORD.sub(self.word, statement) + ";")
+        self.of_operands = self.source
+        self.names = self.inside
+        Statements(text, self).read()
         if not self.out.store:
-            raise self.error("sets no destination")
+            raise self.error("sets no destination", 0)
+        for name, offset in self.unused.items():
+            raise self.error(f"nothing uses '{name}'", offset)
 
     def call(self, text: str) -> None:
         """The call of a warp-wide meaning."""
-        match = _CALL.match(text.strip())
-        if match is None:
-            raise self.error(f"'{text}' is no call")
+        self.of_operands = self.address
+        self.names = self.names.outside
+        name, arguments = Statements(text, self).called("sim_do_", 2)
+        self.out.warp = f"sim_do_{name}(w, mask, {arguments});"
 
-        def argument(word: re.Match[str]) -> str:
-            name, mark = word.group(1), word.group(2)
-            if name in self.operands:
-                self.operand(name)
-                return self.access.marks[mark].format(n=name) if mark in self.access.marks else f"o_{name}"
-            return self.word(word)
+    def order(self, text: object, spot: Spot) -> Meaning:
+        """The condition of the column ``in_order``, or that there is none."""
+        self.column = "in_order"
+        checks = self.out.checks
+        self._part("in_order", "1" if text is True else text, spot, lambda t: checks.append(self.condition(t, self.nothing)))
+        return self.out
 
-        self.out.warp = f"sim_do_{match.group(1)}(w, mask, {_WORD.sub(argument, match.group(2))});"
+    def nothing(self, name: str, _: str) -> tuple[Value, str]:
+        """What asks for modifiers only cannot name an operand."""
+        raise self.error(f"'{name}' is no modifier")
 
-    def read(self, text: object) -> Meaning:
-        """The pieces of C of the row's text or mapping."""
-        ignored: set[str] = set()
-        if isinstance(text, Mapping):
-            if set(text) - {"warp", "lanes", "ignores", "unknown", "where"} or ("warp" in text) == ("lanes" in text):
-                raise self.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown', 'where'")
-            ignored = set(str(text.get("ignores", "")).split())
-            if "unknown" in text:
-                self.out.checks.append(f"({_WORD.sub(self.word, str(text['unknown']))})")
-            if "where" in text:
-                self.out.where_mask = _WORD.sub(self.word, str(text["where"]))
-            if "warp" in text:
-                self.call(str(text["warp"]))
-            else:
-                self.lanes(str(text["lanes"]))
-        else:
-            self.lanes(str(text))
+    def condition(self, text: str, of_operands: Callable[[str, str], tuple[Value, str]] | None = None) -> str:
+        """The C of an expression that is the same for all lanes."""
+        self.of_operands = of_operands or self.mark
+        self.names = self.names.outside
+        expression = Expressions(text, self)
+        expression.condition(expression.whole(), 0)
+        return expression.written(0, len(text))
+
+    def read(self, text: object, spot: Spot | None = None) -> Meaning:
+        """The pieces of C of the row's text or mapping; ``spot`` says where the text stands.
+
+        Raises:
+            SpecError: the text is not right, with its place.
+        """
+        if not isinstance(text, Mapping):
+            self._part("lanes", text, spot, self.lanes)
+            self.check_rest(set())
+            return self.out
+        if set(text) - {"warp", "lanes", "ignores", "unknown", "where"} or ("warp" in text) == ("lanes" in text):
+            raise self.error("is text, or a mapping with one of 'warp' and 'lanes', and 'ignores', 'unknown', 'where'")
+        row = text
+        places = {key: self._place(text, key) for key in text}
+        if "unknown" in row:
+            self._part("unknown", row["unknown"], places["unknown"], lambda t: self.out.checks.append(f"({self.condition(t)})"))
+        if "where" in row:
+            self._part("where", row["where"], places["where"], lambda t: setattr(self.out, "where_mask", self.condition(t)))
+        main = "warp" if "warp" in row else "lanes"
+        self._part(main, row[main], places[main], self.call if main == "warp" else self.lanes)
+        ignored = set(str(row.get("ignores", "")).split())
+        self.check_ignored(ignored, places.get("ignores", self.spot))
         self.check_rest(ignored)
         return self.out
 
+    def _place(self, row: Mapping[str, object], key: str) -> Spot:
+        """Where the text of a key stands; rows that are not those of a file have the line of the whole."""
+        return (lambda offset: row.spot(key, offset)) if isinstance(row, Map) else (lambda _: (self.line, 0))
+
+    def _part(self, key: str, text: object, spot: Spot | None, read: Callable[[str], object]) -> None:
+        """Read one text of the row."""
+        self.spot = spot or self.spot
+        self.at = 0
+        try:
+            read(str(text))
+        except TextError as error:
+            raise self.error(error.message, error.offset) from error
+        self.at = 0
+        self.out.places[key] = self.spot(0)[0]
+
+    def check_ignored(self, ignored: set[str], spot: Spot) -> None:
+        """What is ignored exists and is not used."""
+        unknown = ignored - {*self.operands, *self.modifiers}
+        used = ignored & (self.used_mods | self.measured | self.used_operands)
+        if unknown or used:
+            line, column = spot(0)
+            what = f"ignores unknown '{min(unknown)}'" if unknown else f"ignores '{min(used)}' and uses it"
+            raise SpecError(self.path, line, f"{self.op.name}: column '{self.column}': {what}", column)
+
     def check_rest(self, ignored: set[str]) -> None:
         """What the text does not name must be absent or at its default."""
-        known = {*self.operands, *self.modifiers}
-        if ignored - known:
-            raise self.error(f"ignores unknown '{min(ignored - known)}'")
-        if ignored & (self.used_mods | self.used_operands):
-            raise self.error(f"ignores '{min(ignored & (self.used_mods | self.used_operands))}' and uses it")
         for name, (index, operand) in self.operands.items():
             if name in self.used_operands or name in ignored:
                 continue
-            if operand.kind not in _PREDICATES and operand.default is None and not operand.writes:
+            needed = operand.kind not in _PREDICATES and operand.default is None
+            if needed and not operand.writes:
                 raise self.error(f"does not use operand '{name}'")
+            if needed and not self.out.warp:  # a warp-wide meaning may want it to be RZ
+                raise self.error(f"does not set result '{name}'")
             self.out.checks.append(self.access.present.format(n=name, i=index))
         for mod in self.op.mods:
             if mod.name not in self.used_mods | self.measured | ignored:
@@ -356,28 +463,26 @@ def _modifier_value(packed: str, mod: Modifier) -> str:
     )
 
 
-def in_order(op: Operation, row: Map) -> Meaning | None:
+def in_order(op: Operation, row: Map, names: Names) -> Meaning | None:
     """Under which condition the result depends on the order of CTAs (``checks``); None: never.
 
     Raises:
-        SpecError: the condition names an operand.
+        SpecError: the condition is not right, or names an operand.
     """
     if row.get("in_order", False) is False:
         return None
-    reader = Reader(op, LANES, op.path, row.line_of("in_order") or op.line)
-    reader.out.checks.append("1" if row["in_order"] is True else _WORD.sub(reader.word, str(row["in_order"])))
-    if reader.used_operands:
-        raise SpecError(op.path, reader.line, f"{op.name}: column 'in_order': '{min(reader.used_operands)}' is no modifier")
-    return reader.out
+    reader = Reader(op, LANES, names, op.path, row.line_of("in_order") or op.line)
+    return reader.order(row["in_order"], lambda offset: row.spot("in_order", offset))
 
 
-def read(op: Operation, row: Map) -> Meaning | None:
-    """The meaning of an operation; None when its row has none.
+def read(op: Operation, row: Map, names: Names) -> Meaning | None:
+    """The meaning of an operation; None when its row has none. ``names`` are those of :func:`oricgen.known.of_lanes`.
 
     Raises:
-        SpecError: the text names no operand or modifier of the row, reads a destination, leaves an operand unused.
+        SpecError: the text is no text of the language, names no operand or modifier of the row, no function of the headers, reads
+            a destination, leaves an operand unused.
     """
     if "meaning" not in row:
         return None
-    reader = Reader(op, LANES, op.path, row.line_of("meaning") or op.line)
-    return reader.read(row["meaning"])
+    reader = Reader(op, LANES, names, op.path, row.line_of("meaning") or op.line)
+    return reader.read(row["meaning"], lambda offset: row.spot("meaning", offset))

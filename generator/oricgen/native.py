@@ -3,7 +3,8 @@
 Sources are ``runtime/oric/native/FLOOR/*.c`` and ``build/c/FLOOR/*.c``; an include names floor and file, and goes down only
 (``native-floors`` in pyproject.toml). The declarations that Python sees are the headers whose first line is ``/* cdef */``:
 such a header holds plain declarations only (structs, enums, prototypes, integer ``#define``), so that cffi and the C compiler
-read the same text. Objects are cached by the hash of everything that goes into them.
+read the same text. Objects are cached by the hash of everything that goes into them. Generated files tell by ``#line`` which
+row of the specification a statement is from, so that what the compiler refuses is an error of that row.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +23,20 @@ from pathlib import Path
 
 from cffi import FFI
 
-from .errors import UsageError
+from .errors import SpecError, UsageError
 
 FOLDERS = ("runtime/oric/native", "build/c")
 MODULE = "oric_tables._native"
 _GLUE = "_native.c"
 CFLAGS = ["-std=c11", "-O2", "-g1", "-fPIC", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra"]
+# Generated code has no warnings: what a row computes is what its text says. Clang does not like brackets that a template writes.
+GENERATED = ["-Wconversion", "-Wno-sign-conversion", "-Wno-parentheses-equality", "-Werror"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined"]
+
+
+MOST = 10  # errors of one file that are reported
+_REFUSED = re.compile(r"(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)")
+_INSIDE = re.compile(r"In function '(\w+)(?:\.\w+)?'")
 
 
 def files(root: Path) -> dict[str, Path]:
@@ -84,7 +93,8 @@ def build_native(root: Path, sanitize: bool = False) -> Path:
     """Compile and link the module; returns its path. Does nothing when no input has changed.
 
     Raises:
-        subprocess.CalledProcessError: the C compiler refused a file (its messages are on standard error).
+        SpecError: the C compiler refused a file.
+        subprocess.CalledProcessError: the linker refused the objects (its messages are on standard error).
     """
     found = files(root)
     cdefs = headers(found)
@@ -155,10 +165,50 @@ def inclusions(found: Mapping[str, Path]) -> dict[str, list[str]]:
 def _compile(root: Path, found: Mapping[str, Path], name: str, work: Path, flags: list[str], included: list[str]) -> Path:
     """Compile a source, unless there is an object of the same text, headers and flags."""
     stem = name.removesuffix(".c").replace("/", ".")
+    flags = [*flags, *_extra(root, name, found[name])]
     obj = work / f"{stem}-{_digest([found[other] for other in included], flags)[:16]}.o"
     if obj.exists():
         return obj
     include = [*(f"-I{root}/{folder}" for folder in FOLDERS), f"-I{sysconfig.get_paths()['include']}"]
-    extra = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"] if name == _GLUE else []
-    subprocess.run([*c_compiler(), *flags, *extra, *include, "-c", str(found[name]), "-o", str(obj)], check=True)
+    part = obj.with_suffix(f".part{os.getpid()}")
+    done = subprocess.run(
+        [*c_compiler(), *flags, *include, "-c", str(found[name]), "-o", str(part)],
+        env={**os.environ, "LC_ALL": "C"},  # the messages are read
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise refused(root, found[name], done.stderr)
+    sys.stderr.write(done.stderr)  # warnings
+    part.replace(obj)
     return obj
+
+
+def _extra(root: Path, name: str, path: Path) -> list[str]:
+    """The flags that a file has besides those of all."""
+    if name == _GLUE:
+        return ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
+    return GENERATED if path.is_relative_to(root / "build" / "c") else []
+
+
+def refused(root: Path, source: Path, messages: str) -> SpecError:
+    """The error that a C compiler's messages are: the place is the row's, where a ``#line`` tells of one.
+
+    Other mistakes of the file are its ``others``.
+    """
+    function, found = "", []
+    for line in messages.splitlines():
+        inside, place = _INSIDE.search(line), _REFUSED.match(line)
+        if inside is not None:
+            function = f" (in '{inside[1]}')"
+        if place is not None:
+            path = Path(place[1])
+            shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else place[1]
+            found.append(SpecError(shown, int(place[2]), f"the C compiler refuses it: {place[3]}{function}"))
+    unique = list({str(error): error for error in found}.values())  # the lane loop stands twice in a file
+    if not unique:
+        said = messages.strip().splitlines() or ["it says nothing"]
+        return SpecError(source.relative_to(root).as_posix(), 0, f"the C compiler does not compile it: {said[0]}")
+    unique[0].others = tuple(unique[1:MOST])
+    return unique[0]

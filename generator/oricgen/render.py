@@ -15,18 +15,32 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["here"] = HERE
+    return made
 
 
 def template(name: str, **values: Any) -> str:
     """Render ``templates/NAME`` with ``values``; an undefined name in it is an error."""
     return _environment().get_template(name).render(**values)
+
+
+HERE = "/* of this file again */\n"
+
+
+def numbered(text: str, name: str) -> str:
+    """A file ``build/NAME`` in which the lines behind each :data:`HERE` are told of as its own again."""
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if line == HERE[:-1]:
+            lines[at] = f'#line {at + 2} "build/{name}"'
+    return "\n".join(lines)
 
 
 def header(comment: str, generator: str, sources: list[str]) -> str:

@@ -52,7 +52,7 @@ def _inputs(root: Path) -> str:
     groups: tuple[tuple[Path, Iterable[Path]], ...] = (
         (root / "spec", (p for p in (root / "spec").rglob("*") if p.suffix in {".yaml", ".json"} and not p.name.startswith("."))),
         (_GENERATOR, (p for p in _GENERATOR.rglob("*") if p.suffix in {".py", ".j2"})),
-        (handlers.folder(), handlers.sources()),
+        (handlers.folder(), [*handlers.sources(), *handlers.headers()]),
     )
     for base, paths in groups:
         for path in sorted(paths):

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
+from . import scalars
 from .errors import Mistakes, Row, SpecError
 
 _INT = re.compile(r"-?(0|[1-9][0-9]*)\Z")
@@ -38,14 +40,33 @@ _YES_NO = frozenset({"yes", "no", "on", "off", "y", "n"})
 
 
 class Map(dict[str, Any]):
-    """A mapping that knows the line it starts on and the line of each key."""
+    """A mapping that knows the line it starts on, the line of each key, and where each value that is a scalar begins."""
 
     line: int
     lines: dict[str, int]
+    source: str = ""  # the text of the file
+    places: Mapping[str, tuple[int, int, int]] = MappingProxyType({})  # line and column, from 1, and the place in the text
 
     def line_of(self, key: str) -> int:
         """Line of ``key``, or of the mapping itself when the key is absent."""
         return self.lines.get(key, self.line)
+
+    def renamed(self, names: Mapping[str, str]) -> Map:
+        """The same mapping with other names for some keys; lines and places stay."""
+        out = Map((names.get(key, key), value) for key, value in self.items())
+        out.line, out.source = self.line, self.source
+        out.lines = {names.get(key, key): line for key, line in self.lines.items()}
+        out.places = {names.get(key, key): place for key, place in self.places.items()}
+        return out
+
+    def spot(self, key: str, offset: int) -> tuple[int, int]:
+        """Line and column of a character of the text that ``key`` has; the column is 0 where only the key's line is known."""
+        if key not in self.places:
+            return self.line_of(key), 0
+        line, column, start = self.places[key]
+        at = scalars.place(self.source, start, self[key], offset)
+        before = self.source.count("\n", start, at)
+        return line + before, at - self.source.rfind("\n", 0, at) if before else column + at - start
 
 
 class Seq(list[Any]):
@@ -102,6 +123,7 @@ class _Reader:
 
     def __init__(self, text: str, path: PurePath | str, each: Row) -> None:
         self._path = path
+        self._text = text
         self._next: Callable[[], Any] = yaml.CSafeLoader(text).get_event
         self._each = each
         self._depth = 0
@@ -156,7 +178,8 @@ class _Reader:
 
     def _map(self, line: int) -> Map:
         out = Map()
-        out.line, out.lines = line, {}
+        places: dict[str, tuple[int, int, int]] = {}
+        out.line, out.lines, out.places, out.source = line, {}, places, self._text
         while type(event := self._next()) is not yaml.MappingEndEvent:
             line = _line(event)
             if type(event) is not yaml.ScalarEvent:
@@ -171,7 +194,11 @@ class _Reader:
                 if key in out:
                     raise SpecError(self._path, line, f"duplicate key '{key}' (first on line {out.lines[key]})")
                 out.lines[key] = line
-            out[key] = self._value(self._next())
+            event = self._next()
+            if type(event) is yaml.ScalarEvent:
+                mark: Any = event.start_mark
+                places[key] = mark.line + 1, mark.column + 1, mark.index
+            out[key] = self._value(event)
         return out
 
     def _plain(self, event: Any) -> Any:

@@ -15,8 +15,10 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from .ctext.headers import Names
 from .isa.model import Operation
-from .meaning import Access, Meaning, Reader
+from .meaning import Access, Meaning, Reader, Spot
+from .strictyaml import Map
 
 THREAD = Access(
     declared="",
@@ -71,28 +73,37 @@ class _Reader(Reader):
         self.out.store.append(name)
         return f"from->out[{self.operands[name][0]}] = {bits};"
 
-    def read(self, text: object) -> Meaning:
+    def read(self, text: object, spot: Spot | None = None) -> Meaning:
         """The pieces of C of a row."""
-        if isinstance(text, Mapping):
+        if isinstance(text, Map) and "value" in text:
+            text = text.renamed({"value": "lanes"})
+        elif isinstance(text, Mapping):
             text = {"lanes" if key == "value" else key: item for key, item in text.items()}
-        made = super().read(text)
-        if len(set(made.store)) != len(made.store):
-            raise self.error(f"sets '{next(name for name in made.store if made.store.count(name) > 1)}' twice")
-        return made
+        return super().read(text, spot)
 
 
 def read(
-    operation: Operation, row: object, others: Mapping[str, Operation], rows: Mapping[str, object], path: PurePath, line: int
+    operation: Operation,
+    row: object,
+    others: Mapping[str, Operation],
+    rows: Mapping[str, object],
+    names: Names,
+    path: PurePath,
+    line: int,
+    spot: Spot | None = None,
 ) -> Meaning:
-    """What a row says, as C; ``others`` and ``rows`` are all operations and rows by name.
+    """What a row says, as C; ``others`` and ``rows`` are all operations and rows by name, ``names`` those of
+    :func:`oricgen.known.of_threads`; ``spot`` says where the row's text stands, when it is text.
 
     Raises:
-        SpecError: text that names no operand or modifier of the operation, reads a result, leaves a source or a result out.
+        SpecError: text that is not right, names no operand or modifier of the operation, reads a result, leaves a source or a
+            result out.
     """
-    reader = _Reader(operation, THREAD, path, line)
+    reader = _Reader(operation, THREAD, names, path, line)
     if isinstance(row, Mapping) and "like" in row:
-        row = _alike(reader, str(row["like"]), others, rows)
-    return reader.read(row)
+        reader.values = {}  # a text for several operations may ask for values that this one's modifiers do not have
+        return reader.read(_alike(reader, str(row["like"]), others, rows))
+    return reader.read(row, spot)
 
 
 def _alike(reader: _Reader, name: str, others: Mapping[str, Operation], rows: Mapping[str, object]) -> object:

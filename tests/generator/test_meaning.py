@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from oricgen import strictyaml
+from oricgen.errors import SpecError
 from oricgen.isa import rows
 from oricgen.isa.model import Operation
-from oricgen.meaning import Meaning, read, value_name
+from oricgen.known import of_lanes, value_name
+from oricgen.meaning import Meaning, read
 
 from tests import specification
 
@@ -21,7 +23,7 @@ def operations() -> dict[str, Operation]:
 
 
 def meaning(operation: Operation, text: str) -> Meaning | None:
-    return read(operation, strictyaml.loads(f"meaning: {text}", Path("row.yaml")))
+    return read(operation, strictyaml.loads(f"meaning: {text}", Path("row.yaml")), of_lanes(specification.spec()))
 
 
 def test_lane_expression(operations: dict[str, Operation]) -> None:
@@ -66,4 +68,35 @@ def test_whole_warp(operations: dict[str, Operation]) -> None:
 
 
 def test_no_meaning(operations: dict[str, Operation]) -> None:
-    assert read(operations["IADD3"], strictyaml.loads("ops: x", Path("row.yaml"))) is None
+    names = of_lanes(specification.spec())
+    assert read(operations["IADD3"], strictyaml.loads("ops: x", Path("row.yaml")), names) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ('"Rd.u32 = faddd(Ra.f32)"', "1:20", "there is no function 'faddd'; did you mean fadd"),
+        ("{lanes: 'Rd.u32 = Ra.u32 + Rb.u32 Rc.u32'}", "1:44", "an operator or ';' is missing before 'Rc.u32'"),
+        (">-\n  uint32_t x = Ra.u32;\n\n  Rd.u32 = y", "4:12", "there is no operand, modifier, local or constant 'y'"),
+        ('{lanes: "Rd.u32 = 1", unknown: "Ra.u32"}', "1:42", "a condition cannot ask for the value of 'Ra'"),
+        ('"Rd.u32 = ' + "(" * 3000 + "Ra.u32" + ")" * 3000 + '"', "1:52", "nested more than 32 deep"),
+        ('"Rd.u32 = ' + "7" * 5000 + '"', "1:20", "a number of 5000 characters is too long"),
+    ],
+    ids=lambda given: str(given)[:30],
+)
+def test_line_and_column(operations: dict[str, Operation], text: str, place: str, message: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        meaning(operations["IADD3"], text)
+    path = operations["IADD3"].path
+    assert str(raised.value).startswith(f"{path}:{place}: IADD3: column 'meaning': ")
+    assert message in raised.value.message
+
+
+def test_each_statement_says_where_it_is_from(operations: dict[str, Operation]) -> None:
+    text = ">-\n  uint64_t s = Ra.addend + Rb.addend +\n  Rc.addend;\n  Rd.u32 = s; Pu = s >> 32;\n  Pv = s >> 33"
+    got = meaning(operations["IADD3"], text)
+    assert got is not None
+    assert got.lines == [2, 4, 4, 5]
+    directives = [line for line in got.statements("    ").splitlines() if line.startswith("#line")]
+    file = operations["IADD3"].path
+    assert directives == [f'#line 2 "{file}"', f'#line 4 "{file}"', f'#line 4 "{file}"']

@@ -29,7 +29,7 @@ ELSEWHERE = {
     "schema.py: duplicate key": "a mistake in a schema: test_checking.py",
     "schema.py: the file does not fit": "a mistake in the generator itself",
     "handlers.py": "the compiler is not installed",
-    "native.py": "headers that include each other",
+    "native.py": "headers that include each other; what a C compiler refuses: test_native.py",
     "rewriting/proof.py": "rules whose sides differ: test_rewriting.py",
     "rewriting/emit.py": "a mistake in the generator itself",
     "review/reading.py": "test_checking.py",

@@ -13,6 +13,7 @@ import yaml
 from cffi import FFI
 from oric_tables import ops
 from oricgen.isa import rows as machine_rows
+from oricgen.known import of_threads
 from oricgen.native import CFLAGS, c_compiler
 from oricgen.render import template
 from oricgen.strictyaml import Map
@@ -51,7 +52,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     for number, mistake in enumerate(MISTAKES):
         operation = operations[mistake["operation"]]
         row = wrong_text(texts[operation.name], mistake)
-        meaning = read(operation, row, operations, texts, spec.path("values"), 0)
+        meaning = read(operation, row, operations, texts, of_threads(spec), spec.path("values"), 0)
         table = [None] * operation.number + [type("Row", (), {"meaning": meaning, "operation": operation})]
         source = folder / f"wrong_{number}.c"
         body = template("values.c.j2", meanings=[meaning], table=table)

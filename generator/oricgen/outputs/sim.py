@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..errors import SpecError
 from ..isa import rows
 from ..isa.model import Machine
-from ..meaning import Meaning, in_order, is_switch, read, value_name
-from ..render import header, template
+from ..known import of_lanes, value_names
+from ..meaning import Meaning, in_order, read
+from ..render import header, numbered, template
 from ..spec import Spec
 
 _ME = "generator/oricgen/outputs/sim.py"
@@ -20,32 +21,30 @@ def render(spec: Spec) -> dict[str, str]:
     """
     machine = rows.load(spec)
     operations = {o.name: o for o in machine.operations}
+    known = of_lanes(spec)
     families: dict[str, list[Meaning]] = {}
     for path, data in spec.family("encoding").items():
-        found = [read(operations[name], row) for name, row in data["operations"].items()]
+        found = [read(operations[name], row, known) for name, row in data["operations"].items()]
         families[path] = [m for m in found if m is not None]
     everything = [m for f in families.values() for m in f]
     out = {}
     for path, meanings in families.items():
         stem = path.split("/")[1].removesuffix(".yaml")
-        out[f"c/sim/exec_{stem}.c"] = header("//", _ME, [f"spec/{path}"]) + template("sim_exec.c.j2", meanings=meanings)
+        name = f"c/sim/exec_{stem}.c"
+        out[name] = numbered(header("//", _ME, [f"spec/{path}"]) + template("sim_exec.c.j2", meanings=meanings), name)
     sources = ["spec/encoding", "spec/system_registers.yaml"]
     out["c/sim/exec.h"] = header("//", _ME, sources) + template("sim_exec.h.j2", meanings=everything)
-    out["c/arith/names.h"] = header("//", _ME, sources) + template("value_names.h.j2", names=_names(machine))
+    out["c/arith/names.h"] = header("//", _ME, sources) + template("value_names.h.j2", names=value_names(machine))
     ordered = [
         (operations[name].number, condition)
         for data in spec.family("encoding").values()
         for name, row in data["operations"].items()
-        if (condition := in_order(operations[name], row)) is not None
+        if (condition := in_order(operations[name], row, known)) is not None
     ]
-    out["c/sim/in_order.c"] = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
+    code = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
+    out["c/sim/in_order.c"] = numbered(code, "c/sim/in_order.c")
     out["c/sim/table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
     return out
-
-
-def _names(machine: Machine) -> list[str]:
-    mods = [m for o in machine.operations for m in o.mods if m.kind == "enum" and not is_switch(m)]
-    return sorted({value_name(name) for m in mods for name in m.codes})
 
 
 def _special(spec: Spec) -> list[dict[str, object]]:

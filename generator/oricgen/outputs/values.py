@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..render import header, template
+from ..render import header, numbered, template
 from ..spec import Spec
 from ..tables import values
 
 _ME = "generator/oricgen/outputs/values.py"
+_CODE = "c/value/values.c"
 _SOURCES = ["spec/values", "spec/encoding", "spec/macros.yaml"]
 
 
@@ -27,6 +28,6 @@ def render(spec: Spec) -> dict[str, str]:
         unseen=[value.operation.number for value in found if value.unseen],
     )
     return {
-        "c/value/values.c": header("//", _ME, _SOURCES) + code,
+        _CODE: numbered(header("//", _ME, _SOURCES) + code, _CODE),
         "oric_tables/values.py": header("#", _ME, _SOURCES) + names,
     }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from .. import known
 from ..errors import SpecError
 from ..isa import rows as machine_rows
 from ..isa.model import Operation
-from ..meaning import Meaning
+from ..meaning import Meaning, Spot
 from ..rows import Row, plain
 from ..spec import Spec
 from ..values import read
@@ -60,6 +62,8 @@ def check(spec: Spec) -> None:
 def _load(spec: Spec) -> tuple[Value, ...]:
     operations = {o.name: o for o in (*machine_rows.load(spec).operations, *macros.load(spec))}
     texts: dict[str, object] = {}
+    spots: dict[str, Spot] = {}
+    words = known.of_threads(spec)
     places: dict[str, tuple[str, int]] = {}
     reasons: dict[str, tuple[str, str]] = {}
 
@@ -74,6 +78,7 @@ def _load(spec: Spec) -> tuple[Value, ...]:
         for name, row in data.get("values", {}).items():
             note(name, file, data["values"].line_of(name))
             texts[name] = row
+            spots[name] = partial(data["values"].spot, name)
         for column in ("opaque", "unseen"):
             for reason, names in data.get(column, {}).items():
                 for at, name in enumerate(names):
@@ -86,7 +91,7 @@ def _load(spec: Spec) -> tuple[Value, ...]:
             raise SpecError(where, operation.line, f"{name}: spec/values has no row for it: a value, or why it is opaque")
         path, line = places[name]
         meaning = (
-            read(operation, texts[name], operations, texts, spec.path(path.removeprefix("spec/")), line)
+            read(operation, texts[name], operations, texts, words, spec.path(path.removeprefix("spec/")), line, spots[name])
             if name in texts
             else None
         )
