@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..tables import _line
 from .compare import RowChange
 from .side import Side
 
 TABLE = "targets"
 ALL = "all targets"
+_MODEL = "isa "  # in front of the name of a model, in the table of the formats
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,20 @@ class Targets:
 
     columns: Mapping[str, Mapping[str, Any]]
     known: frozenset[str] = frozenset()  # and those that no code can be made for
+    line: Mapping[str, _line.Place] = field(default_factory=dict)  # of all of them: which is older
+    level: Mapping[str, int] = field(default_factory=dict)  # what a number of PTX is compared with
 
     @classmethod
     def of_sides(cls, old: Side, new: Side) -> Targets:
         """The targets of both; where a column differs, that of the new one."""
-        rows = [row for side in (old, new) for row in side.tables.get(TABLE, ())]
-        return cls(
-            {row.key: row.values for row in rows if row.values.get("isa") and row.values.get("code", True)},
-            frozenset(r.key for r in rows),
-        )
+        rows = {row.key: row.values for side in (old, new) for row in side.tables.get(TABLE, ())}
+        line: dict[str, _line.Place] = {}
+        for side in (old, new):
+            models = [row.key.removeprefix(_MODEL) for row in side.tables.get("formats", ()) if row.key.startswith(_MODEL)]
+            line |= _line.in_line(models, {row.key: str(row.values.get("isa", "")) for row in side.tables.get(TABLE, ())})
+        coded = {key: values for key, values in rows.items() if values.get("isa") and values.get("code", True)}
+        parents = {key: str(values["inherits"]) for key, values in rows.items() if "inherits" in values}
+        return cls(coded, frozenset(rows), line, {key: _line.level(key, parents) for key in coded})
 
     def of(self, table: str, change: RowChange) -> set[str]:
         """The targets on which a row that differs matters, in its old or its new version."""
@@ -44,8 +50,10 @@ class Targets:
         isas = values.get("isa")
         if isas and columns["isa"] not in ([isas] if isinstance(isas, str) else isas):
             return False
-        oldest = values.get("sm") or _number(str(values.get("since", "")))
-        if isinstance(oldest, int) and _number(name) < oldest:
+        if isinstance(values.get("sm"), int) and self.level.get(name, values["sm"]) < values["sm"]:
+            return False
+        oldest = self.line.get(str(values.get("since", "")))
+        if oldest and name in self.line and self.line[name] < oldest:
             return False
         target = values.get("target")
         if isinstance(target, str) and target in self.known and target != name:
@@ -63,9 +71,3 @@ class Targets:
             return ALL
         known = [name for name in self.columns if name in found]
         return ", ".join([*known, *sorted(found - set(known))])
-
-
-def _number(name: str) -> int:
-    """sm_90a -> 90; 0 for what is no target."""
-    match = re.match(r"sm_(\d+)", name)
-    return int(match[1]) if match else 0
