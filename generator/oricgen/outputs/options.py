@@ -26,8 +26,9 @@ def render(spec: Spec) -> dict[str, str]:
             if name not in rows:
                 raise SpecError(spec.path(_FILE), check.line_of("if"), f"check of '{name}', which is no option")
     text = template(
-        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"], choices={"targets": _architectures(spec)}
-    )
+        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"],
+        choices={"targets": _architectures(spec, taken=True)}, known={"targets": _architectures(spec, taken=False)},
+    )  # fmt: skip
     return {"oric_tables/options.py": text}
 
 
@@ -47,7 +48,8 @@ def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:
     return long, short
 
 
-def _architectures(spec: Spec) -> list[str]:
-    """What -arch takes: real, virtual and link-time names of the targets that ptxas has or that code can be made for."""
-    numbers = [name.removeprefix("sm_") for name, target in targets.load(spec).by_name.items() if target.ptxas or target.code]
+def _architectures(spec: Spec, *, taken: bool) -> list[str]:
+    """Real, virtual and link-time names that -arch takes, of targets that ptxas has or that code can be made for; or the rest."""
+    known = targets.load(spec).by_name.items()
+    numbers = [name.removeprefix("sm_") for name, target in known if (target.ptxas or target.code) == taken]
     return sorted(f"{kind}_{number}" for kind in ("compute", "lto", "sm") for number in numbers)
