@@ -42,7 +42,8 @@ def stale(root: Path, names: Iterable[str]) -> list[Path]:
 
 def _generated(root: Path) -> Iterable[Path]:
     """Files in the folders of ``build`` that belong to the generator."""
-    for folder, suffixes in (("oric_tables", {".py"}), ("oric_rules", {".py"}), ("c", {".c", ".h"}), ("flat", {".txt", ".json", ".md"})):
+    owned = {"oric_tables": {".py"}, "oric_rules": {".py"}, "c": {".c", ".h"}, "flat": {".txt", ".json", ".md"}}
+    for folder, suffixes in owned.items():
         yield from (path for path in (root / "build" / folder).rglob("*.*") if path.suffix in suffixes)
 
 

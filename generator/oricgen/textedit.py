@@ -17,10 +17,15 @@ class Document:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.lines = path.read_text(encoding="utf-8").splitlines()
+        self._original = {id(line): line for line in self.lines}  # the strings themselves: an edit may add the same text again
 
     def text(self) -> str:
         """The file as it is now."""
         return "\n".join(self.lines) + "\n"
+
+    def is_new(self, index: int) -> bool:
+        """Whether a line was put there, also where the file has the same text elsewhere."""
+        return id(self.lines[index]) not in self._original
 
     def entry(self, *keys: str) -> tuple[int, int]:
         """First and last line of the entry reached by ``keys`` from the top (its key included, comments behind it not).

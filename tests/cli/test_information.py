@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from oric.cli import ERROR_STATUS, main
 
+SAXPY = Path(__file__).resolve().parents[2] / "examples/saxpy.ptx"
+
 
 def test_list_phases_has_a_row_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-phases"]) == 0
@@ -42,6 +44,19 @@ def test_list_targets_names_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(rows)[:7] == ["sm_10", "sm_11", "sm_12", "sm_13", "sm_20", "sm_21", "sm_30"]
     assert [name for name, status in rows.items() if status == "code can be made"] == ["sm_80", "sm_90", "sm_90a"]
     assert rows["sm_121f"] == rows["sm_104"] == "known, no code yet"
+
+
+@pytest.mark.parametrize("arch", ["sm_100", "sm_101", "compute_101", "sm_104", "sm_30"])
+def test_a_target_without_code_is_called_what_the_list_calls_it(arch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["-arch", arch, str(SAXPY)]) == ERROR_STATUS
+    assert capsys.readouterr().err == f"oric: error: {arch}: known, no code yet (code can be made for sm_80, sm_90, sm_90a)\n"
+
+
+def test_ptxas_words_for_a_target_that_it_does_not_take(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--ptxas-messages", "-arch", "sm_70", str(SAXPY)]) == ERROR_STATUS
+    assert capsys.readouterr().err == "ptxas fatal   : Value 'sm_70' is not defined for option 'gpu-name'\n"
+    assert main(["-arch", "sm_7O", str(SAXPY)]) == ERROR_STATUS
+    assert capsys.readouterr().err == "oric: error: Value 'sm_7O' is not defined for option 'gpu-name'\n"
 
 
 def test_unknown_option_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from oricgen.explain.uses import lowering_rules
 from oricgen.isa import rows as machine_rows
 from oricgen.isa.model import Form
 from oricgen.spec import Spec
+from oricgen.tables import targets
 
 from tests import specification
 
@@ -212,6 +213,17 @@ def test_an_opcode_page_joins_the_other_tables(spec: Spec) -> None:
     assert section(page(spec, "LDS", "sm_90"), "dispatch: LDS")
 
 
+@pytest.mark.parametrize("sm", ["sm_75", "sm_86", "sm_87", "sm_100", "sm_121a"])
+def test_forms_and_timings_of_a_target_that_no_code_can_be_made_for(spec: Spec, sm: str) -> None:
+    """They are those of its model: words of it can be read, checked and run."""
+    isa = targets.load(spec).by_name[sm].isa
+    text = page(spec, "FADD", sm)
+    assert any(line.endswith(f"[{isa}]") for line in section(text, "Forms of FADD"))
+    assert f"Scheduling on {isa}: class float" in text
+    assert f"No code can be made for {sm} yet" in text
+    assert "No code can be made" not in page(spec, "FADD", "sm_80")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -237,3 +249,5 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr()
     assert out.out == ""
     assert "there is no target 'sm_8O'; did you mean sm_8" in out.err
+    assert main(["explain", "EXIT", "--sm", "sm_70"]) == 2
+    assert "of sm_70 is not known: no forms, no timings; they are for sm_75, sm_80, sm_86" in capsys.readouterr().err

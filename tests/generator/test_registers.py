@@ -5,7 +5,7 @@ from oric.ir import function, operand
 from oric.ir.machine import FILES
 from oric_tables import registers as generated
 from oric_tables._native import lib
-from oricgen.tables import registers
+from oricgen.tables import _line, registers
 
 from tests import specification
 
@@ -46,8 +46,10 @@ def test_types() -> None:
 def test_sentinels() -> None:
     rows = {row.key: row for row in FOUND["fixed"]}
     assert {key: row.values["sentinel"] for key, row in rows.items()} == {"RZ": 1023, "URZ": 1023, "PT": 31, "UPT": 31}
-    assert [registers.index_on(rows["URZ"], sm) for sm in (70, 75, 90, 100, 121)] == [None, 63, 63, 255, 255]
-    assert [registers.index_on(rows[name], 90) for name in ("RZ", "PT", "UPT")] == [255, 7, 7]
+    places = _line.places(specification.spec())
+    wanted = {"sm_70": None, "sm_75": 63, "sm_90": 63, "sm_100": 255, "sm_121": 255}
+    assert {sm: registers.index_on(rows["URZ"], sm, places) for sm in wanted} == wanted
+    assert [registers.index_on(rows[name], "sm_90", places) for name in ("RZ", "PT", "UPT")] == [255, 7, 7]
     assert (operand.RZ, operand.PT) == (lib.ORIC_SENTINEL_RZ, lib.ORIC_SENTINEL_PT) == (1023, 31)
 
 

@@ -38,6 +38,9 @@ def explain(spec: Spec, name: str, sm: str | None = None) -> str:
         if len(same) != 1:
             raise UsageError(_unknown(index, name, known))
         pages = _pages(index, same[0], isas, target)
+    if target is not None and not target.code:
+        words = "its machine code can be read, written by hand, checked and run"
+        pages[-1].heading(f"No code can be made for {target.name} yet: {words}.", f"spec/{targets_table.FILES[0]}:{target.line}")
     return "\n".join(map(str, pages))
 
 
@@ -46,8 +49,9 @@ def _target(spec: Spec, sm: str) -> Target:
     able = ", ".join(target.name for target in known.values() if target.code)
     if sm not in known:
         raise UsageError(f"there is no target '{sm}'{did_you_mean(sm, known) or f'; code can be made for {able}'}")
-    if not known[sm].code:
-        raise UsageError(f"no machine code can be made for {sm} yet: its forms and timings are not known; they are for {able}")
+    if not known[sm].isa:
+        models = ", ".join(target.name for target in known.values() if target.isa)
+        raise UsageError(f"the machine code of {sm} is not known: no forms, no timings; they are for {models}")
     return known[sm]
 
 

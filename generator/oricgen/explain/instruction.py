@@ -8,6 +8,7 @@ from ..lowering import patterns
 from ..lowering.patterns import Pattern
 from ..rows import Row
 from ..tables import lowering as lowering_table
+from ..tables._line import levels
 from ..tables.targets import Target
 from . import uses
 from .index import Index
@@ -50,7 +51,7 @@ def instruction_page(index: Index, instruction: str, words: list[str], target: T
         page.line(f"{row.key}  ({row.path}:{row.line})")
         values = {k: v for k, v in row.values.items() if k not in ("instruction", "family", "section") and v != 0}
         page.fields(values, 6)
-        if target is not None and row.values.get("sm", 0) > target.number:
+        if target is not None and row.values.get("sm", 0) > levels(index.spec)[target.name]:
             page.line(f"not on {target.name}: it needs sm_{row.values['sm']}", 6)
     rules = [(row, made) for row, made in uses.lowering_rules(index) if _fits(index, row, instruction, words)]
     page.heading(f"Lowering rules: {len(rules) or 'none (the instruction is refused with its name and place)'}")

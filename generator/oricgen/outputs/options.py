@@ -30,8 +30,9 @@ def render(spec: Spec) -> dict[str, str]:
             with each:
                 _check_check(spec, check, rows)
     text = template(
-        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"], choices={"targets": _architectures(spec)}
-    )
+        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"],
+        choices={"targets": _architectures(spec, taken=True)}, known={"targets": _architectures(spec, taken=False)},
+    )  # fmt: skip
     return {"oric_tables/options.py": text}
 
 
@@ -81,7 +82,8 @@ def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:
     return long, short
 
 
-def _architectures(spec: Spec) -> list[str]:
-    """What -arch takes: real, virtual and link-time names of the targets that ptxas has or that code can be made for."""
-    numbers = [name.removeprefix("sm_") for name, target in targets.load(spec).by_name.items() if target.ptxas or target.code]
+def _architectures(spec: Spec, *, taken: bool) -> list[str]:
+    """Real, virtual and link-time names that -arch takes, of targets that ptxas has or that code can be made for; or the rest."""
+    known = targets.load(spec).by_name.items()
+    numbers = [name.removeprefix("sm_") for name, target in known if (target.ptxas or target.code) == taken]
     return sorted(f"{kind}_{number}" for kind in ("compute", "lto", "sm") for number in numbers)

@@ -7,6 +7,7 @@ from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import ptx_nodes
+from ..tables._line import levels
 from ..tables.ptx_directives import load as load_directives
 from ..tables.targets import load as load_targets
 
@@ -140,7 +141,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     rows = [(row, (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"]]
     vectors = tuple((row["bits"], gate, row.get("element", row["bits"]), tuple(row.get("spaces", ()))) for row, gate in rows)
     text += f"VECTOR_LIMITS: Final[tuple[tuple[int, tuple[int, int], int, tuple[str, ...]], ...]] = {vectors!r}\n"
-    text += "# target -> (number, suffix, lowest number of its family or 0, least PTX version * 10, whether code can be made)\n"
+    text += "# target -> (level: what gates compare, suffix, lowest of its family or 0, least PTX version * 10, has code)\n"
     text += _table("TARGETS", "tuple[int, str, int, int, bool]", _targets(spec))
     text += "# word of .target -> (least PTX version * 10, SM from which on it is gone or 0, excluded words)\n"
     options: dict[str, object] = {
@@ -178,7 +179,8 @@ def _types(types: Map) -> dict[str, object]:
 
 def _targets(spec: Spec) -> dict[str, object]:
     """The names that ``.target`` takes."""
-    return {t.name: (t.number, t.variant, t.family, t.ptx, t.code) for t in load_targets(spec).by_name.values() if t.ptx}
+    level = levels(spec)
+    return {t.name: (level[t.name], t.variant, t.family, t.ptx, t.code) for t in load_targets(spec).by_name.values() if t.ptx}
 
 
 def special_registers(spec: Spec) -> dict[str, object]:

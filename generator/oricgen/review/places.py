@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..tables import _line
 from .compare import RowChange
 from .side import Side
 
@@ -15,6 +15,7 @@ ALL, ALL_WITH_CODE = "all targets", "all targets with code"
 RUN = 3  # so many names in a row of the table are written as the first and the last one
 # Tables that say how code is made: they matter on targets that code is made for. Others say what the machine is.
 OF_THE_COMPILER = frozenset({"lowering", "macros", "rewrites", "phases", "thresholds", "helpers", "numbers"})
+_MODEL = "isa "  # in front of the name of a model, in the table of the formats
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,21 @@ class Targets:
     columns: Mapping[str, Mapping[str, Any]]
     known: frozenset[str] = frozenset()
     coded: frozenset[str] = frozenset()
+    line: Mapping[str, _line.Place] = field(default_factory=dict)  # of all of them: which is older
+    level: Mapping[str, int] = field(default_factory=dict)  # what a number of PTX is compared with
 
     @classmethod
     def of_sides(cls, old: Side, new: Side) -> Targets:
         """The targets of both; where a column differs, that of the new one."""
-        rows = [row for side in (old, new) for row in side.tables.get(TABLE, ())]
-        return cls(
-            {row.key: row.values for row in rows if row.values.get("isa")},
-            frozenset(r.key for r in rows),
-            frozenset(row.key for row in rows if row.values.get("isa") and row.values.get("code", True)),
-        )
+        rows = {row.key: row.values for side in (old, new) for row in side.tables.get(TABLE, ())}
+        line: dict[str, _line.Place] = {}
+        for side in (old, new):
+            models = [row.key.removeprefix(_MODEL) for row in side.tables.get("formats", ()) if row.key.startswith(_MODEL)]
+            line |= _line.in_line(models, {row.key: str(row.values.get("isa", "")) for row in side.tables.get(TABLE, ())})
+        columns = {key: values for key, values in rows.items() if values.get("isa")}
+        coded = frozenset(key for key, values in columns.items() if values.get("code", True))
+        parents = {key: str(values["inherits"]) for key, values in rows.items() if "inherits" in values}
+        return cls(columns, frozenset(rows), coded, line, {key: _line.level(key, parents) for key in columns})
 
     def of(self, table: str, change: RowChange) -> set[str]:
         """The targets on which a row that differs matters, in its old or its new version."""
@@ -51,8 +57,10 @@ class Targets:
         isas = values.get("isa")
         if isas and columns["isa"] not in ([isas] if isinstance(isas, str) else isas):
             return False
-        oldest = values.get("sm") or _number(str(values.get("since", "")))
-        if isinstance(oldest, int) and _number(name) < oldest:
+        if isinstance(values.get("sm"), int) and self.level.get(name, values["sm"]) < values["sm"]:
+            return False
+        oldest = self.line.get(str(values.get("since", "")))
+        if oldest and name in self.line and self.line[name] < oldest:
             return False
         target = values.get("target")
         if isinstance(target, str) and target in self.known and target != name:
@@ -80,9 +88,3 @@ class Targets:
             else:
                 runs.append([name])
         return ", ".join(f"{run[0]} to {run[-1]}" if len(run) >= RUN else ", ".join(run) for run in runs)
-
-
-def _number(name: str) -> int:
-    """sm_90a -> 90; 0 for what is no target."""
-    match = re.match(r"sm_(\d+)", name)
-    return int(match[1]) if match else 0

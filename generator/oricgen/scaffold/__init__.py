@@ -37,17 +37,14 @@ class Plan:
         """The edited files: name below ``spec/`` -> text."""
         return {name: document.text() for name, document in self.documents.items()}
 
-    def questions(self) -> list[str]:
-        """The marked lines that the edits add, as ``FILE:LINE: question``."""
-        out = []
-        for name, document in self.documents.items():
-            old = set(self.before[name].splitlines())
-            out += [
-                f"spec/{name}:{number}: {line.partition(MARK)[2].strip()}"
-                for number, line in enumerate(document.lines, 1)
-                if MARK in line and line not in old
-            ]
-        return out
+    def questions(self, *, new: bool = True) -> list[str]:
+        """The marked lines that the edits add, or those that were there before, as ``FILE:LINE: question``."""
+        return [
+            f"spec/{name}:{number}: {line.partition(MARK)[2].strip()}"
+            for name, document in self.documents.items()
+            for number, line in enumerate(document.lines, 1)
+            if MARK in line and document.is_new(number - 1) == new
+        ]
 
     def difference(self) -> str:
         """The edits as a unified diff."""
@@ -88,6 +85,9 @@ def report(plan: Plan, spec: Spec, dry_run: bool) -> str:
     if questions:
         lines += ["", f"Questions (each is a comment `{MARK}` in the file; delete it when it is answered):"]
         lines += [f"  {question}" for question in questions]
+    earlier = plan.questions(new=False)
+    if earlier:
+        lines += ["", "Questions that stood there before, and are not answered yet:", *(f"  {question}" for question in earlier)]
     would = "`oricgen check` would say" if dry_run else "`oricgen check` says"
     lines += ["", f"{would}, so answer this first:\n  {verdict}" if verdict else "`oricgen check` passes."]
     lines += ["", "Next:", *(f"  {command}" for command in plan.next)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..isa import bits, rows
 from ..names import did_you_mean
 from ..outputs.cubin import layout_columns
 from ..spec import Spec
@@ -21,6 +22,7 @@ from . import MARK, Plan
 _NAME = re.compile(r"sm_([1-9][0-9]*)([af]?)\Z")
 _FILE, _CONTAINER = table.FILES[0], "cubin.yaml"
 _SHORT, _WIDTH = 0xFFFF, 130
+_PLAIN = {"guard": 7, "stall": 5, "yield": 1, "write_barrier": 7, "read_barrier": 7}  # always executed, waits for nothing
 _GROUPS = ("limits", "bank0", "elf")
 _ASKED: dict[str, tuple[str, ...]] = {  # what a new row asks about; () is all of a group
     "limits": ("max_regs", "static_shared", "max_shared", "warps_per_sm", "param_bytes"),
@@ -53,14 +55,36 @@ def plan(root: Path, spec: Spec, name: str, base: str) -> Plan:
         )
     else:
         _complete(out, spec, known[name], known[base])
+    code = name in known or known[base].code
     out.next = [
         f"oricgen explain {name}        # every column, resolved",
         "oricgen check",
         "oricgen build && oricgen native",
-        f"oric examples/saxpy.ptx -arch {name} -o saxpy.cubin -v && oric disasm saxpy.cubin",
+        *(_compiling(name) if code else _reading(spec, name, known[base].isa)),
         "oricgen diff                   # what a reviewer sees",
     ]
     return out
+
+
+def _compiling(name: str) -> list[str]:
+    """What shows that code is made for a target."""
+    return [f"oric examples/saxpy.ptx -arch {name} -o saxpy.cubin -v && oric disasm saxpy.cubin && oric check saxpy.cubin"]
+
+
+def _reading(spec: Spec, name: str, isa: str) -> list[str]:
+    """What shows that the words of a target without code are read: one that ends a thread; nothing where no model is known."""
+    found = next(((form, o) for form, o in rows.load(spec).forms_of(isa) if "exit" in o.effects), None)
+    if found is None:
+        return []
+    form, operation = found
+    frame = spec.load("formats.yaml")["frame"]
+    word = form.value | form.fixed | sum(bits.parse(str(frame[part])).place(value) for part, value in _PLAIN.items())
+    word |= sum(operand.bits.place(operand.default.reg) for operand in form.operands if operand.default)
+    file, text = f"{name}.bin", "".join(f"\\{byte:03o}" for byte in word.to_bytes(16, "little"))
+    return [
+        f"oricgen explain {operation.name} --sm {name}",
+        f"printf '{text}' > {file} && oric disasm --raw --arch {name} {file} && oric check --raw --arch {name} {file}",
+    ]
 
 
 # -- a new row -------------------------------------------------------------------------------------------------------
@@ -68,17 +92,14 @@ def plan(root: Path, spec: Spec, name: str, base: str) -> Plan:
 
 def _add(out: Plan, known: Mapping[str, Target], name: str, base: Target) -> None:
     document = out.document(_FILE)
-    order = _order(name)
-    before = [other for other in known if _order(other) < order]
-    line = document.entry("targets", before[-1])[1] if before else document.entry("targets")[0]
+    line = document.entry("targets", _last_variant(known, base))[1]
     document.insert(line, _row(name, base))
     out.done.append(f"spec/{_FILE}: {name}, which inherits {base.name}")
 
 
-def _order(name: str) -> tuple[int, str]:
-    match = _NAME.match(name)
-    assert match is not None, "the schema allows no other name"
-    return int(match[1]), match[2]
+def _last_variant(known: Mapping[str, Target], base: Target) -> str:
+    """The last row of the base's number: behind it begins what is younger."""
+    return [name for name, target in known.items() if target.number == base.number][-1]
 
 
 def _row(name: str, base: Target) -> list[str]:

@@ -10,7 +10,7 @@ from ..isa import rows as machine_rows
 from ..isa.model import EFFECTS, KINDS, Machine, Operation
 from ..names import did_you_mean
 from ..spec import Spec
-from . import opcodes, targets
+from . import _line, opcodes, targets
 from .opcodes import ASSIGNED, INFERRED, MARKER, Attribute, Opcode, Opcodes
 
 _FILE = opcodes.FILES[0]
@@ -199,17 +199,15 @@ def _kinds(operations: list[Operation]) -> Iterator[str]:
 
 
 def _isas(spec: Spec, machine: Machine, table: Opcodes) -> None:
-    """No operation has a form on a target that is older than its opcode."""
-    oldest: dict[str, int] = {}
-    for target in targets.load(spec).with_code:
-        oldest[target.isa] = min(target.number, oldest.get(target.isa, target.number))
+    """No operation has a form on a model with code that is older than its opcode."""
+    places, have = _line.places(spec), {target.isa for target in targets.load(spec).with_code}
     for operation in machine.operations:
         o = table.by_name[operation.opcode]
         for isa in operation.forms:
-            if o.since and isa in oldest and opcodes.sm_number(o.since) > oldest[isa]:
+            if isa in have and o.since in places and places[o.since] > places[isa]:
                 raise _fail(
                     operation.line,
-                    f"operation '{operation.name}' has a form on sm_{oldest[isa]} ({isa}), but its opcode {o.name} ({o.id}) "
+                    f"operation '{operation.name}' has a form on {isa}, but its opcode {o.name} ({o.id}) "
                     f"exists from {o.since} on",
                     operation.path,
                 )

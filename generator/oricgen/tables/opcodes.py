@@ -12,7 +12,7 @@ from ..names import did_you_mean
 from ..rows import Row
 from ..spec import Spec
 from ..strictyaml import Map
-from . import _numbers
+from . import _line, _numbers
 from ._shared import without_empty
 
 NAME = "opcodes"
@@ -68,9 +68,10 @@ class Attribute:
     since: str
     line: int
 
-    def given(self, since: str) -> bool:
-        """Whether every instruction has it that exists from the target ``since`` on."""
-        return self.always or bool(self.since and since and sm_number(since) >= sm_number(self.since))
+    def given(self, since: str, places: Mapping[str, _line.Place]) -> bool:
+        """Whether every instruction has it that exists from the target ``since`` on; ``places`` are those of the line."""
+        oldest = places.get(self.since)
+        return self.always or bool(oldest and since in places and places[since] >= oldest)
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,13 @@ def load(spec: Spec) -> Opcodes:
 def _load(spec: Spec) -> Opcodes:
     data = spec.load(FILES[0])
     attributes = _attributes(data)
+    places = _line.places(spec)
     by_id: dict[int, Opcode] = {}
     last = -1
     with Mistakes() as each:
         for name, row in data["opcodes"].items():
             with each:
-                o = _opcode(name, row, data["opcodes"].line_of(name), data, attributes)
+                o = _opcode(name, row, data["opcodes"].line_of(name), data, attributes, places)
                 if o.id in by_id:
                     raise SpecError(_PATH, o.line, f"{o.name}: column 'id': {o.id} is that of {by_id[o.id].key}")
                 if o.id < last:
@@ -149,7 +151,9 @@ def _attributes(data: Map) -> tuple[Attribute, ...]:
     return tuple(sorted(out, key=lambda a: a.bit))
 
 
-def _opcode(name: str, row: Map, line: int, data: Map, attributes: tuple[Attribute, ...]) -> Opcode:
+def _opcode(
+    name: str, row: Map, line: int, data: Map, attributes: tuple[Attribute, ...], places: Mapping[str, _line.Place]
+) -> Opcode:
     _known(name, "category", [row["category"]], data["categories"], row, line)
     _known(name, "memory", [row["memory"]] if "memory" in row else [], data["memory_effects"], row, line)
     _known(name, "source", [row["source"]] if "source" in row else [], data["sources"], row, line)
@@ -171,7 +175,7 @@ def _opcode(name: str, row: Map, line: int, data: Map, attributes: tuple[Attribu
     has |= set(data["categories"][row["category"]].get("attributes", ()))
     has |= set(data["memory_effects"][row["memory"]]["attributes"]) if "memory" in row else set()
     if kind != MARKER:
-        has |= {a.name for a in attributes if a.given(since)}
+        has |= {a.name for a in attributes if a.given(since, places)}
     return Opcode(
         row["id"], name, row["rot13"], row["category"], kind, row.get("memory", ""),
         tuple(a.name for a in attributes if a.name in has), MappingProxyType(dict(row.get("throughput", {}))),
@@ -236,11 +240,6 @@ def counts(spec: Spec) -> dict[str, int]:
         "attribute bits": len(table.attributes),
         "numbers of the second numbering": len(spec.load(FILES[0])["ir_constants"]),
     }
-
-
-def sm_number(name: str) -> int:
-    """``sm_90`` -> 90."""
-    return int(name.removeprefix("sm_"))
 
 
 def rot13(name: str) -> str:

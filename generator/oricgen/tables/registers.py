@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..errors import SpecError
 from ..rows import Row
 from ..spec import Spec
-from . import _rows, targets
+from . import _line, _rows, targets
 
 NAME = "registers"
 FILES = ("registers.yaml",)
@@ -51,11 +51,11 @@ def counts(spec: Spec) -> dict[str, int]:
     return {title: len(found[section]) for section, title in names.items()}
 
 
-def index_on(row: Row, number: int) -> int | None:
-    """The number of a fixed register in the instruction words of target ``number``; None when the target lacks its file."""
-    since = {int(name.removeprefix("sm_")): index for name, index in row.values["index"].items()}
-    known = [n for n in since if n <= number]
-    return since[max(known)] if known else None
+def index_on(row: Row, target: str, places: Mapping[str, _line.Place]) -> int | None:
+    """The number of a fixed register in the instruction words of ``target``; None when the target lacks its file."""
+    since: dict[str, int] = row.values["index"]
+    known = [name for name in since if name in places and places[name] <= places[target]]
+    return since[max(known, key=lambda name: places[name])] if known else None
 
 
 def _check(spec: Spec, found: _rows.Sections) -> None:
@@ -160,10 +160,10 @@ def _check_pressure(spec: Spec, rows: tuple[Row, ...]) -> None:
 
 def _check_targets(spec: Spec, fixed: tuple[Row, ...], files: dict[str, Row]) -> None:
     """No target has more registers than the number of its constant register leaves."""
-    zero = {row.values["file"]: row for row in fixed}
+    zero, places = {row.values["file"]: row for row in fixed}, _line.places(spec)
     for target in targets.load(spec).by_name.values():
         for column, file in _LIMITS.items():
-            most = index_on(zero[file], target.number) if file in zero else files[file].values["limit"]
+            most = index_on(zero[file], target.name, places) if file in zero else files[file].values["limit"]
             value = target.limits.get(column, 0)
             if isinstance(value, int) and value > (most or 0):
                 line = spec.load("sm_targets.yaml")["targets"].line_of(target.name)

@@ -14,6 +14,8 @@ from typing import Final
 from oric_tables.named import NamedTuple
 from oric_tables.options import CHECKS, LONG, OPTIONS, SHORT, Check, Option
 
+from oric.support.targets import no_code
+
 from .option_files import expand
 
 _INTEGER: Final = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)\Z")
@@ -24,7 +26,11 @@ _SHOWN: Final = 80  # characters of a word of the user that a message repeats at
 
 
 class UsageError(Exception):
-    """A command line that makes no sense; the text is the message."""
+    """A command line that makes no sense; the text is the message, ``own`` what we say where ptxas's words are not wanted."""
+
+    def __init__(self, text: str, own: str = "") -> None:
+        super().__init__(text)
+        self.own = own or text
 
 
 class Remark(NamedTuple):
@@ -170,7 +176,8 @@ def _take(out: Arguments, option: Option, value: str) -> None:
         elif option.value == "boolean" and item not in ("true", "false"):
             raise UsageError(f"'{item[:_SHOWN]}': expected true or false")
         if option.choices and item not in option.choices:
-            raise UsageError(f"Value '{item[:_SHOWN]}' is not defined for option '{option.name}'")
+            own = no_code(item) if item in option.known else ""
+            raise UsageError(f"Value '{item[:_SHOWN]}' is not defined for option '{option.name}'", own)
     if option.name == "input-as-string":
         out.texts.append(value)
         out.values[option.name] = ""

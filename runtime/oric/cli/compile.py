@@ -48,7 +48,9 @@ def main(argv: list[str], tool: str = OWN_NAME) -> int:
         messages.aborted()
     except OutputError as error:
         messages.tell(FATAL, str(error))
-    except (UsageError, ValueError) as error:
+    except UsageError as error:
+        messages.tell(FATAL, str(error) if messages.plain else error.own)
+    except ValueError as error:
         messages.tell(FATAL, str(error))
     return ERROR_STATUS
 
@@ -320,8 +322,8 @@ def _list_phases(args: Arguments) -> None:
 def _list_targets() -> None:
     from oric.support.targets import list_targets
 
-    for name, code in list_targets():
-        print(f"{name:8} {'code can be made' if code else 'known, no code yet'}")
+    for name, state in list_targets():
+        print(f"{name:8} {state}")
 
 
 def _list_versions() -> None:

@@ -63,7 +63,7 @@ def _check_target(name: str, wanted: str, at: int) -> None:
         return
     number, suffix, family, _, code = TARGETS[name]
     have, _, have_family, _, _ = TARGETS[wanted]
-    notes = () if code else (f"{name} is known but code cannot be made for it yet",)
+    notes = () if code else (f"{name}: known, no code yet",)
     if number > have:
         raise PtxError(at, f"a module for {name} cannot be compiled for {wanted}, which is older", *notes)
     if suffix == "a" and wanted != name:

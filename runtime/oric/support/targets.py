@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from oric_tables.targets import KNOWN, MODELS, TARGETS, Target
+
+_HAS_CODE: Final = "code can be made"
+_NO_CODE: Final = "known, no code yet"
 
 
 class TargetError(ValueError):
@@ -38,10 +43,10 @@ def find_model(name: str, option: str = "") -> int:
 
 
 def no_code(name: str) -> str:
-    """What is said of a target that is known and no more."""
-    return f"{name} is known but code cannot be made for it yet (it can for {', '.join(TARGETS)})"
+    """What is said of a target, real or virtual, that is known and no more."""
+    return f"{name}: {_NO_CODE} ({_HAS_CODE} for {', '.join(TARGETS)})"
 
 
-def list_targets() -> list[tuple[str, bool]]:
-    """(name, whether code can be made for it) of every target that is known, in the order of the table."""
-    return [(name, name in TARGETS) for name in KNOWN]
+def list_targets() -> list[tuple[str, str]]:
+    """(name, what can be done for it) of every target that is known, in the order of the table."""
+    return [(name, _HAS_CODE if name in TARGETS else _NO_CODE) for name in KNOWN]
