@@ -1,13 +1,16 @@
 """Recorded changes of the specification and the pages that ``oricgen diff`` writes for them (see ``changes/README.md``).
 
-python -m tests.generator.review_cases      writes the golden pages
+python -m tests.generator.review_cases [NAME...]    writes the golden pages
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -72,26 +75,38 @@ def before() -> side.Side:
     return side.read(Version(LABELS[0], ROOT), ROOT)
 
 
-def result(change: Change) -> tuple[int, str]:
-    """Exit status and page (or message) of a change, with what changes for other reasons blanked."""
+@contextmanager
+def after(texts: Mapping[str, str]) -> Iterator[side.Side]:
+    """The specification with other texts for some files (path below ``spec/`` -> text).
+
+    Raises:
+        UsageError: it is invalid.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        for source in sorted((ROOT / "spec").rglob("*.*")):
-            name = source.relative_to(ROOT / "spec").as_posix()
-            target = folder / "spec" / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
-        for name, text in change.texts().items():
+        shutil.copytree(ROOT / "spec", folder / "spec")
+        for name, text in texts.items():
             (folder / "spec" / name).write_text(text, encoding="utf-8")
+        found = side.read(Version(LABELS[1], folder), ROOT, before())
         try:
-            after = side.read(Version(LABELS[1], folder), ROOT, before())
-        except UsageError as error:
-            return 2, str(error) + "\n"
-        try:
-            kernels = samples(ROOT, change.kernels) if change.kernels else []
-            page = review.page_of(before(), after, ROOT, kernels, 40, WORKSHOP)
+            yield found
         finally:
-            after.stop()
+            found.stop()
+
+
+def page_of(change: Change, new: side.Side) -> str:
+    """The page of a change as it is written."""
+    kernels = samples(ROOT, change.kernels) if change.kernels else []
+    return review.page_of(before(), new, ROOT, kernels, 40, WORKSHOP)
+
+
+def result(change: Change) -> tuple[int, str]:
+    """Exit status and page (or message) of a change, with what changes for other reasons blanked."""
+    try:
+        with after(change.texts()) as new:
+            page = page_of(change, new)
+    except UsageError as error:
+        return 2, blanked(str(error) + "\n")
     return (1 if page else 0), blanked(page)
 
 
@@ -102,8 +117,10 @@ def blanked(page: str) -> str:
 
 
 def main() -> int:
-    """Write the golden pages."""
+    """Write the golden pages: all, or those of the changes that are named."""
     for change in changes():
+        if sys.argv[1:] and change.name not in sys.argv[1:]:
+            continue
         status, page = result(change)
         if status != change.status:
             print(f"{change.name}: exit status {status}, not {change.status}\n{page}", file=sys.stderr)

@@ -20,7 +20,14 @@ from tests.generator import review_cases
 
 pytestmark = pytest.mark.long
 ROOT = review_cases.ROOT
-CASES = review_cases.changes()
+ALL = review_cases.changes()
+# Those that the ordinary tests compare, one of each kind; `make measure` compares and proves all (test_page_proof.py).
+ORDINARY = frozenset((
+    "changed_gate", "changed_latency", "changed_limit", "changed_rewrite", "changed_rule", "changed_set", "comments_and_order",
+    "invalid", "moved_field", "new_opcode", "new_target", "ptx_signature", "removed_rule", "renamed_modifier",
+    "renamed_operation", "reordered_options", "latency_of_all_models",
+))  # fmt: skip
+CASES = [c for c in ALL if c.name in ORDINARY]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,8 +49,8 @@ def test_recorded_change(change: review_cases.Change) -> None:
 
 
 def test_every_page_belongs_to_a_change() -> None:
-    assert {p.stem for p in review_cases.CHANGES.glob("*.md")} - {"README"} == {c.name for c in CASES if c.status}
-    assert len(CASES) >= 12
+    assert {p.stem for p in review_cases.CHANGES.glob("*.md")} - {"README"} == {c.name for c in ALL if c.status}
+    assert {c.name for c in CASES} == ORDINARY
 
 
 # --- rows
@@ -118,6 +125,51 @@ def test_keys_are_joined_with_braces() -> None:
     assert page.braces([*keys, "FMUL/sm_90/RR", "alu/sm_80", "alu/sm_90", "x"]) == [
         "FADD/{sm_80,sm_90}/{RR,RI}", "FMUL/sm_90/RR", "alu/{sm_80,sm_90}", "x",
     ]  # fmt: skip
+    assert page.braces(["sm_80/model", "sm_90/model", "a{b}/c", "d/c"]) == [
+        "{sm_80,sm_90}/model", "a{b}/c", "d/c",
+    ]  # fmt: skip
+
+
+def test_rows_of_several_files_say_so() -> None:
+    rows = [compare.RowChange(compare.CHANGED, r, r, (compare.Change("a", 1, 2),)) for r in (row("x"), row("y"))]
+    other = Row("z", {}, "spec/z.yaml", 3)
+    rows.append(compare.RowChange(compare.CHANGED, other, other, rows[0].changes))
+    (block,) = page._rows(compare.TableChange("t", tuple(rows)), places.Targets({}))
+    assert block.splitlines()[0] == "- **changed** `x`, `y`, `z` at spec/x.yaml:1 and in 1 other file"
+
+
+def test_rows_that_go_alike_are_one_entry() -> None:
+    rows = [row(f"A/{isa}/R", isa=isa, operation="A", opcode="0x1") for isa in ("sm_80", "sm_90")]
+    change = compare.TableChange("forms", tuple(compare.RowChange(compare.REMOVED, r, None) for r in rows))
+    (block,) = page._rows(change, places.Targets({}))
+    assert block.splitlines() == ["- **removed** `A/{sm_80,sm_90}/R` (2 rows), was at spec/x.yaml:1", "  opcode `0x1`"]
+
+
+def test_long_lists_are_shown_around_what_differs() -> None:
+    old = [f"MOV d, {n}" for n in range(20)]
+    new = [*old[:10], "NOP", *old[11:]]
+    (first, *lines) = page._change(compare.Change("emit", tuple(old), tuple(new)))
+    assert first == "  - `emit`:"
+    assert [line.strip() for line in lines[1:-1]] == [
+        "...", "MOV d, 8", "MOV d, 9", "- MOV d, 10", "+ NOP", "MOV d, 11", "MOV d, 12", "...",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "moved"),
+    [
+        ("abcd", "abcd", ""),
+        ("abcd", "dabc", "d"),
+        ("abcd", "bcda", "a"),
+        ("abcdef", "abedcf", "ed"),
+        ("ab", "ba", "b"),
+        ("", "", ""),
+    ],
+)
+def test_the_fewest_rows_are_moved(one: str, two: str, moved: str) -> None:
+    found = remainder.moved(one, two)
+    assert len(found) == len(moved)
+    assert [x for x in one if x not in found] == [x for x in two if x not in found]
 
 
 def rule(key: str, instruction: str = "add") -> Row:
@@ -182,6 +234,7 @@ def test_instructions_that_differ_in_details_are_counted_apart() -> None:
         ({"when": "!wgmma", "isa": "sm_90"}, "sm_90"),
         ({"target": "sm_100a"}, ""),
         ({"target": "the block"}, "all targets"),
+        ({"when": "context flag set"}, "all targets"),
     ],
 )
 def test_where_a_row_matters(values: dict[str, object], expected: str) -> None:

@@ -33,13 +33,17 @@ class Change:
 
 @dataclass(frozen=True)
 class RowChange:
-    """One row that differs; ``like`` is the row of the new version that an added one resembles, ``changes`` then says how."""
+    """One row that differs; ``like`` is the row of the new version that an added one resembles, ``changes`` then says how.
+
+    ``notes`` say what the row means to others: they are no columns of it.
+    """
 
     kind: str
     old: Row | None
     new: Row | None
     changes: tuple[Change, ...] = ()
     like: Row | None = None
+    notes: tuple[Change, ...] = ()
 
     @property
     def row(self) -> Row:

@@ -106,10 +106,30 @@ def _rows(change: TableChange, targets: Targets) -> Iterator[str]:
     """One block for all rows that differ in the same way."""
     groups: dict[Any, list[RowChange]] = {}
     for row in change.rows:
-        key = (row.kind, row.changes, row.like.key if row.like else "") if row.kind == CHANGED else (row.kind, id(row))
-        groups.setdefault(key, []).append(row)
+        groups.setdefault((row.kind, *_manner(change.name, row)), []).append(row)
     for rows in groups.values():
         yield _block(change.name, rows, targets)
+
+
+def _manner(name: str, row: RowChange) -> tuple[Any, ...]:
+    """What rows have in common that are one entry: the same changes, or the same content."""
+    if row.kind == CHANGED or row.like:
+        return row.changes, row.notes, row.like.key if row.like else ""
+    if row.kind == RENAMED:
+        return (row.row.key,)
+    return (*_shown(name, row.row), row.notes)
+
+
+def _shown(name: str, row: Row) -> list[tuple[str, Any]]:
+    """The columns of a row that repeat no others."""
+    return [(key, value) for key, value in leaves(row.values) if key not in _DERIVED.get(name, ())]
+
+
+def _where(rows: Sequence[RowChange]) -> str:
+    """The place of the first row, and how many other files have some."""
+    more = len({r.row.path for r in rows}) - 1
+    first = rows[0].row
+    return f"{first.path}:{first.line}" + (f" and in {_count(more, 'other file', 'other files')}" if more else "")
 
 
 def _block(name: str, rows: list[RowChange], targets: Targets) -> str:
@@ -119,21 +139,22 @@ def _block(name: str, rows: list[RowChange], targets: Targets) -> str:
     if first.kind == RENAMED and first.old:
         what = f"**renamed** `{first.old.key}` to `{first.row.key}`"
     count = f" ({len(rows)} rows)" if len(rows) > len(keys) else ""
-    where = f" at {first.row.path}:{first.row.line}" if first.kind != REMOVED else f", was at {first.row.path}:{first.row.line}"
+    where = f" at {_where(rows)}" if first.kind != REMOVED else f", was at {_where(rows)}"
     matters = targets.text({t for r in rows for t in targets.of(name, r)})
     lines = [f"- {what}{count}{where}" + (f", matters on {matters}" if matters and name != "targets" else "")]
     if first.kind == ADDED and first.like:
         lines[0] += f"; as `{first.like.key}`, but"
-    elif first.kind in (ADDED, REMOVED):
-        return "\n".join(lines + _whole(name, first.row))
+    notes = [line for note in first.notes for line in _change(note, alone=True)]
+    if first.kind in (ADDED, REMOVED) and not first.like:
+        return "\n".join(lines + _whole(name, first.row) + notes)
     derived = _DERIVED.get(name, ())
     shown = [c for c in first.changes if c.column not in derived] or list(first.changes)
-    return "\n".join(lines + [line for c in shown for line in _change(c)])
+    return "\n".join(lines + [line for c in shown for line in _change(c)] + notes)
 
 
 def _whole(name: str, row: Row) -> list[str]:
     """All columns of a row: on one line when they fit."""
-    found = [(key, value) for key, value in leaves(row.values) if key not in _DERIVED.get(name, ())]
+    found = _shown(name, row)
     line = "; ".join(f"{key} {text(value)}" for key, value in found)
     if len(line) <= LINE or name == "forms":
         return [f"  {line}"]
@@ -147,7 +168,7 @@ def _change(change: Change, alone: bool = False) -> list[str]:
     old, new = change.old, change.new
     if _is_long(old) or _is_long(new):
         before, after = _listed(old), _listed(new)
-        return [f"  - `{change.column}`:", "    ```diff", *(f"    {line}" for line in _merged(before, after)), "    ```"]
+        return [f"  - `{change.column}`:", "    ```diff", *(f"    {line}" for line in _near(_merged(before, after))), "    ```"]
     if alone:
         return [f"  - `{change.column}`: {text(new)}"]
     return [f"  - `{change.column}`: {text(old)} → {text(new)}"]
@@ -169,6 +190,18 @@ def _merged(old: list[str], new: list[str]) -> list[str]:
 
     lines = [line for line in difflib.ndiff(old, new) if not line.startswith("?")]
     return [line[0] + " " + line[2:] for line in lines]
+
+
+def _near(lines: list[str], reach: int = 2) -> list[str]:
+    """Lines that differ, with a few around them; three dots stand for the others."""
+    near = {i + d for i, line in enumerate(lines) if line[0] != " " for d in range(-reach, reach + 1)}
+    out: list[str] = []
+    for i, line in enumerate(lines):
+        if i in near:
+            out.append(line)
+        elif not out or out[-1] != "  ...":
+            out.append("  ...")
+    return out
 
 
 def plain(value: Any) -> str:
@@ -211,7 +244,17 @@ def braces(keys: Sequence[str]) -> list[str]:
             for tail, middle in tails.items():
                 middles.setdefault(tuple(middle), []).append("/".join(tail))
             out += [f"{head}/{_one_of(list(middle))}/{_one_of(tail)}" for middle, tail in middles.items()]
-    return out
+    return _common_tails(out)
+
+
+def _common_tails(keys: list[str]) -> list[str]:
+    """Keys that differ in their first part alone, joined: ``{FADD,FMUL}/{sm_80,sm_90}/RR``."""
+    heads: dict[str, list[str]] = {}
+    for key in keys:
+        head, slash, tail = key.partition("/")
+        mark = slash + tail if slash and not set(head) & set("{},") else key  # a name with braces is not put in others
+        heads.setdefault(mark, []).append(head if mark != key else "")
+    return [_one_of(names) + mark if any(names) else mark for mark, names in heads.items()]
 
 
 def _one_of(names: list[str]) -> str:

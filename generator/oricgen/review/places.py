@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..tables import _line
@@ -31,6 +32,11 @@ class Targets:
     line: Mapping[str, _line.Place] = field(default_factory=dict)  # of all of them: which is older
     level: Mapping[str, int] = field(default_factory=dict)  # what a number of PTX is compared with
 
+    @cached_property
+    def features(self) -> frozenset[str]:
+        """All features that some target has."""
+        return frozenset(name for values in self.columns.values() for name in values.get("features", ()))
+
     @classmethod
     def of_sides(cls, old: Side, new: Side) -> Targets:
         """The targets of both; where a column differs, that of the new one."""
@@ -49,6 +55,8 @@ class Targets:
         if table == TABLE:
             return {change.row.key}
         names = [name for name in self.columns if table not in OF_THE_COMPILER or name in self.coded]
+        model = change.row.key.removeprefix("isa ") if change.row.key.startswith("isa ") else ""  # of formats
+        names = [name for name in names if not model or self.columns[name]["isa"] == model]
         return {name for row in (change.old, change.new) if row for name in names if self._meets(name, row.values)}
 
     def _meets(self, name: str, values: Mapping[str, Any]) -> bool:
@@ -69,6 +77,8 @@ class Targets:
             return False
         features = set(columns.get("features", ()))
         wanted = str(values.get("when", "")).split()
+        if any(word.removeprefix("!") not in self.features for word in wanted):
+            return True  # a condition of another kind, in words
         return all((word[1:] not in features) if word.startswith("!") else word in features for word in wanted)
 
     def text(self, names: Iterable[str]) -> str:

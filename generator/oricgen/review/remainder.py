@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +141,32 @@ def orders(before: Rows, after: Rows, changed: Collection[str]) -> list[RowChang
         one, two = ([key for key in keys if key in both] for keys in (was, now))
         paths = {row.path for row in rows} & set(changed)
         if one != two and paths:
-            first = next(n for n in range(len(one)) if one[n] != two[n])
-            last = next(n for n in range(len(one), 0, -1) if one[n - 1] != two[n - 1])
             path = sorted(paths)[0]
-            change = Change("order", tuple(one[first:last]), tuple(two[first:last]))
-            out.append(RowChange(CHANGED, Row(name, {}, path, 1), Row(name, {}, path, 1), (change,)))
+            changes = tuple(Change(f"place of {key}", _behind(one, key), _behind(two, key)) for key in moved(one, two))
+            out.append(RowChange(CHANGED, Row(name, {}, path, 1), Row(name, {}, path, 1), changes))
     return out
+
+
+def moved(one: Sequence[str], two: Sequence[str]) -> list[str]:
+    """The fewest names that must be moved to make the order ``two`` of the order ``one``."""
+    place = {name: n for n, name in enumerate(one)}
+    tails: list[int] = []  # the smallest last place of a rising row of each length
+    ends: list[str] = []  # and the name there
+    before: dict[str, str | None] = {}
+    for name in two:
+        at = bisect_left(tails, place[name])
+        before[name] = ends[at - 1] if at else None
+        tails[at:], ends[at:] = [place[name], *tails[at + 1 :]], [name, *ends[at + 1 :]]
+    kept, name_ = set(), ends[-1] if ends else None
+    while name_ is not None:
+        kept.add(name_)
+        name_ = before[name_]
+    return [name for name in two if name not in kept]
+
+
+def _behind(names: Sequence[str], key: str) -> str:
+    place = names.index(key)
+    return f"behind {names[place - 1]}" if place else "first"
 
 
 def reordered(before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[RowChange]:
@@ -168,30 +190,32 @@ def reordered(before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[R
     return out
 
 
-def overlaps(changes: Sequence[TableChange], before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[RowChange]:
-    """Lowering rules that were added, removed or renamed, with the rules that fit some of the same instructions: those before
-    such a rule leave it the rest only, those behind it lose what it fits.
+def with_overlaps(changes: Sequence[TableChange], before: Sequence[Row], after: Sequence[Row], spec: Spec) -> list[TableChange]:
+    """The changes with notes at lowering rules that were added, removed or renamed: the rules that fit some of the same
+    instructions. Those before such a rule leave it the rest only, those behind it lose what it fits.
 
     ``spec`` is the new specification.
     """
-    out = []
-    for change in (r for c in changes if c.name == lowering.NAME for r in c.rows if r.kind != CHANGED):
-        row, rows = (change.row, after if change.new is not None else before)
-        if "instruction" not in row.values:
-            continue
-        others = [r for r in rows if r.values.get("instruction") == row.values["instruction"]]
-        place = next(n for n, r in enumerate(others) if r.key == row.key)
-        met = [(n, r) for n, r in enumerate(others) if n != place and _meet(_slots(r.key, spec), _slots(row.key, spec))]
-        said = [
-            Change(column, None, tuple(r.key for n, r in met if (n < place) == first))
-            for column, first in (
-                (("behind", True), ("before", False)) if change.new is not None else (("instructions go to", False),)
-            )
-        ]
-        found = tuple(c for c in said if c.new)
-        if found:
-            out.append(RowChange(CHANGED, row, row, found))
-    return out
+
+    def noted(change: RowChange) -> RowChange:
+        rows = after if change.new is not None else before
+        return replace(change, notes=tuple(_overlap(change, rows, spec)))
+
+    return [replace(c, rows=tuple(map(noted, c.rows))) if c.name == lowering.NAME else c for c in changes]
+
+
+def _overlap(change: RowChange, rows: Sequence[Row], spec: Spec) -> Iterator[Change]:
+    """The rules before and behind one that came or went which fit some of the same instructions."""
+    row = change.row
+    if change.kind == CHANGED or "instruction" not in row.values:
+        return
+    others = [r for r in rows if r.values.get("instruction") == row.values["instruction"]]
+    place = next(n for n, r in enumerate(others) if r.key == row.key)
+    met = [(n, r) for n, r in enumerate(others) if n != place and _meet(_slots(r.key, spec), _slots(row.key, spec))]
+    sides = (("behind", True), ("before", False)) if change.new is not None else (("instructions go to", False),)
+    for column, first in sides:
+        if keys := tuple(r.key for n, r in met if (n < place) == first):
+            yield Change(column, None, keys)
 
 
 def _inverted(rows: Sequence[Row], places: Sequence[int]) -> Iterator[tuple[Row, Row]]:

@@ -56,7 +56,7 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     if new.reading and lowering.NAME in old.tables:
         before, after = old.tables[lowering.NAME], new.tables[lowering.NAME]
         moved = remainder.reordered(before, after, new.reading.spec)
-        moved += remainder.overlaps(changes, before, after, new.reading.spec)
+        changes = remainder.with_overlaps(changes, before, after, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(lowering.NAME, tuple(moved)), FIRST)
     if old.reading and new.reading:
         more = rewrites.overlaps(changes, old.reading.spec, new.reading.spec)

@@ -51,7 +51,7 @@ class Side:
             UsageError: the C compiler refuses its code.
         """
         if self._process is None:
-            folder = _build(self, workshop, seed)
+            folder = build(self, workshop, seed)
             path = os.pathsep.join([str(self.home / "runtime"), str(folder / "build")])
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(HERE.with_name("probe.py"))],
@@ -144,7 +144,7 @@ def _built(outputs: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in outputs.items() if not name.startswith("flat/")}
 
 
-def _build(side: Side, workshop: Path, seed: Path) -> Path:
+def build(side: Side, workshop: Path, seed: Path) -> Path:
     """The folder with the side's tables and C module; made once for the same content."""
     digest = hashlib.sha256(f"{sys.version}\0{json.dumps(sorted(_built(side.outputs).items()))}".encode())
     kernels = side.home / "runtime/oric/native"
