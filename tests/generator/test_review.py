@@ -240,7 +240,8 @@ def test_instructions_that_differ_in_details_are_counted_apart() -> None:
 def test_where_a_row_matters(values: dict[str, object], expected: str) -> None:
     columns = {"sm_80": {"isa": "sm_80"}, "sm_90": {"isa": "sm_90"}, "sm_90a": {"isa": "sm_90", "features": ["wgmma"]}}
     spec = specification.spec()
-    targets = places.Targets(columns, frozenset({*columns, "sm_100a"}), _line.places(spec), _line.levels(spec))
+    known = frozenset({*columns, "sm_100a"})
+    targets = places.Targets(columns, known, frozenset(columns), _line.places(spec), _line.levels(spec))
     change = compare.RowChange(compare.ADDED, None, row("x", **values))
     assert targets.text(targets.of("x", change)) == expected
 

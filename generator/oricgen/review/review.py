@@ -13,7 +13,7 @@ from .effects import effects
 from .page import FIRST, write
 from .places import Targets
 from .revisions import Version
-from .side import Side, read
+from .side import Side, read, without_lines
 
 WORKSHOP = "build/review"
 
@@ -77,7 +77,7 @@ def generated(old: Side, new: Side) -> list[tuple[str, int, int]]:
     """Generated files that differ, with the lines that went and came. Those with the rows as text say nothing new."""
     out = []
     for name in sorted({*old.outputs, *new.outputs}):
-        one, two = (side.outputs.get(name, "").splitlines() for side in (old, new))
+        one, two = (without_lines(side.outputs.get(name, "")).splitlines() for side in (old, new))
         if one != two and not name.startswith("flat/"):
             gone, come = Counter(one), Counter(two)
             out.append((name, (gone - come).total(), (come - gone).total()))

@@ -23,6 +23,7 @@ from .revisions import Version
 
 HERE = Path(__file__).resolve()
 GENERATOR = HERE.parents[2]  # the folder of the running oricgen
+_LINE = "#line "
 _KEEP = 16  # built sides that are kept
 
 
@@ -141,7 +142,14 @@ def _same(one: Path, two: Path) -> bool:
 
 def _built(outputs: Mapping[str, str]) -> dict[str, str]:
     """The outputs that the compiler is made of."""
-    return {name: text for name, text in outputs.items() if not name.startswith("flat/")}
+    return {name: without_lines(text) for name, text in outputs.items() if not name.startswith("flat/")}
+
+
+def without_lines(text: str) -> str:
+    """A generated file without the directives that say which row something is from: a comment above the row moves them."""
+    if _LINE not in text:
+        return text
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(_LINE))
 
 
 def build(side: Side, workshop: Path, seed: Path) -> Path:
