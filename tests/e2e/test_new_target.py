@@ -25,7 +25,7 @@ SM_99 = """\
     inherits: sm_90
     code: true
     ptx: "9.0"
-    limits: {static_shared: 8192, max_shared: 262144}
+    limits: {static_shared: 8192, max_shared: 262144, shared_per_sm: 263168}
     overrides: {GvnCse: null}
     source: invented
 """
