@@ -172,6 +172,11 @@ class _Spiller:
             at += 1
         if (not read and not written) or i in self.repeated.values():
             return
+        guard: i64 = f.guard[i]
+        if guard and self._writes_guard(i):
+            guard = 0  # what it was is not known behind the instruction: the old value is stored again
+            for number, words in written.items():
+                read[number] = read.get(number, 0) | words
         renamed: dict[int, int] = {}
         for number in sorted({*read, *written}):
             short = f.new_reg(f.reg_type[number], f.reg_size[number])
@@ -182,7 +187,7 @@ class _Spiller:
             if number in written and f.guard[i]:
                 self._clear(i, short, written[number] & ~read.get(number, 0))
             if number in written:
-                self._keep(i, number, short, written[number])
+                self._keep(i, number, short, written[number], guard)
         at = 0
         while at < f.count[i]:
             operand = f.get(i, at)
@@ -211,11 +216,20 @@ class _Spiller:
             if words >> n & 1:
                 self.cursor.make2(MOV, opd.reg(short, n), opd.RZ_OPERAND)
 
-    def _keep(self, i: i64, number: int, short: int, words: int) -> None:
+    def _writes_guard(self, i: i64) -> bool:
+        f = self.f
+        at: i64 = 0
+        while at < f.count[i]:
+            if OPS.writes_at(f.op[i], at) and opd.is_register(f.get(i, at)) and not (f.get(i, at) ^ f.guard[i]) & opd.INDEX:
+                return True
+            at += 1
+        return False
+
+    def _keep(self, i: i64, number: int, short: int, words: int, guard: i64) -> None:
         """Store words of a short-lived register behind the instruction that writes them."""
         self.cursor.behind(i)
         for first, count in _accesses(words, self.f.reg_size[number]):
-            self.cursor.make(STL, _size_mods(STL, count), self.f.guard[i])
+            self.cursor.make(STL, _size_mods(STL, count), guard)
             self.cursor.put(self.base)
             self.cursor.put(self._offset(number, first))
             self.cursor.put(opd.reg(short, first, count))

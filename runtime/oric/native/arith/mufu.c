@@ -30,18 +30,18 @@ double arith_mufu_exact(unsigned fn, double x)
     }
 }
 
-int arith_mufu_flushes(unsigned fn, unsigned format) { return format == V_F32 || (format == V_BF16 && fn == V_EX2); }
+static int flushes(unsigned fn, unsigned format) { return format == V_F32 || (format == V_BF16 && fn == V_EX2); }
 
 double arith_mufu_operand(unsigned fn, unsigned format, uint32_t bits)
 {
     double x = arith_widen(bits, format);
-    return arith_mufu_flushes(fn, format) && fabs(x) < 0x1p-126 ? copysign(0.0, x) : x;
+    return flushes(fn, format) && fabs(x) < 0x1p-126 ? copysign(0.0, x) : x;
 }
 
 uint32_t arith_mufu_result(unsigned fn, unsigned format, double r)
 {
     uint32_t result = arith_narrow(r, format, V_RN);
-    if (arith_mufu_flushes(fn, format) && fabs(arith_widen(result, format)) < 0x1p-126)
+    if (flushes(fn, format) && fabs(arith_widen(result, format)) < 0x1p-126)
         result &= format == V_F32 ? 0x80000000u : 0x8000u;
     return result;
 }
