@@ -2,7 +2,8 @@
 
 Compiled modules of a wheel lie beside their sources and Python finds them first. Those of a checkout lie in one library in
 ``build/compiled`` (``oricgen compiled``); the finder here knows which ones, less those that ``ORIC_SOURCES`` names (for tables
-that they were not compiled with). Interpreted runs use checked arrays in place of ``librt.vecs`` (:mod:`oric.support.checked_vecs`).
+that they were not compiled with). Interpreted runs use checked arrays in place of ``librt.vecs``
+(:mod:`oric.support.checked_vecs`).
 """
 
 from __future__ import annotations
