@@ -115,6 +115,8 @@ class Words:
     def __init__(self, old: Version, new: Version, page: page_reading.Page) -> None:
         self.old, self.new, self.page = old, new, page
         self.same = _same_machine(old, new)
+        # A new frame moves scheduling bits: a text alone does not say them, so that words are compared without them.
+        self.frame = any(k.startswith("frame ") for e in page.tables.get("formats", ()) for k in e.keys)
 
     def wrong(self) -> list[str]:
         """False or missing statements."""
@@ -128,7 +130,7 @@ class Words:
             return out
         read, made = self._golden()
         shown_read, shown_made = self._numbers()
-        forms = bool(self.page.tables.keys() & {"forms"})
+        forms = self.frame or "forms" in self.page.tables
         for what, found, shown in (("read", read, shown_read), ("encoded", made, shown_made)):
             total = sum(found.values())
             said = sum(shown.values())
@@ -142,7 +144,7 @@ class Words:
     def _summary(self, read: int, made: int) -> list[str]:
         """The sentence at the top has the sums of the sections."""
         said = re.search(r"machine words.*? (none|\d+) reads? differently; .*? (none|\d+) (?:is|are) encoded", self.page.summary)
-        if "No machine word changes" in self.page.summary:
+        if "No machine word reads" in self.page.summary:
             numbers = (0, 0)
         elif said is None:
             return [f"the summary has no numbers of words: {self.page.summary}"]
@@ -206,7 +208,7 @@ class Words:
     def _reads(self, rows: list[tuple[str, ...]]) -> Iterable[str]:
         asked = [[model, word] for model, word, *_ in rows]
         for number, version in enumerate((self.old, self.new) if asked else ()):
-            for row, text in zip(rows, version.ask({"read": asked})["read"], strict=True):
+            for row, text in zip(rows, version.ask({"read": asked, "control": self.frame})["read"], strict=True):
                 if (text or UNREAD) != row[2 + number]:
                     yield f"word {row[1]} of {row[0]} is {text or UNREAD}, the page says {row[2 + number]}"
 
@@ -218,6 +220,8 @@ class Words:
         for number, version in enumerate((self.old, self.new) if asked else ()):
             for row, word in zip(rows, version.ask({"assemble": asked})["assemble"], strict=True):
                 said = row[2 + number]
+                if self.frame and word is not None and re.fullmatch(r"[0-9a-f]{32}", said):
+                    word, said = (f"{int(w, 16) & ~(CONTROL << 105):032x}" for w in (word, said))
                 if word != said and (word is not None or re.fullmatch(r"[0-9a-f]{32}", said)):
                     yield f"instruction {row[1]} of {row[0]} is {word}, the page says {said}"
 
@@ -261,7 +265,8 @@ class Kernels:
 
     def _one(self, kernel: str, one: dict[str, Any], two: dict[str, Any], row: list[str] | None) -> Iterable[str]:
         before, after = (_lines(side, kernel) for side in (one, two))
-        if before == after and _cycles(one, kernel) == _cycles(two, kernel):
+        words = [side.get("kernels", {}).get(kernel, {}).get("words") for side in (one, two)]
+        if words[0] == words[1] and before == after and _cycles(one, kernel) == _cycles(two, kernel):
             if row is not None and "section" not in row[-1]:
                 yield f"is listed, but does not change: {row}"
             return
@@ -272,9 +277,9 @@ class Kernels:
         found = re.match(r"(\d+) of (\d+)(?:, (\d+) of them)?", row[6])
         a, b = ([x for x in lines if not x.endswith(":")] for lines in (before, after))
         least = max(sum((Counter(a) - Counter(b)).values()), sum((Counter(b) - Counter(a)).values()))
-        if found and not least <= int(found[1]) <= len(a) + len(b):
+        if found and not least <= int(found[1]) <= max(len(a), len(b)):
             yield f"{row[6]} instructions changed, but {least} lines differ at least"
-        if found and int(found[2]) not in (len(a), len(b)):
+        if found and int(found[2]) != max(len(a), len(b)):
             yield f"{row[6]}: the kernel has {len(b)} instructions"
 
     def _numbers(self, kernel: str, one: dict[str, Any], two: dict[str, Any], row: list[str]) -> Iterable[str]:
@@ -309,7 +314,7 @@ class Kernels:
 
 def _shown(lines: list[str], old: set[str], new: set[str]) -> bool:
     for line in lines:
-        mark, text = line[:1], line[1:]
+        mark, text = line[:1], re.sub(r"^[0-9a-f]{32} ", "", line[1:])  # words are shown where lines are alike
         if text.strip() == "..." or re.match(r"\d+ more|\.\.\.", text.strip()):
             continue
         if not {"-": text in old, "+": text in new, " ": text in old or text in new}.get(mark, False):

@@ -227,8 +227,8 @@ def _value(text: str) -> str:
 def _inline(text: str) -> list[Column]:
     """``opcode `0x269`; match `91=0`; ...``."""
     out, at = [], 0
-    for found in _CODE.finditer(text):
+    for found in re.finditer(rf"{_CODE.pattern}|\(empty\)|nothing(?=;|$)", text):
         name = text[at : found.start()].lstrip("; ").strip()
-        out.append(Column(name, None, codes(found[0])[0]))
+        out.append(Column(name, None, codes(found[0])[0] if found[1] else found[0]))
         at = found.end()
     return out

@@ -195,7 +195,11 @@ class Table:
     def _moves(entry: Entry) -> bool:
         """Entries about the order of rows say nothing of their columns."""
         names = ("place", *NOTES)
-        return bool(entry.columns) and all(c.name in names or c.name.startswith("place of ") for c in entry.columns)
+        return (
+            entry.kind == "changed"
+            and bool(entry.columns)
+            and all(c.name in names or c.name.startswith("place of ") for c in entry.columns)
+        )
 
     def _keys(self, entry: Entry, possible: list[str]) -> list[str]:
         patterns = [_expansion(k) for k in entry.keys]

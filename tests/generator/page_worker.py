@@ -68,12 +68,15 @@ def vectors(folder: str) -> list[list[Any]]:
     return out
 
 
-def read(items: list[list[str]]) -> list[str | None]:
-    """Texts of words."""
+def read(items: list[list[str]], control: bool) -> list[str | None]:
+    """Texts of words, with the control code in front where it is asked for."""
+    from oric.sass.listing import control_code
+
     machine, out = Machine(), []
     for model, word in items:
         number = _number(model)
-        out.append(None if number is None else machine.read(number, int(word, 16)))
+        text = None if number is None else machine.read(number, int(word, 16))
+        out.append(f"{control_code(machine.insn.control)} {text}" if control and text else text)
     return out
 
 
@@ -101,22 +104,23 @@ def _kernel(path: Path, target: str) -> dict[str, Any]:
         return {"error": str(error)}
     made = {k.name: {"registers": k.registers, "lines": []} for k in cubin.kernels.values()}
     for name, lines in _listing(cubin.image).items():
-        made.setdefault(name, {"registers": 0})["lines"] = lines
+        made.setdefault(name, {"registers": 0}).update(lines)
     return {"kernels": made, "cycles": _cycles(path, cubin.image)}
 
 
-def _listing(image: bytes) -> dict[str, list[str]]:
-    """Function -> labels and instructions; the padding behind the last branch to itself is left to the caller."""
+def _listing(image: bytes) -> dict[str, dict[str, list[str]]]:
+    """Function -> lines (labels and instructions) and words."""
     from oric.sass import listing
     from oric.support import elf
 
-    out: dict[str, list[str]] = {}
+    out: dict[str, dict[str, list[str]]] = {}
     for function in listing.list_cubin(elf.read(image)).functions:
         lines = []
         for line in function.lines:
             lines += [f"{name}:" for name in function.labels.get(line.offset, ())]
             lines.append(f"{listing.control_code(line.control)} {' '.join(line.text.split())}")
-        out[function.name] = lines
+        words = [f"{line.words[1]:016x}{line.words[0]:016x}" for line in function.lines]
+        out[function.name] = {"lines": lines, "words": words}
     return out
 
 
@@ -152,7 +156,7 @@ def main() -> int:
     if "vectors" in request:
         answer["vectors"] = vectors(request["vectors"])
     if "read" in request:
-        answer["read"] = read(request["read"])
+        answer["read"] = read(request["read"], request.get("control", False))
     if "assemble" in request:
         answer["assemble"] = assemble(request["assemble"])
     if "kernels" in request:

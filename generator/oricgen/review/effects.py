@@ -12,7 +12,9 @@ from .side import Side
 from .words import examples
 
 VECTORS = "tests/data/vectors"
-CODEC = ("c/tables/forms.c", "c/tables/forms.h", "oric_tables/ops.py", "oric_tables/targets.py")  # what words depend on
+# What words may depend on, and what of that C code they do not: the frame of every word is in numbers.h.
+CODEC = ("c/", *(f"oric_tables/{name}.py" for name in ("ops", "op", "op_tables", "targets", "numbers", "registers")))
+NO_CODEC = ("c/sim/", "c/value/", "c/tables/latency.", "c/tables/thresholds.", "c/tables/structs.")
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ def effects(
     """Compare what both sides decode, encode and compile; ``start`` starts them when there is something to compare."""
     if old.runs_like(new):
         return Effects()
-    codec = old.home != new.home or any(old.outputs.get(name) != new.outputs.get(name) for name in CODEC)
+    codec = old.home != new.home or any(
+        old.outputs.get(name) != new.outputs.get(name)
+        for name in {*old.outputs, *new.outputs}
+        if name.startswith(CODEC) and not name.startswith(NO_CODEC)
+    )
     if not codec and not kernels:
         return Effects()
     start()
@@ -84,10 +90,10 @@ class _Reading:
     again: Sequence[str]
 
     @classmethod
-    def of(cls, side: Side, isa: str, words: Sequence[str]) -> _Reading:
+    def of(cls, side: Side, isa: str, words: Sequence[str], control: bool) -> _Reading:
         if isa not in side.ask("models"):
             return cls([f"(no encoding model {isa})"] * len(words), [""] * len(words), [""] * len(words))
-        texts, operations, again = side.ask("read", [isa, "".join(words)])
+        texts, operations, again = side.ask("read", [isa, "".join(words), control])
         return cls(texts, operations, [again.get(str(n), w) for n, w in enumerate(words)])
 
 
@@ -97,12 +103,13 @@ def _words(old: Side, new: Side, changes: Sequence[TableChange], root: Path) -> 
     words: list[Word] = []
     encodings: list[Encoding] = []
     known = 0
+    frame = any(r.row.key.startswith("frame ") for c in changes if c.name == "formats" for r in c.rows)  # of every word
     models = dict.fromkeys([*before, *after])
     for isa in models:
         made = examples(changes, isa)
         items = list(dict.fromkeys([*_vectors(root, isa), *made]))
         known += len(items)
-        was, now = (_Reading.of(side, isa, items) for side in (old, new))
+        was, now = (_Reading.of(side, isa, items, frame) for side in (old, new))
         different = [n for n in range(len(items)) if was.texts[n] != now.texts[n]]
         words += [Word(now.operations[n] or was.operations[n], isa, items[n], was.texts[n], now.texts[n]) for n in different]
         if isa in before and isa in after:

@@ -141,8 +141,16 @@ def _kernel(name: str, path: str, targets: tuple[str, ...], old: Any, new: Any) 
     both = isinstance(old, dict) and isinstance(new, dict)
     lines, changed, deeply = align(old["lines"], new["lines"]) if both else ((), 0, 0)
     if both and not changed:  # words differ that print alike
-        changed = deeply = sum(a != b for a, b in zip(old["words"], new["words"], strict=False))
+        pairs = [p for p in zip(_worded(old), _worded(new), strict=False) if p[0] != p[1]]
+        changed = deeply = len(pairs)
+        lines = tuple(line for one, two in pairs for line in (f"-{one}", f"+{two}"))
     return Kernel(name, path, targets, _code(old), _code(new), changed, deeply, lines)
+
+
+def _worded(side: Any) -> list[str]:
+    """The instructions with their words in front."""
+    lines = [line for line in side["lines"] if not line.endswith(":")]
+    return [f"{word} {line}" for word, line in zip(side["words"], lines, strict=False)]
 
 
 def _code(side: Any) -> Code | str:
@@ -159,17 +167,17 @@ def align(old: list[str], new: list[str]) -> tuple[tuple[str, ...], int, int]:
     blocks = matcher.get_opcodes()
     whole = any(what != "equal" for what, *_ in blocks)
     lines: list[str] = []
-    details = more = 0
+    details = gone_count = come_count = 0
     for what, a, b, c, d in blocks:
         if what == "equal":
             for one, two in zip(old[a:b], new[c:d], strict=True):
                 details += one != two
                 lines += [f" {two}"] if whole or one == two else [f"-{one}", f"+{two}"]
             continue
-        gone = [line for line in old[a:b] if not line.endswith(":")]
-        come = [line for line in new[c:d] if not line.endswith(":")]
-        more += max(len(gone), len(come))
+        gone_count += sum(not line.endswith(":") for line in old[a:b])
+        come_count += sum(not line.endswith(":") for line in new[c:d])
         lines += [f"-{line}" for line in old[a:b]] + [f"+{line}" for line in new[c:d]]
+    more = max(gone_count, come_count)  # of all together: one that moves goes here and comes there
     return tuple(lines), details + more, more
 
 

@@ -73,7 +73,7 @@ def _summary(changes: Sequence[TableChange], targets: Targets) -> str:
 
 
 def _verdict(effects: Effects) -> str:
-    said = ["No machine word changes its meaning."]
+    said = ["No machine word reads or is encoded differently."]
     if effects.known:
         words = _count(len(effects.words), "reads differently", "read differently")
         encodings = _count(len(effects.encodings), "is encoded differently", "are encoded differently")
@@ -157,7 +157,7 @@ def _whole(name: str, row: Row) -> list[str]:
     found = _shown(name, row)
     line = "; ".join(f"{key} {text(value)}" for key, value in found)
     if len(line) <= LINE or name == "forms":
-        return [f"  {line}"]
+        return [f"  {line}"] if line else []
     return [line for key, value in found for line in _change(Change(key, None, value), alone=True)]
 
 
@@ -340,7 +340,7 @@ def _changed(k: Kernel) -> str:
     if not k.changed:
         return ""
     detail = k.changed - k.deeply
-    count = k.new.instructions if isinstance(k.new, Code) else 0
+    count = max(side.instructions for side in (k.old, k.new) if isinstance(side, Code))
     return f"{k.changed} of {count}" + (f", {detail} of them in registers or control only" if detail else "")
 
 

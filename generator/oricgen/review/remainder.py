@@ -23,11 +23,14 @@ PROSE = ("source", "sources", "note", "doc", "about")
 Rows = Mapping[str, Sequence[Row]]
 
 
-def unlisted(old: Path, new: Path, changes: Sequence[TableChange], before: Rows, after: Rows) -> TableChange:
+def unlisted(
+    old: Path, new: Path, changes: Sequence[TableChange], before: Rows, after: Rows, ordered: bool = False
+) -> TableChange:
     """What the files of two folders say differently and no row that differs shows.
 
     ``before`` and ``after``: the rows of all tables. Content of a file that belongs to no row (sources, constraints, sets of
     values, macros) is told as it stands; a row with the same columns but other words in the file is told by those.
+    ``ordered``: the order of lists is content too.
     """
     shown = tuple(
         _places(row for c in changes for r in c.rows if (row := getattr(r, side)) is not None) for side in ("old", "new")
@@ -46,9 +49,9 @@ def unlisted(old: Path, new: Path, changes: Sequence[TableChange], before: Rows,
         )
         one = renamed(one, names)
         _drop_equal(one, two)
-        if _canonical(one) != _canonical(two):
+        if one != two and (ordered or _canonical(one) != _canonical(two)):
             rows = [Row(name, values, key, 1) for values in (one, two)]
-            out.append(RowChange(CHANGED, rows[0], rows[1], differences(_in_order(one, two), two)))
+            out.append(RowChange(CHANGED, rows[0], rows[1], differences(one if ordered else _in_order(one, two), two)))
     return TableChange(FILES, tuple(out))
 
 

@@ -52,7 +52,9 @@ def page_of(old: Side, new: Side, root: Path, kernels: Sequence[Path], limit: in
 def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     """Everything that differs in what the specifications say."""
     changes = compare.tables(old.tables, new.tables, FIRST)
-    rest = remainder.unlisted(old.folder, new.folder, changes, old.tables, new.tables)
+    made = generated(old, new)
+    ordered = any(gone == come == 0 for _, gone, come in made)
+    rest = remainder.unlisted(old.folder, new.folder, changes, old.tables, new.tables, ordered)
     if new.reading and lowering.NAME in old.tables:
         before, after = old.tables[lowering.NAME], new.tables[lowering.NAME]
         moved = remainder.reordered(before, after, new.reading.spec)
@@ -61,7 +63,7 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     if old.reading and new.reading:
         more = rewrites.overlaps(changes, old.reading.spec, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(rewrites.TABLE, tuple(more)), FIRST)
-    if generated(old, new):  # else the order of rows says nothing
+    if made:  # else the order of rows says nothing
         differing = {f"spec/{name}" for name, text in reading.files(new.folder / "spec").items() if _text(old, name) != text}
         moves = remainder.orders(old.tables, new.tables, differing)
         rest = compare.TableChange(rest.name, (*rest.rows, *moves))
