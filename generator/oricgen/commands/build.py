@@ -15,13 +15,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what was written."""
-    for name in build(args.root):
+    for name in build(args.root, keep=args.keep):
         print(f"wrote build/{name}")
     return 0
 
 
-def build(root: Path) -> list[str]:
+def build(root: Path, *, keep: bool = False) -> list[str]:
     """Render everything below ``root/build``, unless it is there already; returns the files that changed.
+
+    ``keep``: with what is known of the specification (:mod:`oricgen.kept`).
 
     Raises:
         SpecError: a mistake in the specification.
@@ -31,14 +33,15 @@ def build(root: Path) -> list[str]:
     if stamp.current(root):
         return []
 
+    from .. import kept
     from ..outputs import render_all
     from ..render import write_tree
-    from ..spec import Spec
-    from ..tables import check_all
+    from ..tables import all_tables
 
-    spec = Spec(root / "spec")
-    check_all(spec)
-    files = render_all(spec)
+    with kept.opened(root, keep=keep) as known:
+        for table in all_tables():
+            known.step(f"table {table.NAME}", table.check)
+        files = render_all(known.spec)
     for old in stamp.stale(root, files):
         old.unlink()
     changed = write_tree(root / "build", files)
