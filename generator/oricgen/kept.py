@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from . import spec as specification
 from . import stamp
@@ -29,8 +29,6 @@ from .errors import SpecError, UsageError
 FILE = "known"
 _MAGIC = b"oricgen knows 1\n"
 _PARTS, _SIZE, _DIGEST = 3, 8, hashlib.sha256().digest_size  # facts, models, rows
-
-T = TypeVar("T")
 Steps = dict[str, frozenset[str]]
 
 
@@ -76,7 +74,7 @@ class _Kept(Known):
 
     def _open(self, data: bytes) -> None:
         """Read the steps; the models wait until they are needed."""
-        facts, models, rows = _Part.split(data)
+        facts, models, rows = _Part.split(data if data.startswith(_MAGIC) else b"")
         known = json.loads(bytes(facts.sound()))
         touched = _touched(known["files"], self._files)
         if known["generator"] == self._generator and touched is not None:
@@ -88,9 +86,13 @@ class _Kept(Known):
     def spec(self) -> specification.Spec:
         """The specification, with the models of the file that do not depend on what has changed."""
         spec = specification.Spec(self.root / "spec")
-        models: specification.Models = _unpickled(self._models, spec, {})
-        if models:
-            spec.restore(models, lambda: _unpickled(self._rows, spec, ({}, {}, [])), self._touched)
+        if self._models.sound():
+            reader = _Unpickler(io.BytesIO(b"".join((self._models.data, self._rows.data))), spec)
+
+            def rows() -> specification.Rows:
+                return cast(specification.Rows, reader.load()) if self._rows.sound() else ({}, {}, [])
+
+            spec.restore(cast(specification.Models, reader.load()), rows, self._touched)
         return spec
 
     def save(self) -> None:
@@ -102,7 +104,7 @@ class _Kept(Known):
         steps = {name: sorted(files) for name, files in self.steps.items()}
         facts = json.dumps({"generator": self._generator, "files": self._files, "steps": steps}).encode()
         try:
-            parts = [_Part(facts), *(_pickled(part, self.spec) for part in self.spec.state())]
+            parts = [_Part(facts), *_pickled(self.spec)]
         except (pickle.PicklingError, TypeError, AttributeError):  # a model that cannot be kept; a test finds it
             return
         with contextlib.suppress(OSError):
@@ -140,13 +142,7 @@ class _Part:
 
     @staticmethod
     def split(data: bytes) -> list[_Part]:
-        """The parts of a file.
-
-        Raises:
-            ValueError: it is none of ours.
-        """
-        if not data.startswith(_MAGIC):
-            raise ValueError("not a file of oricgen")
+        """The parts of a file; what is none of ours has none that is sound."""
         first, place = len(_MAGIC) + _PARTS * _SIZE, len(_MAGIC) + _PARTS * (_SIZE + _DIGEST)
         whole, out = memoryview(data), []
         for number in range(_PARTS):
@@ -165,11 +161,7 @@ class _Pickler(pickle.Pickler):
         self._spec = spec
 
     def persistent_id(self, obj: Any) -> str | None:
-        if not isinstance(obj, specification.Spec):
-            return None
-        if obj is not self._spec:
-            raise pickle.PicklingError("a model of another specification")
-        return "spec"
+        return "spec" if obj is self._spec else None
 
     def reducer_override(self, obj: Any) -> Any:
         return (_proxy, (dict(obj),)) if isinstance(obj, MappingProxyType) else NotImplemented
@@ -178,23 +170,22 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     """The other way round."""
 
-    def __init__(self, data: bytes | memoryview, spec: specification.Spec) -> None:
-        super().__init__(io.BytesIO(data))
+    def __init__(self, file: io.BytesIO, spec: specification.Spec) -> None:
+        super().__init__(file)
         self._spec = spec
 
     def persistent_load(self, pid: Any) -> specification.Spec:
         return self._spec
 
 
-def _pickled(value: object, spec: specification.Spec) -> _Part:
-    file = io.BytesIO()
-    _Pickler(file, spec).dump(value)
-    return _Part(file.getvalue())
-
-
-def _unpickled(part: _Part, spec: specification.Spec, nothing: T) -> T:
-    data = part.sound()
-    return cast(T, _Unpickler(data, spec).load()) if data else nothing
+def _pickled(spec: specification.Spec) -> Iterator[_Part]:
+    """Models and rows; what both have they share when they are read again, by one reader and in this order."""
+    for_reader = io.BytesIO()
+    writer = _Pickler(for_reader, spec)
+    for value in spec.state():
+        start = for_reader.tell()
+        writer.dump(value)
+        yield _Part(for_reader.getvalue()[start:])
 
 
 def _proxy(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
