@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_BUILT = ("c", "flat", "obj", "oric_rules", "oric_tables", "stamp")  # of build/: what the project's own build makes
+_BUILT = ("c", "flat", "known", "obj", "oric_rules", "oric_tables", "stamp")  # of build/: what the project's own build makes
 
 
 def copy(root: Path, *parts: str) -> None:

@@ -1,7 +1,6 @@
 """``python -m oricgen``."""
 
-import sys
+from .cli import entry
 
-from .cli import main
-
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    entry()

@@ -20,8 +20,11 @@ _README = "README.md"
 _SCHEMAS = "schema"
 
 
-def checked(spec: Spec) -> dict[str, str]:
-    """Check every file, every table and every output; returns what is to be written below ``build/``.
+def checked(spec: Spec, passed: dict[str, frozenset[str]] | None = None, *, render: bool = True) -> dict[str, str]:
+    """Check every file, every table and every output; returns what is to be written below ``build/`` (``render``).
+
+    ``passed`` has the steps that the specification has passed as it stands, with the files that each has read: these are not done
+    again, and those that it passes now are added.
 
     Raises:
         SpecError: the first mistake in order of file and line; the others are its ``others``.
@@ -29,19 +32,19 @@ def checked(spec: Spec) -> dict[str, str]:
     """
     if not spec.root.is_dir():
         raise UsageError(f"there is no folder '{spec.root}'")
-    run = _Run(spec)
+    run = _Run(spec, {} if passed is None else passed)
     for name, schema in owned(spec).items():
-        run.step(name, partial(spec.load, name, schema))
+        run.step(f"file {name}", name, partial(spec.load, name, schema))
     run.read.clear()  # what is read only to see whether it is sound is not used yet
     for table in all_tables():
-        run.step(table.FILES[0], partial(table.check, spec))
-    run.step("", partial(_refuse, strays(spec)))
+        run.step(f"table {table.NAME}", table.FILES[0], partial(table.check, spec))
+    run.step("", "", lambda: _refuse(strays(spec)))
     files: dict[str, str] = {}
     for output in all_outputs():
-        made = run.step("", partial(output.render, spec), whole=True)
+        made = run.step(f"output {output.__name__}", "", partial(output.render, spec), whole=True, again=render)
         files.update(made or {})
     if not run.found:
-        run.step("", partial(_refuse, unread(spec, run.read)))
+        run.step("", "", lambda: _refuse(unread(spec, run.read)))
     if run.found:
         raise_all(sorted(run.found, key=lambda error: (error.path, error.line, error.message)))
     return files
@@ -50,28 +53,36 @@ def checked(spec: Spec) -> dict[str, str]:
 class _Run:
     """The steps of a check, and what they found."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, passed: dict[str, frozenset[str]]) -> None:
         self._spec = spec
+        self._passed = passed
         self.found: list[SpecError] = []
         self.read: set[str] = set()
 
-    def step(self, name: str, work: Callable[[], Any], *, whole: bool = False) -> Any:
-        """Do ``work``, which is about the file ``name``; None when it fails.
+    def step(self, key: str, name: str, work: Callable[[], Any], *, whole: bool = False, again: bool = False) -> Any:
+        """Do ``work``, which is about the file ``name``; None when it fails, or has passed before (``key``) and not ``again``.
 
         What it says of a line that an earlier step spoke of follows from that mistake, and is not said again. A ``whole`` step
         needs all that it reads: when some of that has mistakes, whatever it says may follow from them.
         """
+        if key in self._passed and not again:
+            self.read |= self._passed[key]
+            return None
         told = {(error.path, error.line) for error in self.found}
         wrong = {error.path.removeprefix("spec/") for error in self.found}
         with self._spec.reading() as used:
             try:
-                return work()
+                made = work()
             except SpecError as error:
                 if not (whole and wrong & used):
                     self.found += [one for one in error.all() if (one.path, one.line) not in told]
             except Exception as error:
                 if not self.found:  # otherwise a mistake that is known may be its cause
                     self.found.append(SpecError(Spec.path(name), 0, f"this cannot be checked: {_crash(error)}"))
+            else:
+                if key:
+                    self._passed[key] = frozenset(used)
+                return made
             finally:
                 self.read |= used
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -25,9 +26,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: list[str]) -> int:
-    """Run the command line; returns the exit status."""
-    args = _parser().parse_args(argv)
+def main(argv: list[str], *, keep: bool = False) -> int:
+    """Run the command line; returns the exit status. ``keep``: what is learned of the specification is kept (:mod:`.kept`)."""
+    args = _parser().parse_args(argv, argparse.Namespace(keep=keep))
     try:
         status = int(args.run(args))
         sys.stdout.flush()
@@ -50,5 +51,6 @@ def main(argv: list[str]) -> int:
 
 
 def entry() -> None:
-    """The ``oricgen`` console script."""
-    sys.exit(main(sys.argv[1:]))
+    """The ``oricgen`` console script. It ends before there is garbage enough to look for."""
+    gc.disable()
+    sys.exit(main(sys.argv[1:], keep=True))

@@ -220,7 +220,7 @@ def columns_on(row: Map, isa: str, isas: tuple[str, ...]) -> dict[str, Any]:
 
 def like(spec: Spec, isa: str) -> dict[str, str]:
     """Reader groups and kinds of results that an encoding model does not tell apart from others: name -> whose figures it has."""
-    return dict(spec.load(f"latency/{isa}.yaml", "latency").get("like", {}))
+    return spec.memo(f"results alike on {isa}", lambda: dict(spec.load(f"latency/{isa}.yaml", "latency").get("like", {})))
 
 
 def _figure(row: Map, key: str, default: int, fail: Any) -> int:

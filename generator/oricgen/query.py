@@ -1,60 +1,116 @@
 """Selection of rows: the conditions, columns and formats of ``oricgen query``.
 
 A column is a name of the uniform view (:class:`oricgen.rows.Row`); a dot goes into a mapping, and into every item of a list:
-``limits.max_regs``, ``forms.shape``. Two columns are there always: ``key``, and ``place`` (file and line).
+``limits.max_regs``, ``forms.shape``. Two columns are there always: ``key``, and ``place`` (file and line). ``#COLUMN`` is how
+many values COLUMN has; columns from other tables are in :mod:`oricgen.derived`.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import UsageError
+from .isa import ranges
 from .names import did_you_mean
 from .rows import Row
 
 KEY, PLACE = "key", "place"
 CELL = 64  # a cell of an overview is cut here; columns that are asked for are shown whole
 MISSING = ""
-_CONDITION = re.compile(r"(?P<column>[^=!~]+?)(?P<sign>!=|=|~)(?P<value>.*)\Z", re.DOTALL)
+JOINED, COUNTED = "@", "#"  # in front of the name of a column: of another table; how many values
+SIGNS = ("=", "!=", "~", "<", "<=", ">", ">=", "==", "in")
+_COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_CONDITION = re.compile(
+    r"(?P<column>[^=!~<>\s]+(?:\s[^=!~<>\s]+)*?)(?P<sign>\s+in\s+|==|!=|<=|>=|=|~|<|>)(?P<value>.*)\Z", re.DOTALL
+)
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)\Z")
 
 
 @dataclass(frozen=True)
+class Order:
+    """What the specification puts in an order: encoding models, and targets and models by their place in the line."""
+
+    isas: Sequence[str] = ()
+    places: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Condition:
-    """``COLUMN=VALUE`` (sign ``=``), ``COLUMN!=VALUE`` or ``COLUMN~REGEX``."""
+    """A column, a sign and what stands behind it; ``values`` are its items where the sign takes several."""
 
     column: str
     sign: str
     value: str
+    values: tuple[str, ...] = ()
+    order: Order = Order()
 
     def holds(self, row: Row) -> bool:
         """Whether the row has it. A list has what one of its items has; a column that a row lacks has no value at all."""
-        found = list(cells(row, self.column))
+        found = list(members(cells(row, self.column)))
         if self.sign == "~":
-            return any(re.search(self.value, text(v)) for v in _members(found))
-        return any(_equal(v, self.value) for v in _members(found)) == (self.sign == "=")
+            return any(re.search(self.value, text(v)) for v in found)
+        if self.sign in _COMPARE:
+            return any(_compared(v, self.sign, self.value, self.order) for v in found)
+        if self.sign in ("==", "in"):
+            inside = all(any(_equal(v, w) for w in self.values) for v in found)
+            return inside and bool(found) and (self.sign == "in" or all(any(_equal(v, w) for v in found) for w in self.values))
+        return any(_equal(v, self.value) for v in found) == (self.sign == "=")
 
 
-def parse(word: str) -> Condition:
-    """Read a condition.
+def parse(word: str, order: Order = Order()) -> Condition:
+    """Read a condition; ``order`` is what ranges and comparisons of names go by.
 
     Raises:
-        UsageError: it is none, or its regular expression is broken.
+        UsageError: it is none, its regular expression is broken, its range is none, or it compares with what has no order.
     """
     match = _CONDITION.match(word)
     if not match:
-        raise UsageError(f"'{word}' is no condition: write COLUMN=VALUE, COLUMN!=VALUE or COLUMN~REGEX")
-    condition = Condition(match["column"], match["sign"], match["value"])
-    if condition.sign == "~":
+        raise UsageError(f"'{word}' is no condition: write COLUMN and a value with one of {', '.join(SIGNS)} between them")
+    column, sign, value = match["column"], match["sign"].strip(), match["value"]
+    if sign == "~":
         try:
-            re.compile(condition.value)
+            re.compile(value)
         except re.error as error:
-            raise UsageError(f"'{word}': '{condition.value}' is no regular expression: {error}") from error
-    return condition
+            raise UsageError(f"'{word}': '{value}' is no regular expression: {error}") from error
+    if sign in _COMPARE and _rank(value, order) is None:
+        raise UsageError(f"'{word}': '{value}' has no order: it is no number, no version, and no target or model")
+    return Condition(column, sign, value, _items(word, value, order) if sign in ("==", "in") else (), order)
+
+
+def _items(word: str, value: str, order: Order) -> tuple[str, ...]:
+    """``A,B`` with ranges of models written out."""
+    out: list[str] = []
+    for item in (part.strip() for part in value.split(",")):
+        try:
+            out += ranges.expand(item, order.isas) if ranges.BETWEEN in item else [item]
+        except ValueError as error:
+            raise UsageError(f"'{word}': {error}") from error
+    return tuple(out)
+
+
+def _compared(value: Any, sign: str, wanted: str, order: Order) -> bool:
+    one, two = _rank(value, order), _rank(wanted, order)
+    return one is not None and two is not None and one[0] == two[0] and bool(_COMPARE[sign](one[1], two[1]))
+
+
+def _rank(value: Any, order: Order) -> tuple[str, Any] | None:
+    """What a value is compared by, with its kind: numbers and versions as numbers, names by their place in the line."""
+    if isinstance(value, bool) or value is None:
+        return None
+    words = str(value)
+    if words in order.places:
+        return "name", order.places[words]
+    if isinstance(value, int) or _NUMBER.match(words):
+        return "number", (int(words, 0),)
+    return ("number", tuple(map(int, words.split(".")))) if _VERSION.match(words) else None
 
 
 def select(rows: list[Row], conditions: list[Condition], table: str) -> list[Row]:
@@ -74,7 +130,8 @@ def require(rows: list[Row], column: str, table: str) -> None:
     Raises:
         UsageError: naming the columns that are most like it.
     """
-    if not any(_has(row, column) for row in rows):
+    column = column.removeprefix(COUNTED)
+    if rows and not any(_has(row, column) for row in rows):
         known = all_columns(rows)
         level = [name for name in known if name.count(".") == column.count(".")]
         inner = [name for name in known if name.endswith(f".{column}")]
@@ -109,7 +166,9 @@ def _paths(value: Any, prefix: str) -> Iterator[str]:
 
 def cells(row: Row, column: str) -> Iterator[Any]:
     """What a row has under a column: nothing, one value, or one for each item of the lists on the way."""
-    if column == PLACE:
+    if column.startswith(COUNTED):
+        yield len(list(members(cells(row, column.removeprefix(COUNTED)))))
+    elif column == PLACE:
         yield f"{row.path}:{row.line}"
     elif column == KEY and KEY not in row.values:
         yield row.key
@@ -135,11 +194,11 @@ def _has(row: Row, column: str) -> bool:
     return next(cells(row, column), _has) is not _has
 
 
-def _members(found: Iterable[Any]) -> Iterator[Any]:
+def members(found: Iterable[Any]) -> Iterator[Any]:
     """Lists opened: membership is what one asks of them. Of a mapping the keys are its members."""
     for value in found:
         if isinstance(value, list | tuple):
-            yield from _members(value)
+            yield from members(value)
         elif isinstance(value, dict):
             yield from value
         else:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
 from . import disk
 
@@ -15,6 +16,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def _environment() -> jinja2.Environment:
+    import jinja2  # takes longer than many a command that renders nothing
+
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,

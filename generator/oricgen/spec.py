@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 T = TypeVar("T")
+Models = dict[str, tuple[object, frozenset[str]]]
+Parts = list[tuple[tuple[object, ...], tuple[int, ...], object]]
+Rows = tuple[dict[str, str], dict[str, Map], Parts]  # and schemas
+MOST_PARTS = 2048  # that are kept
 
 
 @dataclass
@@ -33,9 +37,11 @@ class Spec:
     _cache: dict[str, Map] = field(default_factory=dict)
     _before: dict[str, Map] = field(default_factory=dict)  # of files that were edited: as they were
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
-    _parts: dict[tuple[object, ...], tuple[object, object]] = field(default_factory=dict)
+    _parts: dict[tuple[object, ...], tuple[tuple[object, ...], tuple[int, ...], object]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
     _failures: dict[tuple[str, str], SpecError] = field(default_factory=dict)  # of files and models: said once, again quickly
+    _rows: Callable[[], None] | None = None
+    made: int = 0  # how many files, models and parts were read or made here
 
     def load(self, name: str, schema_name: str | None = None) -> Map:
         """Load ``spec/NAME`` (for example ``sm_targets.yaml`` or ``ptx/arith.yaml``).
@@ -47,7 +53,9 @@ class Spec:
             SpecError: unreadable file, broken YAML, schema violation.
         """
         self._note({name})
+        self._fetch()
         if name not in self._cache:
+            self.made += 1
             with self._failing("file", name):
                 self._cache[name] = self._read(name, schema_name)
         return self._cache[name]
@@ -104,6 +112,7 @@ class Spec:
     def memo(self, name: str, make: Callable[[], T]) -> T:
         """The model ``name``, made once: several outputs and checks read the same tables."""
         if name not in self._models:
+            self.made += 1
             with self._failing("model", name), self.reading() as used:
                 made = make()
             self._models[name] = made, frozenset(used)
@@ -113,10 +122,12 @@ class Spec:
 
     def part(self, rows: tuple[object, ...], numbers: tuple[int, ...], make: Callable[[], T]) -> T:
         """What is made from ``rows`` as they stand (and from ``numbers``) alone: made once, also for edited specifications."""
+        self._fetch()
         key = (*map(id, rows), *numbers)
         if key not in self._parts:
-            self._parts[key] = rows, make()  # keeping the rows keeps their ids
-        return cast(T, self._parts[key][1])
+            self.made += 1
+            self._parts[key] = rows, numbers, make()  # keeping the rows keeps their ids
+        return cast(T, self._parts[key][2])
 
     @contextmanager
     def reading(self) -> Iterator[set[str]]:
@@ -137,6 +148,7 @@ class Spec:
 
         In the files themselves, rows that are as they were stay the same objects, so that :meth:`part` knows them.
         """
+        self._fetch()
         folders = {f"{PurePosixPath(n).parent}/" for n in texts if n not in self.overlay and not (self.root / n).exists()}
         touched = {*texts, *folders}
         return type(self)(
@@ -148,3 +160,27 @@ class Spec:
             {name: model for name, model in self._models.items() if not model[1] & touched},
             dict(self._parts),  # its own: what is made for an edit goes with it
         )
+
+    def state(self) -> tuple[Models, Rows]:
+        """All that was made so far, for :meth:`restore`; of the parts the newest: old ones are of rows that are gone."""
+        self._fetch()
+        return self._models, (self.schemas, self._cache, list(self._parts.values())[-MOST_PARTS:])
+
+    def restore(self, models: Models, rows: Callable[[], Rows], touched: Set[str]) -> None:
+        """Take over, before anything is read, what was made when the files ``touched`` were other ones; ``rows`` when needed."""
+        self._models |= {name: model for name, model in models.items() if not model[1] & touched}
+
+        def fetch() -> None:
+            schemas, cache, parts = rows()
+            self.schemas |= schemas
+            self._cache |= {name: data for name, data in cache.items() if name not in touched}
+            self._before |= {name: data for name, data in cache.items() if name in touched}
+            self._parts |= {(*map(id, key), *numbers): (key, numbers, made) for key, numbers, made in parts}
+
+        self._rows = fetch
+
+    def _fetch(self) -> None:
+        """Get the rows that :meth:`restore` has left where they are."""
+        if self._rows is not None:
+            fetch, self._rows = self._rows, None
+            fetch()

@@ -49,17 +49,29 @@ def _generated(root: Path) -> Iterable[Path]:
 
 def _inputs(root: Path) -> str:
     """Hash over names and contents of the specification, the generator, and the compiler's sources that it looks at."""
+    spec = root / "spec"
+    read = (p for p in spec.rglob("*") if p.suffix in {".yaml", ".json"} and not p.name.startswith("."))
+    return _contents([(spec, read), *_reader()], *_lying(spec))
+
+
+def generator() -> str:
+    """Hash over names and contents of the generator, and the compiler's sources that it looks at."""
+    return _contents(_reader())
+
+
+def _reader() -> list[tuple[Path, Iterable[Path]]]:
+    """The files that read a specification: folder, files below it."""
+    own = (p for p in _GENERATOR.rglob("*") if p.suffix in {".py", ".j2"})
+    return [(_GENERATOR, own), (handlers.folder(), [*handlers.sources(), *handlers.headers()])]
+
+
+def _contents(groups: Iterable[tuple[Path, Iterable[Path]]], *names: str) -> str:
     hasher = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    groups: tuple[tuple[Path, Iterable[Path]], ...] = (
-        (root / "spec", (p for p in (root / "spec").rglob("*") if p.suffix in {".yaml", ".json"} and not p.name.startswith("."))),
-        (_GENERATOR, (p for p in _GENERATOR.rglob("*") if p.suffix in {".py", ".j2"})),
-        (handlers.folder(), [*handlers.sources(), *handlers.headers()]),
-    )
     for base, paths in groups:
         for path in sorted(paths):
             hasher.update(f"\0{path.relative_to(base).as_posix()}\0".encode())
             hasher.update(path.read_bytes())
-    hasher.update("\0".join(_lying(root / "spec")).encode())
+    hasher.update("\0".join(names).encode())
     return hasher.hexdigest()
 
 

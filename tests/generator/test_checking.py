@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from oricgen import checking, cli, stamp
+from oricgen import checking, cli, kept, stamp
 from oricgen.errors import MOST, Mistakes, SpecError
 from oricgen.review.reading import files
 from oricgen.spec import Spec
@@ -96,17 +96,17 @@ def test_a_target_without_a_row_above_is_told_all_columns_too() -> None:
 
 
 def test_a_crash_is_a_mistake_of_the_file_unless_another_mistake_may_be_its_cause() -> None:
-    run = checking._Run(specification.spec())
-    run.step("options.yaml", lambda: {}["x"])
+    run = checking._Run(specification.spec(), {})
+    run.step("", "options.yaml", lambda: {}["x"])
     assert [re.sub(":[0-9]+", ":N", str(error)) for error in run.found] == [
         "spec/options.yaml: this cannot be checked: KeyError in checking.py:N: 'x'"
     ]
-    run.step("options.yaml", lambda: {}["y"])
+    run.step("", "options.yaml", lambda: {}["y"])
     assert len(run.found) == 1
 
 
 def test_more_than_enough_mistakes_are_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def fail(spec: Spec) -> None:
+    def fail(spec: Spec, passed: kept.Steps, render: bool) -> None:
         with Mistakes() as each:
             for line in range(MOST + 7):
                 with each:
@@ -242,7 +242,7 @@ def test_what_cannot_be_written(
 ) -> None:
     """A disk that is full, or may only be read: the file is named, and the next build does not take it for a good one."""
     files = {"flat/a.txt": "a", "flat/b.txt": "b"}
-    monkeypatch.setattr("oricgen.checking.checked", lambda spec: files)
+    monkeypatch.setattr("oricgen.checking.checked", lambda spec, passed: files)
     (tmp_path / "spec").mkdir()
     whole = Path.write_bytes
 
@@ -264,7 +264,7 @@ def test_what_cannot_be_written(
 def test_a_file_stands_where_a_folder_belongs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("oricgen.checking.checked", lambda spec: {"flat/a.txt": "a"})
+    monkeypatch.setattr("oricgen.checking.checked", lambda spec, passed: {"flat/a.txt": "a"})
     (tmp_path / "spec").mkdir()
     (tmp_path / "build").write_text("", encoding="utf-8")
     (line,) = said(capsys, "--root", str(tmp_path), "build")

@@ -66,6 +66,7 @@ def test_mistake(table: str, mistake: Mistake) -> None:
 
 
 @pytest.mark.long  # behind those, which it needs the answers of
+@pytest.mark.measure
 def test_every_message_of_the_generator_has_a_mistake() -> None:
     raised = {site for _, mistake in CASES if (said := said_of(mistake)) for site in said.sites}
     missing = {

@@ -21,7 +21,7 @@ NAMES = {  # base -> new target: numbers that say nothing of the age
     "sm_75": "sm_76", "sm_80": "sm_81", "sm_86": "sm_83", "sm_89": "sm_84", "sm_90": "sm_91", "sm_100": "sm_99",
     "sm_103": "sm_105", "sm_110": "sm_111", "sm_120": "sm_125",
 }  # fmt: skip
-QUICK = ("sm_80", "sm_100")  # one that code is made for and one that has none
+QUICK = ("sm_80",)  # one that code is made for
 KERNEL = """\
 \t.target\t{name}
 \t.elf type=2, osabi=0x41, abi=8, version=1, flags={flags:#x}, phentsize=56

@@ -86,8 +86,9 @@ def test_leaves_and_texts() -> None:
 
 
 def test_files_that_differ_in_lines_of_the_specification_alone() -> None:
-    old = {"a.py": "x  # spec/a.yaml:1", "b.py": "y"}
-    assert page_proof.differing_files(old, {"a.py": "x  # spec/a.yaml:2", "b.py": "z", "c.py": ""}) == ["b.py"]
+    old = {"a.py": "x  # spec/a.yaml:1", "b.py": "y", "d.c": 'a;\n#line 1 "spec/a.yaml"\nb;\n'}
+    new = {"a.py": "x  # spec/a.yaml:2", "b.py": "z", "c.py": "", "d.c": 'a;\n#line 2 "spec/a.yaml"\nb;\n'}
+    assert page_proof.differing_files(old, new) == ["b.py"]
 
 
 # --- random edits

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 import yaml
-from oricgen import query
+from oricgen import derived, query
 from oricgen.cli import main
+from oricgen.commands import query as query_command
 from oricgen.errors import UsageError
 from oricgen.rows import Row
 from oricgen.tables import all_tables
@@ -29,8 +31,18 @@ ROWS = [
 ]
 
 
-def keys(*conditions: str) -> list[str]:
-    return [row.key for row in query.select(ROWS, [query.parse(c) for c in conditions], "t")]
+MODELS = ("sm_75", "sm_80", "sm_90", "sm_100")
+ORDER = query.Order(MODELS, {name: (place, 0) for place, name in enumerate(MODELS)})
+MORE = [
+    Row("one", {"on": ["sm_90"], "count": 9, "ptx": "8.6", "word": "0x0067"}, "c.yaml", 1),
+    Row("two", {"on": ["sm_90", "sm_100"], "count": 10, "ptx": "9.0", "odd": True}, "c.yaml", 2),
+    Row("all", {"on": list(MODELS), "count": -1, "first": "sm_80", "ptx": "10.0"}, "c.yaml", 3),
+    Row("none", {"on": [], "count": "many"}, "c.yaml", 4),
+]
+
+
+def keys(*conditions: str, rows: list[Row] = ROWS) -> list[str]:
+    return [row.key for row in query.select(rows, [query.parse(c, ORDER) for c in conditions], "t")]
 
 
 def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -62,6 +74,36 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 )
 def test_conditions(conditions: list[str], found: list[str]) -> None:
     assert keys(*conditions) == found
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("count<10", ["one", "all"]),
+        ("count<=10", ["one", "two", "all"]),
+        ("count>0x9", ["two"]),
+        ("count>=9", ["one", "two"]),
+        ("word>=103", ["one"]),
+        ("ptx<9.0", ["one"]),
+        ("ptx>9.0", ["all"]),
+        ("ptx>=9.0", ["two", "all"]),
+        ("first<sm_90", ["all"]),
+        ("on>=sm_100", ["two", "all"]),
+        ("on<sm_80", ["all"]),
+        ("odd<2", []),
+        ("on==sm_90", ["one"]),
+        ("on==sm_90..", ["two"]),
+        ("on==sm_100,sm_90", ["two"]),
+        ("on==..sm_100", ["all"]),
+        ("on in sm_90..,sm_75", ["one", "two"]),
+        ("count in 9, 0xa", ["one", "two"]),
+        ("#on=1", ["one"]),
+        ("#on<=1", ["one", "none"]),
+        ("#first=0", ["one", "two", "none"]),
+    ],
+)
+def test_comparisons_and_sets(condition: str, found: list[str]) -> None:
+    assert keys(condition, rows=MORE) == found
 
 
 def test_a_row_may_be_asked_for_by_every_column_it_has() -> None:
@@ -96,8 +138,12 @@ def test_formats_hold_the_same_rows() -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("id", "'id' is no condition: write COLUMN=VALUE, COLUMN!=VALUE or COLUMN~REGEX"),
-        ("=3", "'=3' is no condition: write COLUMN=VALUE, COLUMN!=VALUE or COLUMN~REGEX"),
+        ("id", "'id' is no condition: write COLUMN and a value with one of =, !=, ~, <, <=, >, >=, ==, in between them"),
+        ("=3", "'=3' is no condition: write COLUMN and a value with one of =, !=, ~, <, <=, >, >=, ==, in between them"),
+        ("id<many", "'id<many': 'many' has no order: it is no number, no version, and no target or model"),
+        ("isa==sm_9..", "'isa==sm_9..': there is no encoding model 'sm_9' in formats.yaml"),
+        ("isa in sm_90..sm_75", "'isa in sm_90..sm_75': the encoding models 'sm_90..sm_75' end before they begin"),
+        ("#mod=3", "table 't' has no column 'mod'; did you mean mods?"),
         ("key~(", "'key~(': '(' is no regular expression: missing ), unterminated subpattern at position 0"),
         ("mod=3", "table 't' has no column 'mod'; did you mean mods?"),
         ("ftz=3", "table 't' has no column 'ftz'; did you mean mods.ftz?"),
@@ -143,3 +189,81 @@ def test_command_refuses_unknown_names(capsys: pytest.CaptureFixture[str]) -> No
     status, out, err = ask(capsys, "phases", "--columns", "indx")
     assert (status, out) == (2, "")
     assert "table 'phases' has no column 'indx'; did you mean index?" in err
+
+
+def found(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+    """The keys of the rows."""
+    status, out, err = ask(capsys, *words, "--columns", "key", "--format", "tsv")
+    assert err == ""
+    assert status == (0 if out else 1)
+    return [line.partition("\t")[0] for line in out.splitlines()[1:]]
+
+
+def test_what_only_some_models_have(capsys: pytest.CaptureFixture[str]) -> None:
+    only = found(capsys, "operations", "isa==sm_120")
+    assert "IADD.64" in only
+    assert "FADD" not in only
+    assert "FHADD" in found(capsys, "operations", "isa==sm_100..")
+    assert set(only) < set(found(capsys, "operations", "isa in sm_100.."))
+
+
+def test_targets_compare_by_their_place_in_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {"UIMAD_HI", "MOV64IUR"} <= set(found(capsys, "opcodes", "since>=sm_120", "basis=assigned"))
+    assert "FHADD" not in found(capsys, "opcodes", "since>sm_100")
+
+
+def test_instructions_without_a_lowering_rule(capsys: pytest.CaptureFixture[str]) -> None:
+    without = found(capsys, "ptx", "lowered!=sm_90", "sm<=90", "instruction~.")
+    assert "ld{.weak}{.space}{.cop}.hint{.prefetch}{.vec}.type" in without
+    assert not [key for key in without if key.startswith("add{.sat}.s32")]
+    assert "elect.sync" in " ".join(found(capsys, "ptx", "lowered==sm_90,sm_90a"))
+    assert not [key for key in found(capsys, "ptx", "lowered=sm_80") if key.startswith("elect")]
+
+
+def test_words_of_forms_in_the_test_vectors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert found(capsys, "forms", "vectors=0") == []
+    lines = {word for path in (ROOT / "tests/data/vectors/sm_90").glob("*.txt") for word in path.read_text().splitlines()}
+    words = [line for line in lines if not line.startswith("#")]
+    _, out, _ = ask(capsys, "forms", "isa=sm_90", "--columns", "vectors", "--format", "tsv")
+    assert sum(int(line.split("\t")[1]) for line in out.splitlines()[1:]) >= len(words), "every word is of a form"
+
+
+def test_forms_without_a_vector_are_found() -> None:
+    spec = specification.spec()
+    (table,) = [table for table in all_tables() if table.NAME == "forms"]
+    row = next(row for row in table.rows(spec) if row.values["isa"] == "sm_90")
+    alien = Row("X/sm_90", {**row.values, "mask": f"{(1 << 128) - 1:032x}", "value": "0" * 32}, row.path, 1)
+    (found,) = derived.added(spec, "forms", [alien], ["vectors"])
+    assert found.values["vectors"] == 0
+
+
+def test_joins_with_any_table(capsys: pytest.CaptureFixture[str]) -> None:
+    without = found(capsys, "opcodes", "#@operations.opcode=0")
+    assert "FADD" not in without
+    assert "SM89_LAST" in without
+    status, out, _ = ask(capsys, "opcodes", "key=FADD", "--columns", "@operations.opcode,#@operations.opcode", "--format", "tsv")
+    assert (status, out.splitlines()[1].split("\t")[1:]) == (0, ["[FADD]", "1"])
+    for name, message in (
+        ("@operation.opcode=x", "'@operation.opcode' is no join: write @TABLE.COLUMN; did you mean operations"),
+        ("@operations=x", "'@operations' is no join: write @TABLE.COLUMN"),
+        ("@operations.opcod=x", "table 'operations' has no column 'opcod'; did you mean opcode?"),
+    ):
+        status, out, err = ask(capsys, "opcodes", name)
+        assert (status, out) == (2, "")
+        assert message in err
+
+
+def test_the_examples_of_the_help_work(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line.strip().partition("   ")[0] for line in query_command.EPILOG.splitlines()]
+    examples = [shlex.split(line.partition("  ")[0])[2:] for line in lines if line.startswith("oricgen query")]
+    assert len(examples) >= 6
+    for words in examples:
+        status, _, err = ask(capsys, *words)
+        assert status in (0, 1)
+        assert err == ""
+
+
+def test_there_may_be_no_vectors(tmp_path: Path) -> None:
+    spec = type(specification.spec())(tmp_path / "spec")
+    with pytest.raises(UsageError, match="there are no test vectors: tests/data/vectors does not exist"):
+        derived.added(spec, "forms", [], ["vectors"])

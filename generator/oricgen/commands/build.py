@@ -17,13 +17,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print what was written."""
-    for name in build(args.root):
+    for name in build(args.root, keep=args.keep):
         print(f"wrote build/{name}")
     return 0
 
 
-def build(root: Path) -> list[str]:
+def build(root: Path, *, keep: bool = False) -> list[str]:
     """Render everything below ``root/build``, unless it is there already; returns the files that changed.
+
+    ``keep``: with what is known of the specification (:mod:`oricgen.kept`).
 
     Raises:
         SpecError: a mistake in the specification.
@@ -34,11 +36,12 @@ def build(root: Path) -> list[str]:
     if stamp.current(root):
         return []
 
+    from .. import kept
     from ..checking import checked
     from ..render import write_tree
-    from ..spec import Spec
 
-    files = checked(Spec(root / "spec"))
+    with kept.opened(root, keep=keep) as known:
+        files = checked(known.spec, known.steps)
     try:
         for old in stamp.stale(root, files):
             old.unlink()

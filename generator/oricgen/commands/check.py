@@ -6,7 +6,8 @@ import argparse
 import sys
 
 NAME = "check"
-HELP = "check the specification; write nothing"
+_SOUND = "all"
+HELP = "check the specification; write nothing but what is known of it then"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,11 +16,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Render everything into nothing: a mistake anywhere is an error, a file of an editor a warning."""
-    from ..checking import checked, remarks
-    from ..spec import Spec
+    from .. import kept
 
-    spec = Spec(args.root / "spec")
-    checked(spec)
-    for text in remarks(spec):
-        print(f"oricgen: warning: {text}", file=sys.stderr)
+    with kept.opened(args.root, keep=args.keep) as known:
+        if _SOUND in known.steps:
+            return 0
+        from ..checking import checked, remarks
+
+        checked(known.spec, known.steps, render=False)
+        said = remarks(known.spec)
+        for text in said:
+            print(f"oricgen: warning: {text}", file=sys.stderr)
+        if not said:
+            known.conclude(_SOUND)
     return 0

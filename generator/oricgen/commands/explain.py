@@ -27,8 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the pages."""
+    from .. import kept
     from ..explain import explain
-    from ..spec import Spec
 
-    sys.stdout.write(explain(Spec(args.root / "spec"), args.name, args.sm))
+    with kept.opened(args.root, keep=args.keep) as known:
+        sys.stdout.write(explain(known.spec, args.name, args.sm))
     return 0

@@ -24,9 +24,10 @@ def _number(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Edit spec/opcodes.yaml, spec/encoding and spec/latency."""
+    from .. import kept
     from ..scaffold import opcode, report
-    from ..spec import Spec
 
-    spec = Spec(args.root / "spec")
-    sys.stdout.write(report(opcode.plan(args.root, spec, args.name, args.like, args.id, args.machine), spec, args.dry_run))
+    with kept.opened(args.root, keep=args.keep) as known:
+        spec = known.spec
+        sys.stdout.write(report(opcode.plan(args.root, spec, args.name, args.like, args.id, args.machine), spec, args.dry_run))
     return 0

@@ -18,9 +18,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Edit spec/sm_targets.yaml."""
+    from .. import kept
     from ..scaffold import report, target
-    from ..spec import Spec
 
-    spec = Spec(args.root / "spec")
-    sys.stdout.write(report(target.plan(args.root, spec, args.name, args.base), spec, args.dry_run))
+    with kept.opened(args.root, keep=args.keep) as known:
+        spec = known.spec
+        sys.stdout.write(report(target.plan(args.root, spec, args.name, args.base), spec, args.dry_run))
     return 0

@@ -14,11 +14,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one count a line: the table's name, the count, what is counted."""
-    from ..spec import Spec
+    from .. import kept
     from ..tables import all_tables
 
-    spec = Spec(args.root / "spec")
-    for table in all_tables():
-        for what, count in table.counts(spec).items():
-            print(f"{table.NAME:16} {count:6}  {what}")
+    with kept.opened(args.root, keep=args.keep) as known:
+        for table in all_tables():
+            for what, count in table.counts(known.spec).items():
+                print(f"{table.NAME:16} {count:6}  {what}")
     return 0

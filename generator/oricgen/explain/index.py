@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..rows import Row
@@ -24,51 +23,44 @@ class Found:
 
 
 class Index:
-    """The tables of a specification; each is read when it is first needed."""
+    """The tables of a specification, read as a whole."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self._modules = {table.NAME: table for table in all_tables()}
-        self._rows: dict[str, list[Row]] = {}
+        self._rows = {table.NAME: table.rows(spec) for table in all_tables()}
+        self.by_key: dict[str, list[Found]] = {}
+        for table, rows in self._rows.items():
+            for row in rows:
+                self.by_key.setdefault(row.key, []).append(Found(table, row))
+        self._naming = self._named()
 
     @classmethod
     def of(cls, spec: Spec) -> Index:
-        """The index of a specification, made once and as a whole, so that it is made anew after an edit of any table."""
-
-        def make() -> Index:
-            index = cls(spec)
-            index.by_key  # noqa: B018  reads all tables
-            return index
-
-        return spec.memo("index of all rows", make)
+        """The index of a specification, made once."""
+        return spec.memo("index of all rows", lambda: cls(spec))
 
     def rows(self, table: str) -> list[Row]:
         """The rows of a table, none when there is no such table."""
-        if table not in self._rows:
-            self._rows[table] = self._modules[table].rows(self.spec) if table in self._modules else []
-        return self._rows[table]
+        return self._rows.get(table, [])
 
     def row(self, table: str, key: str) -> Row | None:
         """A row by its key."""
         return next((row for row in self.rows(table) if row.key == key), None)
 
-    @cached_property
-    def by_key(self) -> Mapping[str, list[Found]]:
-        """Rows of all tables by key."""
-        out: dict[str, list[Found]] = {}
-        for table in self._modules:
-            for row in self.rows(table):
-                out.setdefault(row.key, []).append(Found(table, row))
-        return out
-
     def naming(self, name: str, besides: tuple[str, ...] = WOVEN) -> list[Found]:
-        """Rows of other tables that have ``name`` as a value somewhere, or as the name of a column."""
-        return [found for found, words in self._named if name in words and found.table not in besides and found.row.key != name]
+        """Rows of other tables that have ``name``, a key or an instruction, as a value somewhere, or as the name of a column."""
+        return [f for f in self._naming.get(name, ()) if f.table not in besides and f.row.key != name]
 
-    @cached_property
-    def _named(self) -> list[tuple[Found, frozenset[Any]]]:
-        """All rows with the values and names of columns that they have."""
-        return [(Found(table, row), frozenset(_words(row.values))) for table in self._modules for row in self.rows(table)]
+    def _named(self) -> dict[str, list[Found]]:
+        """Names that pages are about -> the rows that have them."""
+        names = {*self.by_key, *(str(row.values.get("instruction", "")) for row in self.rows("ptx"))}
+        out: dict[str, list[Found]] = {}
+        for table, rows in self._rows.items():
+            for row in rows:
+                found = Found(table, row)
+                for name in names.intersection(_words(row.values)):
+                    out.setdefault(name, []).append(found)
+        return out
 
 
 def _words(value: Any) -> Iterator[Any]:

@@ -35,7 +35,11 @@ def _operations(row: Row, compiler: Compiler) -> Iterator[str]:
 
 
 def lowering_rules(index: Index) -> list[tuple[Row, list[str]]]:
-    """Every rule and template of spec/lowering with the operations that it makes."""
+    """Every rule and template of spec/lowering with the operations that it makes; made once."""
+    return index.spec.memo("operations that rules make", lambda: _lowering_rules(index))
+
+
+def _lowering_rules(index: Index) -> list[tuple[Row, list[str]]]:
     compilers: dict[str, Compiler] = {}
     out = []
     for row in index.rows("lowering"):

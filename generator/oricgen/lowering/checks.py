@@ -97,7 +97,7 @@ def _dead(spec: Spec, compiled: Mapping[str, Compiled]) -> Iterator[tuple[reach.
     """Rules and cases that are never chosen; an instruction is looked at again only when one of its rules was edited."""
     signatures = spec.memo("slots of signatures", lambda: _signatures(spec))
     contexts = spec.memo("targets that rules tell apart", lambda: _contexts(spec))
-    for family, found in _rules(spec, compiled).items():
+    for family, found in rules_of(spec, compiled).items():
 
         def make(family: str = family, found: list[tuple[object, reach.Rule]] = found) -> list[tuple[reach.Rule, int, str]]:
             return list(reach.dead([rule for _, rule in found], signatures.get(family, []), contexts))
@@ -105,7 +105,7 @@ def _dead(spec: Spec, compiled: Mapping[str, Compiled]) -> Iterator[tuple[reach.
         yield from spec.part((*(row for row, _ in found), signatures, contexts), (), make)
 
 
-def _rules(spec: Spec, compiled: Mapping[str, Compiled]) -> dict[str, list[tuple[object, reach.Rule]]]:
+def rules_of(spec: Spec, compiled: Mapping[str, Compiled]) -> dict[str, list[tuple[object, reach.Rule]]]:
     """The rules by instruction, in the order in which the compiler tries them, each with what it was made from."""
     out: dict[str, list[tuple[object, reach.Rule]]] = {}
     for name, found in compiled.items():

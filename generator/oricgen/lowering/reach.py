@@ -37,6 +37,16 @@ class Rule:
         return frozenset(word for _, words, _ in self.slots for word in words)
 
 
+def spellings_in(rule: Rule, form: Slots) -> list[Words]:
+    """What is written as a form of spec/ptx and fits the pattern of a rule."""
+    return [words for words in _spellings(rule.slots) if tokens_of(form, words) is not None]
+
+
+def can_make(rule: Rule, words: Words, context: Context) -> bool:
+    """Whether a rule can make code of what is written so, of some operands."""
+    return any(_possible(row, context) and _expressible(row, rule, words) for row in rule.alternatives)
+
+
 def dead(rules: list[Rule], signatures: list[Slots], contexts: Sequence[Context]) -> Iterator[tuple[Rule, int, str]]:
     """Each rule or case of an instruction that is never chosen: the rule, the number of the case, why."""
     for place, rule in enumerate(rules):
