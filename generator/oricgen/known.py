@@ -14,6 +14,7 @@ from .spec import Spec
 ABSENT = "V_ABSENT"  # the value of a modifier that a form has not
 _LANE = {"w": "sim_warp *", "in": "oric_insn *", "mask": "uint32_t", "l": "uint32_t"}
 _THREAD = {"from": "value_source *"}
+_SPECIAL = {"w": "sim_warp *", "lane": "uint32_t", "tid": "uint32_t *", "launch": "oric_sim_launch *"}
 
 
 def value_name(name: str) -> str:
@@ -40,6 +41,11 @@ def of_lanes(spec: Spec) -> Names:
 def of_threads(spec: Spec) -> Names:
     """What the generated functions of values know."""
     return spec.memo("names of threads", lambda: _names(spec, headers.of_threads(), _THREAD))
+
+
+def of_special(spec: Spec) -> Names:
+    """What the generated function of system registers knows, of one lane."""
+    return spec.memo("names of system registers", lambda: _names(spec, headers.of_lanes(), _SPECIAL))
 
 
 def _names(spec: Spec, declared: Declared, variables: dict[str, str]) -> Names:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..errors import SpecError
 from ..isa import rows
 from ..isa.model import Machine
 from ..known import of_lanes, value_names
 from ..meaning import Meaning, in_order, read
 from ..render import header, numbered, template
 from ..spec import Spec
+from ..tables import system_registers
 
 _ME = "generator/oricgen/outputs/sim.py"
 
@@ -43,19 +43,8 @@ def render(spec: Spec) -> dict[str, str]:
     ]
     code = header("//", _ME, sources) + template("sim_in_order.c.j2", ordered=ordered)
     out["c/sim/in_order.c"] = numbered(code, "c/sim/in_order.c")
-    out["c/sim/table.c"] = header("//", _ME, sources) + _table(spec, machine, everything)
+    out["c/sim/table.c"] = numbered(header("//", _ME, sources) + _table(spec, machine, everything), "c/sim/table.c")
     return out
-
-
-def _special(spec: Spec) -> list[dict[str, object]]:
-    """Number, name and meaning of the system registers that have one."""
-    numbers = {name: int(n) for part in spec.load("formats.yaml")["names"]["sreg"].values() for n, name in part.items()}
-    meanings = spec.load("system_registers.yaml")["meanings"]
-    for name in meanings:
-        if name not in numbers:
-            line = meanings.line_of(name)
-            raise SpecError(spec.path("system_registers.yaml"), line, f"{name}: formats.yaml has no such system register")
-    return [{"name": n, "number": numbers[n], "meaning": m} for n, m in meanings.items()]
 
 
 def _addresses(machine: Machine, isa: str) -> list[str]:
@@ -75,4 +64,6 @@ def _table(spec: Spec, machine: Machine, meanings: list[Meaning]) -> str:
     ops = [by_number.get(n, nothing) for n in range(count)]
     addresses = [_addresses(machine, isa) for isa in machine.isas]
     known = {m.ident for m in meanings}
-    return template("sim_table.c.j2", addresses=addresses, ops=ops, count=count, known=known, special=_special(spec))
+    return template(
+        "sim_table.c.j2", addresses=addresses, ops=ops, count=count, known=known, special=system_registers.meanings(spec)
+    )

@@ -17,7 +17,8 @@ FILES = ("numbers.yaml",)
 _FILE = FILES[0]
 _KEYS = {"groups": "group {group}", "numbers": "{group} {name}"}
 _NONE = "none"
-_FRAME = ("stall", "yield", "write_barrier", "read_barrier", "wait_mask")  # of the control bits, in their order
+_FORMATS = "formats.yaml"
+_FRAME = ("stall", "yield", "write_barrier", "read_barrier", "wait_mask")  # of the control bits
 _KINDS = "operand_kinds"  # the group that the encoder's tables number operands by
 
 
@@ -67,16 +68,25 @@ def _group(values: Mapping[str, Any], rows: tuple[Row, ...]) -> Group:
 
 
 def control(spec: Spec) -> Control:
-    """The control bits, which all encoding models share."""
-    frame = spec.load("formats.yaml")["frame"]
-    first = _numbers.bits(frame[_FRAME[0]])[0]
-    fields = []
-    for name in _FRAME:
-        at, width = _numbers.bits(frame[name])
-        fields.append(Field(name.removesuffix("_mask"), at - first, (1 << width) - 1))
-    bits = fields[-1].shift + fields[-1].mask.bit_length()
-    reuse, places = _numbers.bits(frame["reuse"])
-    return Control(first, bits, tuple(fields), reuse, places, _numbers.bits(frame["guard"])[0])
+    """The control bits, which all encoding models share.
+
+    Raises:
+        SpecError: their fields do not lie together.
+    """
+    frame = spec.load(_FORMATS)["frame"]
+    places = {name: _numbers.bits(frame[name]) for name in _FRAME}
+    first = min(at for at, _ in places.values())
+    bits = max(at + width for at, width in places.values()) - first
+    if bits != sum(width for _, width in places.values()):
+        column = max(_FRAME, key=lambda name: places[name][0])
+        known = ", ".join(sorted(_FRAME))
+        raise SpecError(
+            spec.path(_FORMATS), frame.line_of(column),
+            f"frame: column '{column}': the control bits ({known}) have other bits between them",
+        )  # fmt: skip
+    fields = [Field(name.removesuffix("_mask"), at - first, (1 << width) - 1) for name, (at, width) in places.items()]
+    reuse, reuse_places = _numbers.bits(frame["reuse"])
+    return Control(first, bits, tuple(fields), reuse, reuse_places, _numbers.bits(frame["guard"])[0])
 
 
 def counts(spec: Spec) -> dict[str, int]:
@@ -86,11 +96,12 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def _check(spec: Spec, found: _rows.Sections) -> None:
-    """Groups that are there and have numbers, numbering as they say, names that are different with their prefix.
+    """Groups with numbers, numbering as they say, names that are different with their prefix; the control bits.
 
     Raises:
         SpecError: the first row that breaks one of them.
     """
+    control(spec)
     path = spec.path(_FILE)
     numbering = {row.values["group"]: row.values["numbering"] for row in found["groups"]}
     _rows.check_refers(spec, _FILE, found["numbers"], "group", numbering, "group of this file")
