@@ -67,6 +67,7 @@ def test_planted_mistakes_are_found(name: str, find: str, replace: str, said: st
     assert any(said in w for w in wrong), wrong
 
 
+@pytest.mark.measure
 def test_planted_words_are_found() -> None:
     change = CASES["moved_field"]
     with review_cases.after(change.texts()) as new:

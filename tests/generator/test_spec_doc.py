@@ -104,6 +104,7 @@ def environment(root: Path) -> dict[str, str]:
 
 
 @pytest.mark.long
+@pytest.mark.measure
 def test_the_examples_work_as_they_stand(copy: Path) -> None:
     for block in blocks():
         if block.language == "console":
