@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from oric.regalloc.verify import ALWAYS
 from oric.sim.modes import Modes
 from oric.sim.module import Module, Statistics
 
@@ -29,6 +30,12 @@ _modes = [Modes(strict=True)]  # of the test that runs
 def pytest_runtest_setup(item: pytest.Item) -> None:
     checked = item.get_closest_marker("memcheck") is not None or item.config.getoption("--memcheck")
     _modes[0] = Modes(strict=True, memcheck=bool(checked))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def proved_allocations() -> None:
+    """Every allocation is proved."""
+    ALWAYS[0] = True
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -24,7 +24,7 @@ def compile(
         opt_level: 0 (none) to 3.
         maxrregcount: ceiling of registers per thread; None leaves it to the target and the directives.
         filename: name in messages.
-        verify: run the verifier after every phase.
+        verify: run the verifier after every phase, and prove every register allocation.
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the

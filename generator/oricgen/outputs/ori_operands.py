@@ -18,6 +18,7 @@ def render(spec: Spec) -> dict[str, str]:
         "fields": [_field(row.values, operand_kinds.bits_of(row)) for row in found["fields"]],
         "types": [row.values for row in found["types"]],
         "kinds": [row.values for row in found["kinds"]],
+        "problems": [row.values for row in found["problems"]],
         "slots": sorted((row.values for row in found["slots"]), key=lambda s: KINDS[s["slot"]]),
         "predicates": [_predicate(spec, row.values) for row in found["predicates"]],
         "classes": {row.values["operand"]: row.values["class"] for row in found["register_class"]},

@@ -23,7 +23,7 @@ _KEYS = {
     "predicates": "{name}",
     "register_class": "getRegClass {operand}",
 }
-_DOCUMENTED = {"types": 8, "kinds": 10, "problems": 10, "predicates": 5, "register_class": 3}
+_DOCUMENTED = {"types": 8, "kinds": 10, "problems": 13, "predicates": 5, "register_class": 3}
 WORD_BITS = 64
 
 
@@ -76,6 +76,10 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     _rows.check_numbers(spec, _FILE, found["types"], "code")
     _rows.check_numbers(spec, _FILE, found["kinds"], "kind", 1)
     _rows.check_numbers(spec, _FILE, found["problems"], "problem", 1)
+    names: dict[str, Row] = {}
+    for row in found["problems"]:
+        if (first := names.setdefault(row.values["name"], row)) is not row:
+            raise _error(spec, row, f"{first.key} is called {row.values['name']} already")
     types = {row.values["name"] for row in found["types"]}
     kinds = {row.values["name"] for row in found["kinds"]}
     fields = {row.values["field"] for row in found["fields"]}

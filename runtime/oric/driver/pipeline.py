@@ -125,7 +125,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
-        context = PassContext(options.target, module, options.opt_level, diag, limit)
+        context = PassContext(options.target, module, options.opt_level, diag, limit, options.verify)
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
     return _Made(front, encoded, limit, manager, seconds)

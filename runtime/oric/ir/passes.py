@@ -18,10 +18,10 @@ class PassContext:
     """The surroundings of a phase.
 
     ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
-    collects counts that phases report, by name.
+    collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can.
     """
 
-    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "stats", "target")
+    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "stats", "target", "verify")
 
     def __init__(
         self,
@@ -30,12 +30,14 @@ class PassContext:
         opt_level: int = 3,
         diag: Diagnostics | None = None,
         maxrregcount: int | None = None,
+        verify: bool = False,
     ) -> None:
         self.target = target
         self.module = module
         self.opt_level = opt_level
         self.diag = diag
         self.maxrregcount = maxrregcount
+        self.verify = verify
         self.stats: dict[str, int] = {}
 
     def count(self, name: str, number: int = 1) -> None:

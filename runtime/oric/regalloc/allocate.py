@@ -21,6 +21,7 @@ from oric.ir.passes import PassContext
 
 from .predicates import choose_predicates, spill_predicates
 from .spill import cheap, choose, may_be_spilled, spill
+from .verify import Proof, wanted
 
 GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
@@ -35,8 +36,11 @@ class OutOfRegisters(Exception):
 
 
 @final
-class _Allocation:
-    """The outcome of one try; with ``crowd``, numbers of live units for which predicates do not suffice, it is known at once."""
+class Allocation:
+    """The outcome of one try; ``view``: the function in the order that was tried.
+
+    With ``crowd``, numbers of live units for which predicates do not suffice, the outcome is known at once.
+    """
 
     __slots__ = ("assigned", "leader", "result", "view")
 
@@ -59,6 +63,7 @@ class _Allocation:
 
     @property
     def failed(self) -> bool:
+        """Whether a file has too few registers."""
         return int(self.result.failed_file) >= 0
 
 
@@ -72,18 +77,38 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         CompileError: a file has too few registers.
         OutOfRegisters: the same, when ``ctx`` has no diagnostics.
         InternalError: an instruction that the tables do not know.
+        MalformedCode: the proof has found that something is read that was not read before; with ``ctx.verify``.
     """
-    limits = _limits(f, ctx)
+    limits = limits_of(f, ctx)
+    proof = Proof(f, ctx) if wanted(ctx) else None
+    done = assign(f, ctx, limits)
+    view = done.view
+    assert view is not None  # as the try has not failed
+    if proof is not None:
+        proof.check(view, limits)
+    _finish(f, ctx, done, view)
+    return True
+
+
+def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
+    """Find an order and a hardware register for every register, spilling until there is one, and enter the registers.
+
+    ``limits``: of each file. The function itself has still the order that came in; that of the allocation is in its view.
+
+    Raises:
+        CompileError, OutOfRegisters, InternalError: see :func:`allocate_registers`.
+    """
     done = _search(f, ctx, limits)
     relief = _Relief(f, ctx, limits)
     while done.failed and relief.give(done):
         done = _search(f, ctx, limits)
     ctx.count("spilled_predicates", relief.predicates)
     ctx.count("spilled_registers", relief.registers)
-    if done.failed:
+    if done.failed or done.view is None:
         _report(f, ctx, done, limits)
-    _publish(f, ctx, done)
-    return True
+        raise OutOfRegisters(f.name)
+    done.view.publish(done.assigned, done.leader)
+    return done
 
 
 @final
@@ -97,7 +122,7 @@ class _Relief:
         self.predicates = 0
         self.registers = 0
 
-    def give(self, done: _Allocation) -> bool:
+    def give(self, done: Allocation) -> bool:
         """Spill something for a try that failed; False when nothing is left to spill. The order is that of the function."""
         file = int(done.result.failed_file)
         while file in (GENERAL, PREDICATES) and self.aim[file] > 0:
@@ -106,7 +131,7 @@ class _Relief:
             self.aim[file] -= 1  # no more are live than there are registers, and yet they do not fit
         return False
 
-    def _predicates(self, done: _Allocation) -> bool:
+    def _predicates(self, done: Allocation) -> bool:
         victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
         if victims:
             done.view = None  # the arrays of the function grow
@@ -114,7 +139,7 @@ class _Relief:
             self.predicates += len(victims)
         return bool(victims)
 
-    def _general(self, done: _Allocation) -> bool:
+    def _general(self, done: Allocation) -> bool:
         """Registers that can be made again first, then those that go into memory."""
         f = self.f
         again = cheap(f)
@@ -134,17 +159,17 @@ class _Relief:
         return True
 
 
-def _again(done: _Allocation) -> MachineFunction:
+def _again(done: Allocation) -> MachineFunction:
     """The function in its own order; nobody may hold it when the function changes."""
     assert done.view is not None
     return done.view.reload()
 
 
-def _search(f: Function, ctx: PassContext, limits: list[int]) -> _Allocation:
+def _search(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     """The first order of the code that fits, or the last that was tried."""
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
-    best: _Allocation | None = None
+    best: Allocation | None = None
     for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
         if best is not None:
             view = view.reload()
@@ -155,13 +180,14 @@ def _search(f: Function, ctx: PassContext, limits: list[int]) -> _Allocation:
     return best
 
 
-def _limits(f: Function, ctx: PassContext) -> list[int]:
+def limits_of(f: Function, ctx: PassContext) -> list[int]:
+    """Registers of each file that a function may use."""
     target = ctx.target
     most = f.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
     return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
 
-def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> _Allocation:
+def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> Allocation:
     """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
@@ -173,7 +199,7 @@ def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimiz
             raise MemoryError("no memory for scheduling")
         peak = _peak(view) if crowded else []
     crowd = peak if peak and peak[PREDICATES] > limits[PREDICATES] and peak[0] <= limits[0] else []
-    return _Allocation(view, limits, optimize, crowd)
+    return Allocation(view, limits, optimize, crowd)
 
 
 def _peak(view: MachineFunction) -> list[int]:
@@ -196,7 +222,7 @@ def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
     return [general, below[1], NO_LIMIT, below[3], below[4]]
 
 
-def _report(f: Function, ctx: PassContext, tried: _Allocation, limits: list[int]) -> None:
+def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:
     file = tried.result.failed_file
     needed = max(tried.result.used[file], tried.result.peak[file])
     text = f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available"
@@ -206,10 +232,7 @@ def _report(f: Function, ctx: PassContext, tried: _Allocation, limits: list[int]
     ctx.diag.check()
 
 
-def _publish(f: Function, ctx: PassContext, done: _Allocation) -> None:
-    view = done.view
-    assert view is not None  # as the try has not failed
-    view.publish(done.assigned, done.leader)
+def _finish(f: Function, ctx: PassContext, done: Allocation, view: MachineFunction) -> None:
     final = view.on_registers()
     final.link()
     f.analyses.machine = final

@@ -26,7 +26,8 @@ _FILE: Final = FILES.index("P")
 
 
 @cache
-def _test_mods() -> int:
+def nonzero_mods() -> int:
+    """Modifiers of the test that brings a predicate back."""
     mods: int = ops.op(ISETP).pack(cmp="NE", sign="U32", bop="AND")
     return mods
 
@@ -106,7 +107,7 @@ class _Spiller:
 
     def _load(self, i: i64, short: i64, home: i64) -> None:
         self.cursor.in_front(i)
-        self.cursor.make(ISETP, _test_mods())
+        self.cursor.make(ISETP, nonzero_mods())
         self.cursor.put(short)
         self.cursor.put(home)
         self.cursor.put(opd.RZ_OPERAND)

@@ -115,7 +115,8 @@ def spill(f: Function, victims: list[int], repeated: dict[int, int], stack: i64)
 
 
 @cache
-def _size_mods(number: int, words: int) -> int:
+def size_mods(number: int, words: int) -> int:
+    """Modifiers of an access to the slot of so many words."""
     mods: int = ops.op(number).pack(size=str(32 * words))
     return mods
 
@@ -203,7 +204,7 @@ class _Spiller:
             self.f.set(made, 0, opd.reg(short))
             return
         for first, count in _accesses(words, self.f.reg_size[number]):
-            self.cursor.make(LDL, _size_mods(LDL, count))  # unguarded, so that the register lives from here on only
+            self.cursor.make(LDL, size_mods(LDL, count))  # unguarded, so that the register lives from here on only
             self.cursor.put(opd.reg(short, first, count))
             self.cursor.put(self.base)
             self.cursor.put(self._offset(number, first))
@@ -229,7 +230,7 @@ class _Spiller:
         """Store words of a short-lived register behind the instruction that writes them."""
         self.cursor.behind(i)
         for first, count in _accesses(words, self.f.reg_size[number]):
-            self.cursor.make(STL, _size_mods(STL, count), guard)
+            self.cursor.make(STL, size_mods(STL, count), guard)
             self.cursor.put(self.base)
             self.cursor.put(self._offset(number, first))
             self.cursor.put(opd.reg(short, first, count))

@@ -1,0 +1,96 @@
+/* The verifier's own view of the code: what instructions are for, values, carriers and places. */
+#ifndef ORIC_VERIFY_CODE_H
+#define ORIC_VERIFY_CODE_H
+#include "alloc/verify.h"
+#include "tables/operand_fields.h"
+#include "tables/operands.h"
+#include <stddef.h>
+
+struct oric_before {
+    oric_fn *fn;
+    int32_t insns;
+    int64_t *op, *mods, *guard, *first, *count, *operand;
+    int32_t *node_of; /* instruction -> node, -1 */
+    int32_t *block_of;
+};
+
+/* A word of memory that had or gets a value: (word, value) pairs, sorted, one carrier each. */
+typedef struct {
+    int32_t word, value;
+} cell;
+
+/* A version of a value is the instruction that defines it, plus one; 0 = the one that comes into the block, -1 = none of them.
+ * What a carrier has after a definition under a guard: the value where the guard holds (1) or where it does not (-1). */
+typedef struct {
+    int32_t when, version, guard, guard_version;
+} half;
+
+typedef struct {
+    const oric_before *was;
+    const oric_function *f;
+    const oric_fn *fn;
+    const oric_spill_code *code;
+    oric_problem *problems;
+    int32_t most, found;
+    int quiet;
+    /* values: units of the image, then the top of the stack; carriers: units of `fn`, then cells; places: hardware registers, then
+     * words of memory, then one for registers that have no number */
+    int32_t values, units, cell_count, carriers, places;
+    cell *cells;
+    uint8_t *kinds;     /* of nodes: what new instructions are for */
+    uint8_t *stored;    /* of cells: something stores it */
+    int32_t *origin;    /* of values: the MOV that is repeated instead of keeping the value, -1 */
+    uint8_t *lost;      /* of values: an instruction that defines it is gone */
+    int32_t *value_of, *place_of, *next_carrier, *first_carrier, *next_here, *first_here;
+    int32_t *value_bit, *carrier_bit; /* in the sets between blocks, -1: it lives in one block */
+    /* Within a block. Numbers tell definitions and contents apart; those that came in have 0. */
+    int32_t counter, stamp, block;
+    int32_t *value_seen, *place_seen, *carrier_seen; /* the stamp of the block that they are of */
+    int32_t *content;                                /* of a place */
+    uint8_t *defined;                                /* of a value: something may have defined it before the block */
+    int32_t *last_version;                           /* of a value: the one that leaves the block */
+    int32_t *has_version, *has_content;              /* of a carrier; it still has the version when the content is that of its place */
+    half *halves;                                    /* of a carrier */
+    int32_t *touched_values, *touched_places, touched_value_count, touched_place_count;
+    /* by node of the image and word of its accesses: the version that is read or replaced, and whether the one that it makes leaves
+     * the block */
+    uint32_t *first_word;
+    int32_t *expected;
+    uint8_t *leaves;
+    /* between blocks */
+    uint32_t bits, words;
+    uint64_t *invalid_in, *defined_in, *invalid_out, *defined_out;
+} verifier;
+
+enum { NOT_NEW, BASE, REFILL, SPILL, BIT_REFILL, BIT_SPILL, CLEAR, REMADE, UNKNOWN, OTHER }; /* what new instructions are for */
+
+static inline const oric_node *oric_v_original(const verifier *v, const oric_node *node) {
+    int32_t at = node->index < (uint32_t)v->was->insns ? v->was->node_of[node->index] : -1;
+    return at < 0 ? NULL : &v->was->fn->nodes[at];
+}
+
+static inline const oric_access *oric_v_accesses(const oric_fn *fn, const oric_node *node) { return &fn->accesses[node->access]; }
+
+static inline int64_t oric_v_operand(const verifier *v, const oric_node *node, int slot) { return v->f->operand[v->f->first[node->index] + slot]; }
+
+/* Tell of a problem, unless the walk is quiet. */
+void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other);
+/* What an instruction that was not there is for. */
+int oric_v_kind(const verifier *v, const oric_node *node);
+/* The only access of a new instruction that defines, or that reads data; NULL for none or several. */
+const oric_access *oric_v_result(const verifier *v, const oric_node *node);
+const oric_access *oric_v_source(const verifier *v, const oric_node *node);
+/* The first of the registers with the data of a load or store, in operand `slot`, and how many they are; 0 when there is none. */
+int oric_v_data(const verifier *v, const oric_node *node, int slot, uint32_t *unit, int *count);
+/* Whether a spill or refill of `count` words accesses memory of spills; the word there. */
+int oric_v_address(const verifier *v, const oric_node *node, int count, int32_t *word);
+/* The carrier that is a word of memory with a value; -1 for none. */
+int32_t oric_v_cell(const verifier *v, int32_t word, int32_t value);
+/* Find out what all registers carry, and the words of memory. Returns 0, or -1 without memory. */
+int oric_v_find_cells(verifier *v);
+/* The places of all carriers. */
+void oric_v_name_places(verifier *v);
+/* Follow the values over all paths, and tell of every read that may get another one. Returns 0, or -1 without memory. */
+int oric_v_follow(verifier *v);
+
+#endif

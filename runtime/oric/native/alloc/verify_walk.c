@@ -1,0 +1,360 @@
+#include "alloc/verify_code.h"
+#include "support/bitvec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the state within a block */
+
+static int test_bit(const uint64_t *sets, const verifier *v, int32_t block, int32_t bit) {
+    return sets[(size_t)block * v->words + ((uint32_t)bit >> 6)] >> (bit & 63) & 1;
+}
+
+static void see_value(verifier *v, int32_t value) {
+    if (v->value_seen[value] == v->stamp) return;
+    v->value_seen[value] = v->stamp;
+    v->last_version[value] = 0;
+    v->defined[value] = v->value_bit[value] >= 0 && test_bit(v->defined_in, v, v->block, v->value_bit[value]);
+    v->touched_values[v->touched_value_count++] = value;
+}
+
+static void see_place(verifier *v, int32_t place) {
+    if (v->place_seen[place] == v->stamp) return;
+    v->place_seen[place] = v->stamp;
+    v->content[place] = 0;
+    v->touched_places[v->touched_place_count++] = place;
+}
+
+static void see_carrier(verifier *v, int32_t carrier) {
+    see_value(v, v->value_of[carrier]);
+    see_place(v, v->place_of[carrier]);
+    if (v->carrier_seen[carrier] == v->stamp) return;
+    v->carrier_seen[carrier] = v->stamp;
+    int invalid = v->carrier_bit[carrier] >= 0 && test_bit(v->invalid_in, v, v->block, v->carrier_bit[carrier]);
+    v->has_version[carrier] = 0;
+    v->has_content[carrier] = invalid ? -1 : 0;
+    v->halves[carrier].when = 0;
+}
+
+static int intact(const verifier *v, int32_t carrier) { return v->has_content[carrier] == v->content[v->place_of[carrier]]; }
+
+/* Whether a carrier has a version of its value; any content will do for one that nothing has defined. */
+static int readable(verifier *v, int32_t carrier, int32_t version) {
+    see_carrier(v, carrier);
+    if (!version && !v->defined[v->value_of[carrier]]) return 1;
+    return v->has_version[carrier] == version && intact(v, carrier);
+}
+
+/* The version that a carrier has, -1 for none. */
+static int32_t version_in(verifier *v, int32_t carrier) {
+    see_carrier(v, carrier);
+    if (intact(v, carrier)) return v->has_version[carrier];
+    return v->defined[v->value_of[carrier]] ? -1 : 0;
+}
+
+/* The version that it has where a guard holds (1) or does not (-1); -1 for none. */
+static int32_t half_version(verifier *v, int32_t carrier, int when, int32_t guard, int32_t guard_version) {
+    const half *h = &v->halves[carrier];
+    see_carrier(v, carrier);
+    return h->when == when && h->guard == guard && h->guard_version == guard_version && intact(v, carrier) ? h->version : -1;
+}
+
+static void fill(verifier *v, int32_t carrier, int32_t version) {
+    see_carrier(v, carrier);
+    v->has_version[carrier] = version;
+    v->has_content[carrier] = v->content[v->place_of[carrier]];
+    v->halves[carrier].when = 0;
+}
+
+static void overwrite(verifier *v, int32_t place) {
+    see_place(v, place);
+    v->content[place] = ++v->counter;
+}
+
+/* The guard of an instruction: its value and sign, and the version of that. 0 = none, -1 = one that carries nothing. */
+static int32_t guard_of(verifier *v, const oric_node *node, int32_t *version) {
+    const oric_access *a = oric_v_accesses(v->fn, node);
+    *version = 0;
+    if (!(node->flags & ORIC_I_GUARDED)) return 0;
+    for (int k = 0; k < node->access_count; k++) {
+        if (!(a[k].flags & ORIC_A_GUARD) || v->value_of[a[k].unit] < 0) continue;
+        *version = version_in(v, (int32_t)a[k].unit);
+        return 2 * v->value_of[a[k].unit] + 1 + oric_operand_negate((uint64_t)v->f->guard[node->index]);
+    }
+    return -1;
+}
+
+/* A version is defined through a carrier. Under a guard the carriers that had the one before have this one where the guard does not
+ * hold; so has this carrier (`old`), or it has the version only where the guard holds. */
+static void define(verifier *v, int32_t carrier, int32_t now, int32_t before, int32_t guard, int32_t guard_version, int old) {
+    int32_t value = v->value_of[carrier];
+    see_carrier(v, carrier);
+    for (int32_t c = guard ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c])
+        if (c != carrier && readable(v, c, before)) v->halves[c] = (half){-1, now, guard, guard_version}, v->has_content[c] = v->content[v->place_of[c]];
+    fill(v, carrier, !guard || old ? now : -1);
+    if (guard && !old) v->halves[carrier] = (half){1, now, guard, guard_version};
+}
+
+/* --- what is wrong with a read */
+
+/* A new or another instruction that writes to the place of a carrier, and not its value; -1 for none. */
+static int32_t intruder(const verifier *v, int32_t carrier) {
+    for (int32_t n = 0; n < v->fn->insn_count; n++) {
+        const oric_node *node = &v->fn->nodes[n];
+        const oric_access *a = oric_v_accesses(v->fn, node);
+        for (int k = 0; k < node->access_count; k++)
+            for (uint32_t u = a[k].unit; a[k].flags & ORIC_A_DEF && u < a[k].unit + a[k].count; u++)
+                if (v->place_of[u] == v->place_of[carrier] && v->value_of[u] != v->value_of[carrier]) return (int32_t)node->index;
+    }
+    return -1;
+}
+
+static int is_refilled(const verifier *v, int32_t unit, int kind) {
+    for (int32_t n = 0; n < v->fn->insn_count; n++) {
+        const oric_access *a = oric_v_accesses(v->fn, &v->fn->nodes[n]);
+        for (int k = 0; k < v->fn->nodes[n].access_count; k++)
+            if (v->kinds[n] == kind && a[k].flags & ORIC_A_DEF && a[k].unit <= (uint32_t)unit && (uint32_t)unit < a[k].unit + a[k].count)
+                return 1;
+    }
+    return 0;
+}
+
+/* Whether some other value is stored to a word. */
+static int is_shared(const verifier *v, int32_t carrier) {
+    int32_t at = carrier - v->units, word = v->cells[at].word;
+    if (at && v->cells[at - 1].word == word && v->stored[at - 1]) return 1;
+    return at + 1 < v->cell_count && v->cells[at + 1].word == word && v->stored[at + 1];
+}
+
+/* The cell that a refill takes the value of a register from, -1 when no refill does. */
+static int32_t cell_of(const verifier *v, int32_t unit) {
+    uint32_t first;
+    int32_t word;
+    int count;
+    for (int32_t n = 0; n < v->fn->insn_count; n++) {
+        const oric_node *node = &v->fn->nodes[n];
+        if (v->kinds[n] != REFILL || !oric_v_data(v, node, 0, &first, &count) || !oric_v_address(v, node, count, &word)) continue;
+        if (first <= (uint32_t)unit && (uint32_t)unit < first + (uint32_t)count)
+            return oric_v_cell(v, word + unit - (int32_t)first, v->value_of[unit]);
+    }
+    return -1;
+}
+
+/* By which of the problems to call a bad read; `other` is the instruction that is in the way. */
+static int called(verifier *v, int32_t carrier, int32_t *other) {
+    int32_t value = v->value_of[carrier], cell = carrier < v->was->fn->unit_count ? -1 : cell_of(v, carrier);
+    int whole = intact(v, carrier), version = v->has_version[carrier];
+    *other = -1;
+    if (v->lost[value]) return ORIC_V_DISAPPEARED;
+    if (whole && (version > 0 || (version == 0 && v->defined[value]))) return *other = version - 1, ORIC_V_ORDER;
+    if (v->origin[value] >= 0 && !is_refilled(v, carrier, REMADE)) return ORIC_V_REMAT;
+    if (whole && cell >= 0) return v->stored[cell - v->units] && !is_shared(v, cell) ? ORIC_V_UNINITIALIZED_MEMORY : ORIC_V_NO_SPILL;
+    if (carrier >= v->was->fn->unit_count && cell < 0 && !is_refilled(v, carrier, BIT_REFILL)) return ORIC_V_UNINITIALIZED;
+    if (whole && is_refilled(v, carrier, BIT_REFILL)) return ORIC_V_BIT_PATTERN;
+    *other = intruder(v, carrier);
+    return *other >= 0 ? ORIC_V_EXTRA : ORIC_V_UNINITIALIZED;
+}
+
+/* A carrier is read that need not have the version of its value. */
+static void bad_read(verifier *v, const oric_node *node, int slot, int32_t carrier, int32_t version) {
+    if (v->quiet) return;
+    int32_t other, kind = called(v, carrier, &other);
+    oric_v_problem(v, kind, node, slot, v->value_of[carrier], other);
+    fill(v, carrier, version); /* said once */
+}
+
+/* --- one instruction */
+
+static void write_place(verifier *v, int32_t unit) { overwrite(v, v->place_of[unit]); }
+
+/* Every node of the image has its words in the same order. */
+static void step_original(verifier *v, const oric_node *node) {
+    const oric_access *a = oric_v_accesses(v->fn, node);
+    uint32_t first = v->first_word[v->was->node_of[node->index]], word = first;
+    int32_t guard_version, guard, now = (int32_t)node->index + 1;
+    for (int k = 0; k < node->access_count; k++)
+        for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++)
+            if (!(a[k].flags & ORIC_A_DEF) && !readable(v, (int32_t)u, v->expected[word])) bad_read(v, node, a[k].slot, (int32_t)u, v->expected[word]);
+    guard = guard_of(v, node, &guard_version);
+    int stays = node->flags & ORIC_I_COPY && v->place_of[a[0].unit] == v->place_of[a[1].unit];
+    word = first;
+    for (int k = 0; k < node->access_count; k++)
+        for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++) {
+            if (!(a[k].flags & ORIC_A_DEF)) continue;
+            int old = guard && readable(v, (int32_t)u, v->expected[word]);
+            if (!stays) write_place(v, (int32_t)u);
+            define(v, (int32_t)u, now, v->expected[word], guard, guard_version, old);
+            if (v->leaves[word]) v->last_version[v->value_of[u]] = now;
+        }
+}
+
+static void step_remade(verifier *v, const oric_node *node) {
+    int32_t unit = (int32_t)oric_v_result(v, node)->unit, value = v->value_of[unit], from = value < 0 ? -1 : v->origin[value];
+    int same = from >= 0 && !(node->flags & ORIC_I_GUARDED) && v->was->operand[v->was->first[from] + 1] == oric_v_operand(v, node, 1);
+    write_place(v, unit);
+    if (value < 0) return;
+    if (!same) oric_v_problem(v, ORIC_V_REMAT, node, 0, value, from);
+    fill(v, unit, same || !v->quiet ? 0 : -1);
+}
+
+static int base_is_there(verifier *v, const oric_node *node, int count, int32_t *word) {
+    if (oric_v_address(v, node, count, word) && readable(v, v->code->base, 0)) return 1;
+    oric_v_problem(v, ORIC_V_NO_SPILL, node, node->op == v->code->load_op ? 1 : 0, -1, -1);
+    return 0;
+}
+
+static void step_refill(verifier *v, const oric_node *node) {
+    uint32_t unit = 0;
+    int32_t word, versions[4] = {0};
+    int count;
+    oric_v_data(v, node, 0, &unit, &count);
+    int based = base_is_there(v, node, count, &word);
+    for (int c = 0; c < count; c++) {
+        int32_t value = v->value_of[unit + (uint32_t)c], carrier = based && value >= 0 ? oric_v_cell(v, word + c, value) : -1;
+        versions[c] = carrier >= 0 ? version_in(v, carrier) : -1;
+        if (carrier < 0 || versions[c] >= 0) continue;
+        int missing = !v->stored[carrier - v->units] || is_shared(v, carrier);
+        oric_v_problem(v, missing ? ORIC_V_NO_SPILL : ORIC_V_UNINITIALIZED_MEMORY, node, 0, value, -1);
+    }
+    for (int c = 0; c < count; c++) write_place(v, (int32_t)unit + c);
+    for (int c = 0; c < count; c++)
+        if (v->value_of[unit + (uint32_t)c] >= 0) fill(v, (int32_t)unit + c, versions[c]);
+}
+
+static void step_spill(verifier *v, const oric_node *node) {
+    uint32_t unit = 0;
+    int32_t word, guard_version, guard = guard_of(v, node, &guard_version);
+    int count;
+    oric_v_data(v, node, 2, &unit, &count);
+    if (!base_is_there(v, node, count, &word)) return;
+    for (int c = 0; c < count; c++) {
+        int32_t from = (int32_t)unit + c, value = v->value_of[from], to = value < 0 ? -1 : oric_v_cell(v, word + c, value), version = -1;
+        if (value >= 0) version = version_in(v, from);
+        if (guard && value >= 0) {
+            int32_t half = half_version(v, from, 1, guard, guard_version), there = half_version(v, to, -1, guard, guard_version);
+            if (version < 0) version = half;
+            if (version >= 0 && there != version && !readable(v, to, version)) version = -1;
+        }
+        overwrite(v, ORIC_PHYSICAL_UNITS + word + c);
+        if (value >= 0) fill(v, to, version);
+    }
+}
+
+/* The shape of the instructions that move one predicate to a register and back. */
+static int is_bit_move(const verifier *v, const oric_node *node, int spill) {
+    const oric_spill_code *code = v->code;
+    const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
+    if (!to || !from || to->count != 1 || from->count != 1 || node->flags & ORIC_I_GUARDED) return 0;
+    if (v->f->mods[node->index] != (spill ? code->select_mods : code->test_mods)) return 0;
+    if (v->fn->unit_file[to->unit] != (spill ? ORIC_FILE_R : ORIC_FILE_P)) return 0;
+    if (!spill) return v->f->count[node->index] == 3 && from->slot == 1 && oric_v_operand(v, node, 2) == code->test_source;
+    return v->f->count[node->index] == 4 && from->slot == 3 && oric_v_operand(v, node, 1) == code->select_first &&
+           oric_v_operand(v, node, 2) == code->select_second && oric_operand_negate((uint64_t)oric_v_operand(v, node, 3));
+}
+
+static void step_bit(verifier *v, const oric_node *node, int spill) {
+    const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
+    int32_t value = from ? v->value_of[from->unit] : -1;
+    if (!is_bit_move(v, node, spill) || value < 0 || v->value_of[to->unit] != value) {
+        oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, value, -1);
+        if (to) write_place(v, (int32_t)to->unit);
+        return;
+    }
+    int32_t version = version_in(v, (int32_t)from->unit), other = -1;
+    if (version < 0 && !spill && !v->quiet) {
+        other = intruder(v, (int32_t)from->unit);
+        oric_v_problem(v, other >= 0 ? ORIC_V_BIT_BASE : ORIC_V_BIT_PATTERN, node, from->slot, value, other);
+    }
+    write_place(v, (int32_t)to->unit);
+    fill(v, (int32_t)to->unit, version);
+}
+
+static void step(verifier *v, int32_t n) {
+    const oric_node *node = &v->fn->nodes[n];
+    const oric_access *a = oric_v_accesses(v->fn, node);
+    switch (v->kinds[n]) {
+    case NOT_NEW: step_original(v, node); return;
+    case REFILL: step_refill(v, node); return;
+    case SPILL: step_spill(v, node); return;
+    case BIT_REFILL: step_bit(v, node, 0); return;
+    case BIT_SPILL: step_bit(v, node, 1); return;
+    case REMADE: step_remade(v, node); return;
+    case BASE:
+        write_place(v, v->code->base);
+        fill(v, v->code->base, 0);
+        return;
+    case CLEAR:
+        write_place(v, (int32_t)oric_v_result(v, node)->unit);
+        if (v->value_of[oric_v_result(v, node)->unit] >= 0) fill(v, (int32_t)oric_v_result(v, node)->unit, -1);
+        return;
+    default:
+        if (v->kinds[n] == UNKNOWN) oric_v_problem(v, ORIC_V_EXTRA, node, -1, -1, (int32_t)node->index);
+        for (int k = 0; k < node->access_count; k++)
+            for (uint32_t u = a[k].unit; a[k].flags & ORIC_A_DEF && u < a[k].unit + a[k].count; u++) write_place(v, (int32_t)u);
+    }
+}
+
+/* --- over all paths */
+
+static void enter(verifier *v, int32_t block) {
+    v->stamp++;
+    v->block = block;
+    v->touched_value_count = v->touched_place_count = 0;
+}
+
+static void note(verifier *v, int32_t carrier) {
+    int32_t bit = v->carrier_bit[carrier], value = v->value_of[carrier];
+    if (bit < 0) return;
+    see_carrier(v, carrier);
+    uint64_t *word = &v->invalid_out[bit >> 6], one = (uint64_t)1 << (bit & 63);
+    *word = readable(v, carrier, v->last_version[value]) ? *word & ~one : *word | one;
+}
+
+/* What leaves the block that was gone through. */
+static void leave(verifier *v) {
+    memcpy(v->invalid_out, v->invalid_in + (size_t)v->block * v->words, v->words * sizeof(uint64_t));
+    memcpy(v->defined_out, v->defined_in + (size_t)v->block * v->words, v->words * sizeof(uint64_t));
+    int32_t values = v->touched_value_count, places = v->touched_place_count; /* looking touches more, which is as it came in */
+    for (int32_t k = 0; k < values; k++) {
+        int32_t value = v->touched_values[k], bit = v->value_bit[value];
+        if (bit >= 0 && v->last_version[value]) v->defined_out[bit >> 6] |= (uint64_t)1 << (bit & 63);
+        for (int32_t c = bit >= 0 ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c]) note(v, c);
+    }
+    for (int32_t k = 0; k < places; k++)
+        for (int32_t c = v->first_here[v->touched_places[k]]; c >= 0; c = v->next_here[c]) note(v, c);
+}
+
+static void go_through(verifier *v, int32_t block) {
+    enter(v, block);
+    for (uint32_t n = v->fn->block_first[block]; n < v->fn->block_first[block + 1]; n++) step(v, (int32_t)n);
+}
+
+/* Blocks that are reached, in queue order, until nothing changes; then once more, to speak of it. */
+int oric_v_follow(verifier *v) {
+    const oric_fn *fn = v->fn;
+    int32_t *queue = malloc(((size_t)fn->block_count + 1) * sizeof *queue);
+    uint8_t *waits = calloc((size_t)fn->block_count + 1, 1), *reached = calloc((size_t)fn->block_count + 1, 1);
+    if (!queue || !waits || !reached) return free(queue), free(waits), free(reached), -1;
+    int32_t head = 0, count = fn->block_count > 0;
+    if (count) queue[0] = 0, waits[0] = reached[0] = 1;
+    v->quiet = 1;
+    while (count) {
+        int32_t b = queue[head];
+        head = (head + 1) % fn->block_count, count--, waits[b] = 0;
+        go_through(v, b);
+        leave(v);
+        for (uint32_t e = fn->succ_first[b]; e < fn->succ_first[b + 1]; e++) {
+            int32_t s = fn->succs[e];
+            int changed = oric_bv_or(v->invalid_in + (size_t)s * v->words, v->invalid_out, v->bits);
+            changed |= oric_bv_or(v->defined_in + (size_t)s * v->words, v->defined_out, v->bits) || !reached[s];
+            if (!changed || waits[s]) continue;
+            reached[s] = waits[s] = 1;
+            queue[(head + count++) % fn->block_count] = s;
+        }
+    }
+    v->quiet = 0;
+    for (int32_t b = 0; b < fn->block_count; b++)
+        if (reached[b]) go_through(v, b);
+    free(queue), free(waits), free(reached);
+    return 0;
+}

@@ -1,0 +1,104 @@
+"""The allocation verifier: silent about allocations that are right, and names what is wrong with others."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from oric.ir.verify import MalformedCode
+from oric_tables.ori_operands import PROBLEM_TEXTS
+
+from tests.kernels import cases
+
+from . import planted
+from .test_general import live_values
+
+LIMITS = (None, 24, 32)
+SAMPLE = 12  # plants of a kind
+MANY = 400
+PRESSED = """\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry pressed(.param .u64 in, .param .u64 out)
+{{
+.reg .b32 %i; .reg .b64 %in, %out, %d<20>; .reg .pred %p<60>;
+ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %i, %tid.x;
+{body}
+ret;
+}}
+"""
+
+
+def predicates(count: int) -> str:
+    """As many predicates that live at one time."""
+    body = ".reg .b32 %v<1>; mov.u32 %v0, 0;\n"
+    for n in range(count):
+        body += f"  setp.gt.u32 %p{n}, %i, {n};\n"
+    for n in (*range(count), *range(count)):
+        body += f"  @%p{n} mad.lo.u32 %v0, %v0, %v0, {1 << n % 31};\n"
+    return body + "  mul.wide.u32 %d1, %i, 4; add.u64 %d2, %out, %d1; st.global.u32 [%d2], %v0;\n"
+
+
+@cache
+def programs() -> list[tuple[str, str]]:
+    """Kernels of the tests, and two with many live values and predicates: (text, target)."""
+    out = [(path.read_text(encoding="utf-8"), path.name.split(".")[-2]) for path in sorted(cases.HERE.glob("*.sm_*.ptx"))]
+    out.append((PRESSED.format(body=live_values(60, "u32")), "sm_90"))
+    out.append((PRESSED.format(body=live_values(30, "u64")), "sm_90"))
+    return [*out, (PRESSED.format(body=predicates(20)), "sm_90"), (PRESSED.format(body=predicates(40)), "sm_90")]
+
+
+def plants(kind: str, count: int) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """What is planted where, by which problems it may be called, and what the verifier says; "" when it says nothing."""
+    rng = random.Random(kind)
+    done = tries = 0
+    while done < count:
+        tries += 1
+        assert tries < 60 * count, f"{kind}: {done} places only"
+        text, arch = rng.choice(programs())
+        limit, level = rng.choice(LIMITS), rng.choice((0, 3))
+        for f, ctx in planted.before_allocation(text, arch, level, limit):
+            one = planted.allocated(f, ctx)
+            wanted = planted.PLANTS[kind](one, rng)
+            if wanted is None:
+                continue
+            done += 1
+            said = ""
+            try:
+                one.check()
+            except MalformedCode as error:
+                said = str(error)
+            yield f"{f.name} on {arch} -O{level} at {limit}", wanted, said
+
+
+def prove(kind: str, count: int) -> Counter[str]:
+    """Every plant is found, and called by one of its names."""
+    named: Counter[str] = Counter()
+    for place, wanted, said in plants(kind, count):
+        names = [PROBLEM_TEXTS[n] for n in wanted]
+        assert any(name in said for name in names), f"{kind} in {place}: {said or 'nothing'}"
+        named[next(name for name in names if name in said)] += 1
+    return named
+
+
+@pytest.mark.parametrize("kind", planted.PLANTS)
+def test_planted_faults_are_found(kind: str) -> None:
+    prove(kind, SAMPLE)
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("kind", planted.PLANTS)
+def test_many_planted_faults_are_found(kind: str) -> None:
+    prove(kind, MANY)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_right_allocations_are_proved(limit: int | None) -> None:
+    for text, arch in programs():
+        for level in (0, 3):
+            for f, ctx in planted.before_allocation(text, arch, level, limit):
+                planted.allocated(f, ctx).check()
