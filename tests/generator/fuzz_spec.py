@@ -26,7 +26,7 @@ from .review_cases import ROOT
 
 KERNELS = ("tests/kernels/saxpy.sm_80.ptx",)
 SPEC = ROOT / "spec"
-REFUSED = re.compile(r"after: spec/[\w/.]+(?::\d+)?: .+", re.DOTALL)
+REFUSED = re.compile(r"after: spec/[\w/.]+(?::\d+){0,2}: .+", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.\"'-])(0x[0-9a-fA-F]+|\d+)(?![\w.\"'-])")
 _NAME = re.compile(r"(?<![\w$%.\"'])([A-Za-z_][\w.]*)(?=[\]},:\s])")
 _ROW = re.compile(r"(?P<indent> *)(?P<item>- )?(?P<rest>\S.*)")

@@ -31,7 +31,7 @@ WORKER = Path(__file__).with_name("page_worker.py")
 UNREAD = "(no instruction has this word)"
 CONTROL = (1 << 17) - 1  # scheduling bits, without those of operands
 SHOWN = "flat/"  # the rows again, for people: not listed
-_PLACE = re.compile(r"(?<=\.yaml):\d+|^#line .*\n", re.MULTILINE)  # where in the specification something is from
+_PLACE = re.compile(r"(\bspec/[\w/.]+\.yaml):\d+|^#line .*\n", re.MULTILINE)  # where in the specification something is from
 _MARK = re.compile(r"\x1b")  # nothing of the kind belongs on a page
 
 
@@ -86,7 +86,7 @@ def _strange(line: str) -> bool:
 def differing_files(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """Generated files that differ in more than line numbers of the specification."""
     names = sorted({*old, *new})
-    return [n for n in names if _PLACE.sub("", old.get(n, "")) != _PLACE.sub("", new.get(n, ""))]
+    return [n for n in names if _PLACE.sub(r"\1", old.get(n, "")) != _PLACE.sub(r"\1", new.get(n, ""))]
 
 
 def _files(old: Version, new: Version, page: page_reading.Page) -> list[str]:
@@ -98,7 +98,7 @@ def _files(old: Version, new: Version, page: page_reading.Page) -> list[str]:
     wrong += [f"generated file {name} is not listed" for name in sorted(differ - set(page.files))]
     wrong += [f"generated file {name} is listed, but does not differ" for name in sorted(set(page.files) - differ)]
     for name in sorted(differ & set(page.files)):
-        one, two = (_PLACE.sub("", v.outputs.get(name, "")).splitlines() for v in (old, new))
+        one, two = (_PLACE.sub(r"\1", v.outputs.get(name, "")).splitlines() for v in (old, new))
         gone, come = page.files[name]
         least_gone, least_come = (sum((Counter(a) - Counter(b)).values()) for a, b in ((one, two), (two, one)))
         if come - gone != len(two) - len(one) or gone < least_gone or come < least_come or gone > len(one):
@@ -234,7 +234,7 @@ def _operation(text: str) -> str:
 def _same_machine(old: Version, new: Version) -> bool:
     """Whether the files from which decoder and encoder are built are the same."""
     names = {n for n in {*old.outputs, *new.outputs} if n.startswith("c/tables/") or n in ("oric_tables/ops.py",)}
-    return all(_PLACE.sub("", old.outputs.get(n, "")) == _PLACE.sub("", new.outputs.get(n, "")) for n in names)
+    return all(_PLACE.sub(r"\1", old.outputs.get(n, "")) == _PLACE.sub(r"\1", new.outputs.get(n, "")) for n in names)
 
 
 # --- sample kernels

@@ -13,7 +13,7 @@ from .effects import effects
 from .page import FIRST, write
 from .places import Targets
 from .revisions import Version
-from .side import Side, read, without_lines
+from .side import Side, read, without_places
 
 WORKSHOP = "build/review"
 
@@ -76,11 +76,14 @@ def _text(side: Side, name: str) -> bytes:
 
 
 def generated(old: Side, new: Side) -> list[tuple[str, int, int]]:
-    """Generated files that differ, with the lines that went and came. Those with the rows as text say nothing new."""
+    """Generated files that differ in more than places of the specification, with the lines that went and came. Those with the
+    rows as text say nothing new."""
     out = []
     for name in sorted({*old.outputs, *new.outputs}):
-        one, two = (without_lines(side.outputs.get(name, "")).splitlines() for side in (old, new))
-        if one != two and not name.startswith("flat/"):
+        if name.startswith("flat/") or old.outputs.get(name) == new.outputs.get(name):
+            continue
+        one, two = (without_places(side.outputs.get(name, "")).splitlines() for side in (old, new))
+        if one != two:
             gone, come = Counter(one), Counter(two)
             out.append((name, (gone - come).total(), (come - gone).total()))
     return out

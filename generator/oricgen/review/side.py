@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from .revisions import Version
 HERE = Path(__file__).resolve()
 GENERATOR = HERE.parents[2]  # the folder of the running oricgen
 _LINE = "#line "
+_PLACE = re.compile(r"(\bspec/[\w/.]+\.yaml):\d+")
 _KEEP = 16  # built sides that are kept
 
 
@@ -150,6 +152,11 @@ def without_lines(text: str) -> str:
     if _LINE not in text:
         return text
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(_LINE))
+
+
+def without_places(text: str) -> str:
+    """The same, also without the numbers of lines in comments that say where something is from."""
+    return _PLACE.sub(r"\1", without_lines(text))
 
 
 def build(side: Side, workshop: Path, seed: Path) -> Path:
