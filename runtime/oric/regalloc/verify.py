@@ -43,11 +43,7 @@ class Proof:
     def __init__(self, f: Function, ctx: PassContext) -> None:
         self.f = f
         self.ctx = ctx
-        lent = machine.Lent(f, ctx.target.isa, ctx.target.uniform_regs)
-        before = lib.oric_before_new(lent.c)
-        if before == ffi.NULL:
-            raise MemoryError("no memory for the image of a function")
-        self.before = ffi.gc(before, lib.oric_before_free)
+        self.before = _image(machine.Lent(f, ctx.target.isa, ctx.target.uniform_regs))
 
     def check(self, view: MachineFunction, limits: list[int]) -> None:
         """Compare with the function as it is: ``view`` has its instructions in their order, copies to themselves included.
@@ -105,3 +101,11 @@ class Proof:
         from oric.ir.text import format_instruction
 
         return f"'{format_instruction(self.f, i)}' from line {self.f.line[i]}"
+
+
+def _image(lent: machine.Lent) -> Any:
+    """The image of what is lent, which the caller keeps meanwhile: a local of this function would go with its last use."""
+    before = lib.oric_before_new(lent.c)
+    if before == ffi.NULL:
+        raise MemoryError("no memory for the image of a function")
+    return ffi.gc(before, lib.oric_before_free)
