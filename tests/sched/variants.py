@@ -21,7 +21,16 @@ from tests.regalloc.programs import Access, Insn, Program
 from tests.sched.model import FIRST, KINDS, NAMES, ROOM, PhysicalProgram, class_flags, tables
 
 ROOT = Path(__file__).resolve().parents[2]
-FLOORS = ("alloc/", "sched/", "function/backend", "function/liveness", "support/bitvec", "tables/latency")
+FLOORS = (
+    "alloc/interference",
+    "alloc/regalloc",
+    "alloc/spill",
+    "sched/",
+    "function/backend",
+    "function/liveness",
+    "support/bitvec",
+    "tables/latency",
+)
 NO_LIMIT = 0x7FFFFFFF
 ISA = "sm_90"
 
