@@ -35,6 +35,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-fno-san
 
 
 MOST = 10  # errors of one file that are reported
+_PLACE = b"#line "
 _REFUSED = re.compile(r"(.+?):(\d+):(?:\d+:)? (?:fatal )?error: (.*)")
 _INSIDE = re.compile(r"In function '(\w+)(?:\.\w+)?'")
 
@@ -140,10 +141,14 @@ def c_compiler() -> list[str]:
 
 
 def _digest(paths: list[Path], extra: list[str]) -> str:
+    """A hash over names and contents; where text is from (``#line``) matters only to who reads an error."""
     hasher = hashlib.sha256("\0".join(extra).encode())
     for path in sorted(paths):
         hasher.update(path.name.encode())
-        hasher.update(path.read_bytes())
+        data = path.read_bytes()
+        if path.suffix in {".c", ".h"} and _PLACE in data:
+            data = b"".join(line for line in data.splitlines(keepends=True) if not line.startswith(_PLACE))
+        hasher.update(data)
     return hasher.hexdigest()
 
 

@@ -76,3 +76,12 @@ def test_messages_without_a_place(tmp_path: Path) -> None:
     error = native.refused(tmp_path, tmp_path / "build/c/a.c", "cc: out of memory\nmore\n")
     assert str(error) == "build/c/a.c: the C compiler does not compile it: cc: out of memory"
     assert str(native.refused(tmp_path, tmp_path / "build/c/a.c", "")).endswith("it says nothing")
+
+
+def test_objects_of_text_from_other_lines_are_the_same(tmp_path: Path) -> None:
+    """A row that has moved is no reason to compile: where text is from only matters to who reads an error."""
+    one, two, three = (tmp_path / name / "one.c" for name in "abc")
+    for path, text in ((one, '#line 1 "spec/a.yaml"\nint a;\n'), (two, '#line 2 "spec/a.yaml"\nint a;\n'), (three, "int b;\n")):
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    assert native._digest([one], []) == native._digest([two], []) != native._digest([three], [])

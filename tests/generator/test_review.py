@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from oricgen.review import compare, kernels, page, places, remainder, words
+from oricgen import stamp
+from oricgen.errors import UsageError
+from oricgen.review import compare, kernels, page, places, remainder, review, revisions, words
 from oricgen.rows import Row
 from oricgen.tables import _line
 
@@ -305,6 +307,21 @@ def diff(root: Path, *arguments: str, seed: str = "1") -> subprocess.CompletedPr
 def test_nothing_differs(project: Path) -> None:
     done = diff(project)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_build_is_made_from_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words that the build is of need no reading; without that build somebody must see whether they are right."""
+    old, new = revisions.Version("before", tmp_path / "old"), revisions.Version("after", tmp_path / "new")
+    for version in (old, new):
+        (version.folder / "spec").mkdir(parents=True)
+        (version.folder / "spec/opcodes.yaml").write_text("no: specification\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="before: spec/"):
+        review.page(old, new, new.folder, [])
+    monkeypatch.setattr(stamp, "current", lambda root: root == new.folder)
+    assert review.page(old, new, new.folder, []) == ""
+    (new.folder / "spec/opcodes.yaml").write_text("another: one\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="before: spec/"):
+        review.page(old, new, new.folder, [])
 
 
 def test_revisions(project: Path, tmp_path: Path) -> None:
