@@ -72,11 +72,16 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     if old.reading and new.reading:
         more = rewrites.overlaps(changes, old.reading.spec, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(rewrites.TABLE, tuple(more)), FIRST)
-    if made:  # else the order of rows says nothing
+    if made or _shown(old) != _shown(new):  # else the order of rows says nothing
         differing = {f"spec/{name}" for name, text in reading.files(new.folder / "spec").items() if _text(old, name) != text}
         moves = remainder.orders(old.tables, new.tables, differing)
         rest = compare.TableChange(rest.name, (*rest.rows, *moves))
     return [*changes, rest] if rest.rows else changes
+
+
+def _shown(side: Side) -> dict[str, str]:
+    """The generated files that show the rows as text."""
+    return {name: without_places(text) for name, text in side.outputs.items() if name.startswith("flat/")}
 
 
 def _text(side: Side, name: str) -> bytes:

@@ -23,6 +23,7 @@ typedef struct {
  * What a carrier has after a definition under a guard: the value where the guard holds (1) or where it does not (-1). */
 typedef struct {
     int32_t when, version, guard, guard_version;
+    int32_t before; /* the version that it is where the guard does not hold */
 } half;
 
 typedef struct {

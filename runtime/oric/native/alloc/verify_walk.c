@@ -66,6 +66,23 @@ static void fill(verifier *v, int32_t carrier, int32_t version) {
     v->halves[carrier].when = 0;
 }
 
+/* What a carrier has, to be given to another one once the place of that is overwritten. */
+typedef struct {
+    int32_t version;
+    half part;
+} having;
+
+static having had(verifier *v, int32_t carrier) {
+    having found = {version_in(v, carrier), {0, 0, 0, 0, 0}};
+    if (intact(v, carrier)) found.part = v->halves[carrier];
+    return found;
+}
+
+static void give(verifier *v, int32_t carrier, having found) {
+    fill(v, carrier, found.version);
+    v->halves[carrier] = found.part;
+}
+
 static void overwrite(verifier *v, int32_t place) {
     see_place(v, place);
     v->content[place] = ++v->counter;
@@ -90,9 +107,9 @@ static void define(verifier *v, int32_t carrier, int32_t now, int32_t before, in
     int32_t value = v->value_of[carrier];
     see_carrier(v, carrier);
     for (int32_t c = guard ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c])
-        if (c != carrier && readable(v, c, before)) v->halves[c] = (half){-1, now, guard, guard_version}, v->has_content[c] = v->content[v->place_of[c]];
+        if (c != carrier && readable(v, c, before)) v->halves[c] = (half){-1, now, guard, guard_version, before}, v->has_content[c] = v->content[v->place_of[c]];
     fill(v, carrier, !guard || old ? now : -1);
-    if (guard && !old) v->halves[carrier] = (half){1, now, guard, guard_version};
+    if (guard && !old) v->halves[carrier] = (half){1, now, guard, guard_version, before};
 }
 
 /* --- what is wrong with a read */
@@ -205,20 +222,22 @@ static int base_is_there(verifier *v, const oric_node *node, int count, int32_t 
 
 static void step_refill(verifier *v, const oric_node *node) {
     uint32_t unit = 0;
-    int32_t word, versions[4] = {0};
+    having found[4] = {{0, {0, 0, 0, 0, 0}}};
+    int32_t word;
     int count;
     oric_v_data(v, node, 0, &unit, &count);
     int based = base_is_there(v, node, count, &word);
     for (int c = 0; c < count; c++) {
         int32_t value = v->value_of[unit + (uint32_t)c], carrier = based && value >= 0 ? oric_v_cell(v, word + c, value) : -1;
-        versions[c] = carrier >= 0 ? version_in(v, carrier) : -1;
-        if (carrier < 0 || versions[c] >= 0) continue;
+        found[c].version = -1;
+        if (carrier >= 0) found[c] = had(v, carrier);
+        if (carrier < 0 || found[c].version >= 0 || found[c].part.when) continue;
         int missing = !v->stored[carrier - v->units] || is_shared(v, carrier);
         oric_v_problem(v, missing ? ORIC_V_NO_SPILL : ORIC_V_UNINITIALIZED_MEMORY, node, 0, value, -1);
     }
     for (int c = 0; c < count; c++) write_place(v, (int32_t)unit + c);
     for (int c = 0; c < count; c++)
-        if (v->value_of[unit + (uint32_t)c] >= 0) fill(v, (int32_t)unit + c, versions[c]);
+        if (v->value_of[unit + (uint32_t)c] >= 0) give(v, (int32_t)unit + c, found[c]);
 }
 
 static void step_spill(verifier *v, const oric_node *node) {
@@ -228,15 +247,18 @@ static void step_spill(verifier *v, const oric_node *node) {
     oric_v_data(v, node, 2, &unit, &count);
     if (!base_is_there(v, node, count, &word)) return;
     for (int c = 0; c < count; c++) {
-        int32_t from = (int32_t)unit + c, value = v->value_of[from], to = value < 0 ? -1 : oric_v_cell(v, word + c, value), version = -1;
-        if (value >= 0) version = version_in(v, from);
+        int32_t from = (int32_t)unit + c, value = v->value_of[from], to = value < 0 ? -1 : oric_v_cell(v, word + c, value);
+        having found = {-1, {0, 0, 0, 0, 0}};
+        if (value >= 0) found = had(v, from);
         if (guard && value >= 0) {
-            int32_t half = half_version(v, from, 1, guard, guard_version), there = half_version(v, to, -1, guard, guard_version);
-            if (version < 0) version = half;
-            if (version >= 0 && there != version && !readable(v, to, version)) version = -1;
+            int32_t part = half_version(v, from, 1, guard, guard_version), there = half_version(v, to, -1, guard, guard_version);
+            int rest = part >= 0 && readable(v, to, found.part.before); /* the old version, which may have been defined meanwhile */
+            if (found.version < 0) found.version = part;
+            if (found.version >= 0 && !rest && there != found.version && !readable(v, to, found.version)) found.version = -1;
+            found.part.when = 0;
         }
         overwrite(v, ORIC_PHYSICAL_UNITS + word + c);
-        if (value >= 0) fill(v, to, version);
+        if (value >= 0) give(v, to, found);
     }
 }
 
@@ -260,13 +282,14 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
         if (to) write_place(v, (int32_t)to->unit);
         return;
     }
-    int32_t version = version_in(v, (int32_t)from->unit), other = -1;
-    if (version < 0 && !spill && !v->quiet) {
+    having found = had(v, (int32_t)from->unit);
+    int32_t other = -1;
+    if (found.version < 0 && !found.part.when && !spill && !v->quiet) {
         other = intruder(v, (int32_t)from->unit);
         oric_v_problem(v, other >= 0 ? ORIC_V_BIT_BASE : ORIC_V_BIT_PATTERN, node, from->slot, value, other);
     }
     write_place(v, (int32_t)to->unit);
-    fill(v, (int32_t)to->unit, version);
+    give(v, (int32_t)to->unit, found);
 }
 
 static void step(verifier *v, int32_t n) {
