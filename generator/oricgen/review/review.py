@@ -72,16 +72,18 @@ def _changes(old: Side, new: Side) -> list[compare.TableChange]:
     if old.reading and new.reading:
         more = rewrites.overlaps(changes, old.reading.spec, new.reading.spec)
         changes = compare.joined(changes, compare.TableChange(rewrites.TABLE, tuple(more)), FIRST)
-    if made or _shown(old) != _shown(new):  # else the order of rows says nothing
+    if made or _moved(old, new):  # else the order of rows says nothing
         differing = {f"spec/{name}" for name, text in reading.files(new.folder / "spec").items() if _text(old, name) != text}
         moves = remainder.orders(old.tables, new.tables, differing)
         rest = compare.TableChange(rest.name, (*rest.rows, *moves))
     return [*changes, rest] if rest.rows else changes
 
 
-def _shown(side: Side) -> dict[str, str]:
-    """The generated files that show the rows as text."""
-    return {name: without_places(text) for name, text in side.outputs.items() if name.startswith("flat/")}
+def _moved(old: Side, new: Side) -> bool:
+    """Whether a file that shows the rows as text has the same lines in another order."""
+    names = {name for name in {*old.outputs, *new.outputs} if name.startswith("flat/")}
+    both = [[without_places(side.outputs.get(name, "")).splitlines() for side in (old, new)] for name in sorted(names)]
+    return any(one != two and sorted(one) == sorted(two) for one, two in both)
 
 
 def _text(side: Side, name: str) -> bytes:
