@@ -62,6 +62,12 @@ class Allocated:
         """Instructions of spills with one of these operations."""
         return [i for i in self.instructions() if i >= self.original and self.f.op[i] in ops]
 
+    def made_again(self) -> list[int]:
+        """The MOVs that repeat a constant."""
+        f, base = self.f, self.f.attributes.spill_base & opd.INDEX
+        moves = [i for i in self.new(MOV) if not opd.is_register(f.get(i, 1)) and f.get(i, 1) != opd.RZ_OPERAND]
+        return [i for i in moves if f.get(i, 0) & opd.INDEX != base]
+
     def writes(self, i: int) -> list[int]:
         """Registers that an instruction writes."""
         f = self.f
@@ -229,9 +235,7 @@ def definition_gone(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
 
 def another_constant(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     """A value that is made again, and not as it was."""
-    f = a.f
-    made = [i for i in a.new(MOV) if not opd.is_register(f.get(i, 1)) and f.get(i, 1) != opd.RZ_OPERAND]
-    made = [i for i in made if f.get(i, 0) & opd.INDEX != f.attributes.spill_base & opd.INDEX]
+    f, made = a.f, a.made_again()
     if not made:
         return None
     i = rng.choice(made)
@@ -244,13 +248,21 @@ def another_constant(a: Allocated, rng: random.Random) -> tuple[int, ...] | None
 
 def constant_not_made(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     """A value that is not made again where it is read."""
-    f = a.f
-    made = [i for i in a.new(MOV) if not opd.is_register(f.get(i, 1)) and f.get(i, 1) != opd.RZ_OPERAND]
-    made = [i for i in made if f.get(i, 0) & opd.INDEX != f.attributes.spill_base & opd.INDEX]
+    f, made = a.f, a.made_again()
     if not made:
         return None
     Cursor(f).remove(rng.choice(made))
     return (words.PROBLEM_REMAT,)
+
+
+def code_that_never_runs(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """An instruction of a spill, under a guard that never holds."""
+    f = a.f
+    found = [i for i in a.new(LDL, STL, SEL, ISETP, MOV) if f.get(i, 1) != opd.RZ_OPERAND or f.op[i] == SEL]
+    if not found:
+        return None
+    f.set_guard(rng.choice(found), opd.NOT_PT_OPERAND)
+    return tuple(range(1, len(words.PROBLEM_TEXTS)))
 
 
 def bit_not_kept(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -384,7 +396,8 @@ PLANTS: dict[str, Plant] = {
     plant.__name__: plant
     for plant in (
         refill_of_another_slot, refill_without_base, spill_left_out, spill_behind_its_refill, refill_left_out,
-        register_of_a_neighbour, extra_definition, definition_gone, another_constant, constant_not_made, bit_not_kept,
+        register_of_a_neighbour, extra_definition, definition_gone, another_constant, constant_not_made, code_that_never_runs,
+        bit_not_kept,
         bit_with_another_sense, bit_of_another, bit_base_destroyed, another_operand, another_immediate, no_number,
         behind_another_definition,
     )

@@ -28,6 +28,7 @@ from .spill import size_mods
 
 ALWAYS: Final = [False]  # whether every allocation is proved, asked for or not: the tests do
 _MOST: Final = 20  # problems that are told
+_NO_ACCESS: Final = -1  # no modifiers of an access
 _SIZES: Final = (1, 2, 4)  # words of one access
 
 
@@ -66,6 +67,8 @@ class Proof:
         facts = f.attributes
         code = ffi.new("oric_spill_code *")
         code.load_op, code.store_op, code.test_op, code.select_op, code.move_op = LDL, STL, ISETP, SEL, MOV
+        for size in range(len(code.load_mods)):
+            code.load_mods[size] = code.store_mods[size] = _NO_ACCESS
         for size in _SIZES:
             code.load_mods[size], code.store_mods[size] = size_mods(LDL, size), size_mods(STL, size)
         code.test_mods, code.select_mods = nonzero_mods(), 0

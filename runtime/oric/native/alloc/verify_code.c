@@ -68,7 +68,7 @@ static int kind_of_move(const verifier *v, const oric_node *node) {
     int64_t from = oric_v_operand(v, node, 1);
     const oric_access *to = oric_v_result(v, node);
     if (!to || to->count != 1 || v->f->count[node->index] != 2 || v->f->mods[node->index]) return UNKNOWN;
-    if ((int32_t)to->unit == v->code->base) return from == v->code->base_source ? BASE : UNKNOWN;
+    if ((int32_t)to->unit == v->code->base) return from == v->code->base_source && !(node->flags & ORIC_I_GUARDED) ? BASE : UNKNOWN;
     if (oric_operand_type((uint64_t)from) != ORIC_TYPE_REG) return REMADE;
     return oric_operand_index((uint64_t)from) == ORIC_SENTINEL_RZ ? CLEAR : UNKNOWN;
 }
@@ -203,10 +203,9 @@ static void add_cells(verifier *v, int collect) {
 }
 
 static int32_t hardware_place(const verifier *v, int32_t unit) {
-    static const int32_t first[ORIC_FILES] = {ORIC_U_R, ORIC_U_P, ORIC_U_B, ORIC_U_UR, ORIC_U_UP};
     int32_t reg = v->fn->unit_register[unit], file = v->fn->unit_file[unit];
     int64_t number = v->f->physical[reg] + unit - v->f->reg_word[reg];
-    return v->f->physical[reg] < 0 || number >= v->code->limit[file] ? -1 : first[file] + (int32_t)number;
+    return v->f->physical[reg] < 0 || number >= v->code->limit[file] ? -1 : oric_fn_first_unit(file) + (int32_t)number;
 }
 
 int oric_v_find_cells(verifier *v) {

@@ -52,11 +52,13 @@ static int32_t version_in(verifier *v, int32_t carrier) {
     return v->defined[v->value_of[carrier]] ? -1 : 0;
 }
 
+enum { UNKNOWN_GUARD = -1, NEVER = -2 }; /* guards that are no values: see guard_of */
+
 /* The version that it has where a guard holds (1) or does not (-1); -1 for none. */
 static int32_t half_version(verifier *v, int32_t carrier, int when, int32_t guard, int32_t guard_version) {
     const half *h = &v->halves[carrier];
     see_carrier(v, carrier);
-    return h->when == when && h->guard == guard && h->guard_version == guard_version && intact(v, carrier) ? h->version : -1;
+    return h->when == when && guard != UNKNOWN_GUARD && h->guard == guard && h->guard_version == guard_version && intact(v, carrier) ? h->version : -1;
 }
 
 static void fill(verifier *v, int32_t carrier, int32_t version) {
@@ -88,17 +90,19 @@ static void overwrite(verifier *v, int32_t place) {
     v->content[place] = ++v->counter;
 }
 
-/* The guard of an instruction: its value and sign, and the version of that. 0 = none, -1 = one that carries nothing. */
+/* The guard of an instruction: its value and sign, and the version of that. 0 = none, NEVER = one that never holds, UNKNOWN_GUARD =
+ * a register that carries nothing, which is no other guard. */
 static int32_t guard_of(verifier *v, const oric_node *node, int32_t *version) {
     const oric_access *a = oric_v_accesses(v->fn, node);
     *version = 0;
     if (!(node->flags & ORIC_I_GUARDED)) return 0;
     for (int k = 0; k < node->access_count; k++) {
-        if (!(a[k].flags & ORIC_A_GUARD) || v->value_of[a[k].unit] < 0) continue;
+        if (!(a[k].flags & ORIC_A_GUARD)) continue;
+        if (v->value_of[a[k].unit] < 0) return UNKNOWN_GUARD;
         *version = version_in(v, (int32_t)a[k].unit);
         return 2 * v->value_of[a[k].unit] + 1 + oric_operand_negate((uint64_t)v->f->guard[node->index]);
     }
-    return -1;
+    return NEVER;
 }
 
 /* A version is defined through a carrier. Under a guard the carriers that had the one before have this one where the guard does not

@@ -242,6 +242,8 @@ oric_fn *oric_fn_on_registers(const oric_function *f, const oric_fn *virtual_fn)
     return fn;
 }
 
+int32_t oric_fn_first_unit(int32_t file) { return physical_first[file]; }
+
 void oric_fn_order(const oric_fn *fn, uint32_t *out) {
     for (int32_t i = 0; i < fn->insn_count; i++) out[i] = fn->nodes[i].index;
 }

@@ -25,6 +25,9 @@ void oric_fn_publish(const oric_function *function, const oric_fn *fn, const int
 /* Link the instructions of every block in the order of the nodes, with their control bits; what is no node is taken out. */
 void oric_fn_link(const oric_function *function, const oric_fn *fn);
 
+/* The first of the hardware units of a file. */
+int32_t oric_fn_first_unit(int32_t file);
+
 /* Instruction of every node, in order, into out (insn_count entries). */
 void oric_fn_order(const oric_fn *fn, uint32_t *out);
 #endif
