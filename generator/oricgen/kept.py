@@ -151,17 +151,17 @@ class _Part:
 
 
 class _Pickler(pickle.Pickler):
-    """Models refer to the specification that they were made from: it is not one of them."""
+    """Models refer to the specification that they were made from, which is not one of them: :func:`_here` stands for it.
 
-    def __init__(self, file: io.BytesIO, spec: specification.Spec) -> None:
+    A table of reducers, not ``persistent_id``: that is asked for each of the millions of values.
+    """
+
+    def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
-        self._spec = spec
-
-    def persistent_id(self, obj: Any) -> str | None:
-        return "spec" if obj is self._spec else None
-
-    def reducer_override(self, obj: Any) -> Any:
-        return (_proxy, (dict(obj),)) if isinstance(obj, MappingProxyType) else NotImplemented
+        self.dispatch_table = {
+            specification.Spec: lambda _: (_here, ()),
+            MappingProxyType: lambda proxy: (_proxy, (dict(proxy),)),
+        }
 
 
 class _Unpickler(pickle.Unpickler):
@@ -171,14 +171,19 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self._spec = spec
 
-    def persistent_load(self, pid: Any) -> specification.Spec:
-        return self._spec
+    def find_class(self, module: str, name: str) -> Any:
+        return (lambda: self._spec) if (module, name) == (__name__, _here.__name__) else super().find_class(module, name)
+
+
+def _here() -> specification.Spec:
+    """What stands for the specification that models are read for."""
+    raise TypeError("this is read with the specification alone")
 
 
 def _pickled(spec: specification.Spec) -> Iterator[_Part]:
     """Models and rows; what both have they share when they are read again, by one reader and in this order."""
     for_reader = io.BytesIO()
-    writer = _Pickler(for_reader, spec)
+    writer = _Pickler(for_reader)
     for value in spec.state():
         start = for_reader.tell()
         writer.dump(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 from . import disk
 
 TEMPLATES = Path(__file__).parent / "templates"
+KEPT = Path(__file__).parents[2] / "build" / "templates"  # of a checkout: templates that were compiled before
 
 
 @cache
@@ -24,9 +26,24 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=_compiled() if KEPT.parent.is_dir() else None,
     )
     made.globals["here"] = HERE
     return made
+
+
+def _compiled() -> jinja2.FileSystemBytecodeCache:
+    """Code of templates by content; what cannot be kept is compiled again."""
+    import jinja2
+
+    class Cache(jinja2.FileSystemBytecodeCache):
+        def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+            with contextlib.suppress(OSError):
+                super().dump_bytecode(bucket)
+
+    with contextlib.suppress(OSError):
+        KEPT.mkdir(exist_ok=True)
+    return Cache(str(KEPT))
 
 
 def template(name: str, **values: Any) -> str:

@@ -39,6 +39,7 @@ class Spec:
     _models: dict[str, tuple[object, frozenset[str]]] = field(default_factory=dict)
     _parts: dict[tuple[object, ...], tuple[tuple[object, ...], tuple[int, ...], object]] = field(default_factory=dict)
     _readers: list[set[str]] = field(default_factory=list)
+    _gone: dict[str, object] = field(default_factory=dict)  # models of files that were edited: as they were
     _failures: dict[tuple[str, str], SpecError] = field(default_factory=dict)  # of files and models: said once, again quickly
     _rows: Callable[[], None] | None = None
     made: int = 0  # how many files, models and parts were read or made here
@@ -109,13 +110,18 @@ class Spec:
         """How messages call ``spec/NAME``: relative to the project folder, wherever that is."""
         return PurePosixPath("spec", name)
 
-    def memo(self, name: str, make: Callable[[], T]) -> T:
-        """The model ``name``, made once: several outputs and checks read the same tables."""
+    def memo(self, name: str, make: Callable[[], T], *, same: bool = False) -> T:
+        """The model ``name``, made once: several outputs and checks read the same tables.
+
+        ``same``: when what is made after an edit equals what there was before, that stays, and so does what is made from it
+        alone (:meth:`part`); for models whose order says nothing.
+        """
         if name not in self._models:
             self.made += 1
             with self._failing("model", name), self.reading() as used:
                 made = make()
-            self._models[name] = made, frozenset(used)
+                before = self._gone.pop(name, None) if same else None
+            self._models[name] = before if same and before == made else made, frozenset(used)
         model, used_files = self._models[name]
         self._note(used_files)
         return cast(T, model)
@@ -159,16 +165,20 @@ class Spec:
             {**self._before, **{name: data for name, data in self._cache.items() if name in touched}},
             {name: model for name, model in self._models.items() if not model[1] & touched},
             dict(self._parts),  # its own: what is made for an edit goes with it
+            _gone={**self._gone, **{name: model for name, (model, used) in self._models.items() if used & touched}},
         )
 
     def state(self) -> tuple[Models, Rows]:
-        """All that was made so far, for :meth:`restore`; of the parts the newest: old ones are of rows that are gone."""
+        """All that was made so far, for :meth:`restore`; of the parts the newest of those whose rows are still there."""
         self._fetch()
-        return self._models, (self.schemas, self._cache, list(self._parts.values())[-MOST_PARTS:])
+        there = {id(row) for data in self._cache.values() for row in strictyaml.maps(data)}
+        parts = [one for one in self._parts.values() if all(type(row) is not Map or id(row) in there for row in one[0])]
+        return self._models, (self.schemas, self._cache, parts[-MOST_PARTS:])
 
     def restore(self, models: Models, rows: Callable[[], Rows], touched: Set[str]) -> None:
         """Take over, before anything is read, what was made when the files ``touched`` were other ones; ``rows`` when needed."""
         self._models |= {name: model for name, model in models.items() if not model[1] & touched}
+        self._gone |= {name: model for name, (model, used) in models.items() if used & touched}
 
         def fetch() -> None:
             schemas, cache, parts = rows()

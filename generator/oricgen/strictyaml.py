@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePath
 from types import MappingProxyType
@@ -226,6 +226,18 @@ def kept(new: Any, old: Any) -> Any:
             same = same and new[at] is two
         return old if same else new
     return old if new == old else new
+
+
+def maps(value: Any) -> Iterator[Map]:
+    """The mappings in a value, itself among them."""
+    if isinstance(value, Map):
+        yield value
+        value = value.values()
+    elif not isinstance(value, Seq):
+        return
+    for one in value:
+        if isinstance(one, (Map, Seq)):
+            yield from maps(one)
 
 
 def _line(event: Any) -> int:

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from oricgen import kept, stamp
 from oricgen.cli import main
-from oricgen.outputs import render_all
+from oricgen.outputs import lowering, render_all
+from oricgen.spec import MOST_PARTS, Spec
+from oricgen.strictyaml import Map
 
 from tests import specification
 
@@ -52,6 +54,31 @@ def edit(root: Path, name: str, old: str, new: str) -> None:
 def steps(root: Path) -> set[str]:
     with kept.opened(root, keep=True) as found:
         return set(found.steps)
+
+
+def test_a_model_that_an_edit_does_not_change_stays_itself() -> None:
+    """What is made from it alone is not made again: here the rules of another file."""
+    spec = specification.spec()
+    before = lowering.compiled(spec)["lowering/integer.yaml"]
+    text = (ROOT / TARGETS).read_text(encoding="utf-8")
+    edited = spec.edited({"sm_targets.yaml": text.replace("max_regs: 255", "max_regs: 254", 1)})
+    after = lowering.compiled(edited)["lowering/integer.yaml"]
+    assert after is not before
+    assert all(one is two for (_, _, one), (_, _, two) in zip(after.rules, before.rules, strict=True))
+    code = (ROOT / "spec/encoding/float.yaml").read_text(encoding="utf-8")
+    other = spec.edited({"encoding/float.yaml": code.replace("rnd: 78-79 $rnd, sat: 77", "sat: 77, rnd: 78-79 $rnd", 1)})
+    assert lowering.compiler_of(other, "lowering/integer.yaml").shared[0] is not lowering.compiler_of(spec, "").shared[0]
+
+
+def test_parts_of_rows_that_are_gone_are_not_kept() -> None:
+    """However many edits there were, what is made from rows that are there is known."""
+    spec = Spec(ROOT / "spec")
+    row = spec.load("encoding/float.yaml")["operations"]["FADD"]
+    spec.part((row, "there"), (), lambda: "kept")
+    for number in range(MOST_PARTS):
+        spec.part((Map(row), "gone"), (number,), lambda: "gone")
+    _, (_, _, parts) = spec.state()
+    assert [made for rows, _, made in parts if rows[1:] in [("there",), ("gone",)]] == ["kept"]
 
 
 def test_what_is_known_gives_the_same(known: Path) -> None:

@@ -95,8 +95,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _dead(spec: Spec, compiled: Mapping[str, Compiled]) -> Iterator[tuple[reach.Rule, int, str]]:
     """Rules and cases that are never chosen; an instruction is looked at again only when one of its rules was edited."""
-    signatures = spec.memo("slots of signatures", lambda: _signatures(spec))
-    contexts = spec.memo("targets that rules tell apart", lambda: _contexts(spec))
+    signatures = spec.memo("slots of signatures", lambda: _signatures(spec), same=True)
+    contexts = spec.memo("targets that rules tell apart", lambda: _contexts(spec), same=True)
     for family, found in rules_of(spec, compiled).items():
 
         def make(family: str = family, found: list[tuple[object, reach.Rule]] = found) -> list[tuple[reach.Rule, int, str]]:

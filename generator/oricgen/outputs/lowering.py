@@ -81,10 +81,10 @@ def _compiled(spec: Spec, name: str, data: Map) -> Compiled:
 def compiler_of(spec: Spec, name: str) -> Compiler:
     """The compiler of the rules of ``spec/NAME``."""
     files = spec.family("lowering")
-    operations = spec.memo("lowering operations", lambda: load_operations(spec))
+    operations = spec.memo("lowering operations", lambda: load_operations(spec), same=True)
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
-    special = spec.memo("system registers of lines", lambda: special_registers(spec))
-    columns = spec.memo("target columns", lambda: _columns(spec))
+    special = spec.memo("system registers of lines", lambda: special_registers(spec), same=True)
+    columns = spec.memo("target columns", lambda: _columns(spec), same=True)
     return Compiler(operations, sets, macros, special, str(spec.path(name)), columns)
 
 
