@@ -175,9 +175,8 @@ class _Unpickler(pickle.Unpickler):
         return (lambda: self._spec) if (module, name) == (__name__, _here.__name__) else super().find_class(module, name)
 
 
-def _here() -> specification.Spec:
-    """What stands for the specification that models are read for."""
-    raise TypeError("this is read with the specification alone")
+def _here() -> None:
+    """Stands in the file for the specification; whoever reads it puts its own there."""
 
 
 def _pickled(spec: specification.Spec) -> Iterator[_Part]:

@@ -34,5 +34,5 @@ def render(spec: Spec) -> dict[str, str]:
         now, late = (tuple(messages.texts(row, column)) for column in ("ptxas", "late"))
         flags = ", ".join(str(bool(row.values.get(name))) for name in ("fatal", "unplaced", "alone"))
         text += f"    Words({messages.pattern(row)!r}, {now!r}, {late!r}, {row.values.get('statement', '')!r}, {flags}),\n"
-    text += f")\nNAMES: Final = frozenset({messages.names(spec)!r})\n"
+    text += f")\nNAMES: Final = frozenset({sorted(messages.names(spec))!r})\n"
     return {"oric_tables/messages.py": text}

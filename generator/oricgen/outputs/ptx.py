@@ -130,13 +130,13 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     text += _table("TYPES", "tuple[str, int, bool, int, int]", _types(types))
     text += f"SPACES: Final = {tuple(types['spaces'])!r}\n"
     text += "# state spaces whose variables a generic address may name; types that no variable in .param can have\n"
-    text += f"GENERIC: Final = frozenset({tuple(types['generic'])!r})\n"
-    text += f"NO_PARAMETER: Final = frozenset({tuple(n for n, r in types['types'].items() if 'parameter' in r)!r})\n"
+    text += f"GENERIC: Final = frozenset({sorted(types['generic'])!r})\n"
+    text += f"NO_PARAMETER: Final = frozenset({sorted(n for n, r in types['types'].items() if 'parameter' in r)!r})\n"
     text += "# parts of a register that an operand may name: set -> pattern\n"
     text += f"PARTS: Final[dict[str, str]] = {dict(types['parts'])!r}\n"
     text += "# qualifiers that may be written more than once\n"
-    text += f"REPEATABLE: Final = frozenset({tuple(types['repeatable'])!r})\n"
-    text += f"ORDERED: Final = frozenset({tuple(types['ordered'])!r})\n"
+    text += f"REPEATABLE: Final = frozenset({sorted(types['repeatable'])!r})\n"
+    text += f"ORDERED: Final = frozenset({sorted(types['ordered'])!r})\n"
     text += '# bits of a vector, (PTX * 10, SM) that it needs, bits of an element, state spaces (all if empty, "" is generic)\n'
     rows = [(row, (version(row.get("ptx")), row.get("sm", 0))) for row in types["vector_limits"]]
     vectors = tuple((row["bits"], gate, row.get("element", row["bits"]), tuple(row.get("spaces", ()))) for row, gate in rows)
@@ -149,7 +149,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     }
     text += _table("TARGET_OPTIONS", "tuple[int, int, tuple[str, ...]]", options)
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
-    text += f"VERSIONS: Final = frozenset({versions!r})\n"
+    text += f"VERSIONS: Final = frozenset({sorted(versions)!r})\n"
     text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM, older sizes)\n"
     text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", special_registers(spec))
     text += "# bytes of a kernel's parameters, (PTX * 10, SM) that they need\n"
@@ -226,7 +226,7 @@ def _declarations(spec: Spec) -> str:
     text += _table("PRAGMAS", "tuple[tuple[str, ...], bool, int, int]", pragmas)
     text += "# opaque type -> (fields, texture mode, PTX * 10); words that are values of fields\n"
     text += _table("OPAQUE", "tuple[tuple[str, ...], str, int]", opaque)
-    return text + f"FIELD_VALUES: Final = frozenset({tuple(data['values'])!r})\n"
+    return text + f"FIELD_VALUES: Final = frozenset({sorted(data['values'])!r})\n"
 
 
 def _heads(found: list[Family]) -> dict[str, object]:
