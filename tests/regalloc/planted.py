@@ -27,7 +27,7 @@ from oric.regalloc.allocate import assign, limits_of
 from oric.regalloc.verify import Proof
 from oric_tables import op
 from oric_tables import ori_operands as words
-from oric_tables.op import ISETP, LDL, MOV, SEL, STL
+from oric_tables.op import ISETP, LDL, MOV, S2R, SEL, STL
 
 
 class _Stop(Exception):
@@ -127,7 +127,7 @@ def refill_of_another_slot(a: Allocated, rng: random.Random) -> tuple[int, ...] 
     i = rng.choice(loads)
     a.f.attributes.frame_size += 16
     a.f.set(i, 2, a.f.imm(-a.f.attributes.frame_size))
-    return words.PROBLEM_NO_SPILL, words.PROBLEM_BIT_PATTERN
+    return words.PROBLEM_NO_SPILL, words.PROBLEM_BIT_PATTERN, words.PROBLEM_EXTRA
 
 
 def refill_without_base(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -153,7 +153,7 @@ def spill_left_out(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     if not alone:
         return None
     Cursor(f).remove(rng.choice(alone))
-    return words.PROBLEM_NO_SPILL, words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_BIT_PATTERN
+    return words.PROBLEM_NO_SPILL, words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_BIT_PATTERN, words.PROBLEM_EXTRA
 
 
 def spill_behind_its_refill(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -199,7 +199,8 @@ def register_of_a_neighbour(a: Allocated, rng: random.Random) -> tuple[int, ...]
             for r in a.writes(i):
                 if i >= a.original or f.guard[i] or f.reg_size[r] != 1 or f.reg_type[r] != R or f.physical[r] == NONE:
                     continue
-                ends = [place[k] for k in reads.get(r, ()) if place.get(k, -1) > n and k < a.original]
+                again = next((m for m in range(n + 1, len(nodes)) if r in a.writes(nodes[m])), len(nodes))
+                ends = [place[k] for k in reads.get(r, ()) if n < place.get(k, -1) <= again and k < a.original]
                 for m in range(n + 1, max(ends, default=0)):
                     others = [s for s in a.writes(nodes[m]) if s != r and f.reg_type[s] == R and f.reg_size[s] == 1]
                     found += [(r, s) for s in others if f.physical[s] not in (f.physical[r], NONE) and f.op[nodes[m]] != MOV]
@@ -226,7 +227,7 @@ def extra_definition(a: Allocated, rng: random.Random) -> tuple[int, ...] | None
 
 def definition_gone(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     """An instruction of the function is lost."""
-    lost = [i for i in a.instructions() if i < a.original and a.writes(i) and a.f.op[i] != MOV]
+    lost = [i for i in a.instructions() if i < a.original and a.writes(i) and a.f.op[i] not in (MOV, S2R)]
     if not lost:
         return None
     Cursor(a.f).remove(rng.choice(lost))
@@ -252,7 +253,7 @@ def constant_not_made(a: Allocated, rng: random.Random) -> tuple[int, ...] | Non
     if not made:
         return None
     Cursor(f).remove(rng.choice(made))
-    return (words.PROBLEM_REMAT,)
+    return words.PROBLEM_REMAT, words.PROBLEM_UNINITIALIZED, words.PROBLEM_EXTRA
 
 
 def code_that_never_runs(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:

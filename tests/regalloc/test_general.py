@@ -9,7 +9,9 @@ import numpy as np
 import oric
 import pytest
 from oric.cli import main
+from oric.sass.instruction import disassemble
 from oric.sim import Modes
+from oric.support import elf
 
 from tests.kernels import cases
 from tests.lower.support import source
@@ -96,6 +98,35 @@ def test_guarded_writes_in_a_loop(limit: int, arch: str, level: int) -> None:
                 break
     text = source(live_values(count, "u32", LOOP), arch)
     check(text, "k", arch, level, limit, [data, np.zeros(32, np.uint32)], sums(expected.reshape(-1), count))
+
+
+QUIET = """
+  mov.u32 %r50, 0;
+AGAIN:
+  mad.lo.u32 %v3, %v3, %v4, %r50; xor.b32 %v5, %v5, %v3;
+  add.u32 %r50, %r50, 1; setp.lt.u32 %p2, %r50, 9; @%p2 bra AGAIN;
+"""
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("arch", cases.TARGETS)
+def test_a_loop_finds_what_it_needs(arch: str, limit: int) -> None:
+    """What waits in memory around a loop is neither stored nor brought back in it."""
+    count = 70
+    data = np.random.default_rng(3).integers(0, 1 << 32, 32 * count, dtype=np.uint64).astype(np.uint32)
+    rows = data.copy().reshape(-1, 32)
+    for n in range(9):
+        rows[3] = rows[3] * rows[4] + np.uint32(n)
+        rows[5] ^= rows[3]
+    text = source(live_values(count, "u32", QUIET), arch)
+    info = check(text, "k", arch, 3, limit, [data, np.zeros(32, np.uint32)], sums(rows.reshape(-1), count))
+    assert info.spills[0] or limit == LIMITS[-1]
+    lines = disassemble(elf.read(oric.compile(text, arch=arch, maxrregcount=limit).image).section(".text.k").data, arch)
+    back = [(int(to[1], 0) // 16, n) for n, line in enumerate(lines) if (to := re.search(r"@!?P\d BRA (0x[0-9a-f]+)", line))]
+    loops = [lines[first : last + 1] for first, last in back if first < last]
+    assert len(loops) == 1
+    assert any("IMAD" in line for line in loops[0])
+    assert not any("LDL" in line or "STL" in line for line in loops[0])
 
 
 @pytest.mark.parametrize(("arch", "level"), WAYS)

@@ -20,11 +20,13 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 
 from .predicates import choose_predicates, spill_predicates
-from .spill import cheap, choose, may_be_spilled, spill
+from .residence import Code
+from .spill import Memory, plan, spill
 from .verify import Proof, wanted
 
 GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
+_ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 # (largest numbers of live units, limits) -> live units that an order may reach, by file
 _Order = Callable[[list[int], list[int]], list[int]]
@@ -103,7 +105,7 @@ def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     while done.failed and relief.give(done):
         done = _search(f, ctx, limits)
     ctx.count("spilled_predicates", relief.predicates)
-    ctx.count("spilled_registers", relief.registers)
+    ctx.count("spilled_registers", relief.memory.registers)
     if done.failed or done.view is None:
         _report(f, ctx, done, limits)
         raise OutOfRegisters(f.name)
@@ -119,14 +121,18 @@ class _Relief:
         self.f = f
         self.ctx = ctx
         self.aim = list(limits)  # live words that spilling is to leave, by file
+        self.room: list[int] = []  # live words of the general file that spilling is to leave, by block
+        self.rounds = 0  # of splitting with this room
         self.predicates = 0
-        self.registers = 0
+        self.memory = Memory()
 
     def give(self, done: Allocation) -> bool:
         """Spill something for a try that failed; False when nothing is left to spill. The order is that of the function."""
         file = int(done.result.failed_file)
-        while file in (GENERAL, PREDICATES) and self.aim[file] > 0:
-            if self._predicates(done) if file == PREDICATES else self._general(done):
+        if file == GENERAL:
+            return self._general(done)
+        while file == PREDICATES and self.aim[file] > 0:
+            if self._predicates(done):
                 return True
             self.aim[file] -= 1  # no more are live than there are registers, and yet they do not fit
         return False
@@ -134,29 +140,39 @@ class _Relief:
     def _predicates(self, done: Allocation) -> bool:
         victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
         if victims:
-            done.view = None  # the arrays of the function grow
+            done.view = None
             spill_predicates(self.f, victims)
             self.predicates += len(victims)
         return bool(victims)
 
     def _general(self, done: Allocation) -> bool:
-        """Registers that can be made again first, then those that go into memory."""
+        """Split registers; where no more are live than there are registers and yet they do not fit, let fewer be."""
         f = self.f
-        again = cheap(f)
-        allowed = may_be_spilled(f)
-        first = [ok and n in again for n, ok in enumerate(allowed)]
-        victims = choose(f, _again(done), GENERAL, self.aim[GENERAL], first)
-        if not victims:
-            again = {}
-            victims = choose(f, _again(done), GENERAL, self.aim[GENERAL], allowed)
-        if not victims:
-            return False
-        done.view = None
-        stored, loaded = spill(f, victims, {n: again[n] for n in victims if n in again}, self.ctx.target.bank0_stack)
-        f.attributes.spill_stores += stored
-        f.attributes.spill_loads += loaded
-        self.registers += len(victims)
+        code = Code(f, _again(done))
+        self.room = self.room or [self.aim[GENERAL]] * f.blocks()
+        split = plan(f, code, self.room)
+        self.rounds += 1
+        while not split.returns() or self.rounds > _ROUNDS:
+            self.rounds = 0
+            for b in self._blocks(done, code):
+                self.room[b] -= 1
+            if min(self.room) <= 0:
+                return False
+            split = plan(f, code, self.room)
+        done.view = None  # the arrays of the function grow
+        spill(f, split, self.memory, self.ctx.target.bank0_stack)
         return True
+
+    def _blocks(self, done: Allocation, code: Code) -> list[int]:
+        """Where registers live that got none."""
+        assert done.view is not None
+        fn, limit = done.view.fn, self.aim[GENERAL]
+        beyond = {fn.unit_register[u] for u in range(fn.unit_count) if done.assigned[u] >= limit and fn.unit_file[u] == GENERAL}
+        found = [
+            b for b in range(self.f.blocks())
+            if not beyond.isdisjoint(code.live_in[b]) or not beyond.isdisjoint(code.at[b])
+        ]  # fmt: skip
+        return found or list(range(self.f.blocks()))
 
 
 def _again(done: Allocation) -> MachineFunction:

@@ -12,6 +12,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
+from oric_tables._native import ffi, lib
 from oric_tables.op import ISETP, SEL
 
 from oric.ir import operand as opd
@@ -20,7 +21,7 @@ from oric.ir.function import NONE, Function, P, R
 from oric.ir.machine import FILES, MachineFunction
 from oric.ir.optable import OPS
 
-from .spill import SPILLED, choose
+from .spill import SPILLED
 
 _FILE: Final = FILES.index("P")
 
@@ -38,7 +39,18 @@ def choose_predicates(f: Function, view: MachineFunction, limit: int) -> list[in
     Those that are live where too many are, and seldom named, go first; those of earlier spills stay. ``view``: the function as it
     stands, in its own order.
     """
-    return choose(f, view, _FILE, limit, [not f.reg_flags[n] & SPILLED for n in range(f.registers())])
+    fn = view.fn
+    fixed = bytearray(fn.unit_count + 1)
+    for n in range(f.registers()):
+        if f.reg_flags[n] & SPILLED:
+            fixed[f.reg_word[n]] = 1
+    if lib.oric_liveness(fn):
+        raise MemoryError("no memory for liveness")
+    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
+    count = lib.oric_spill_choose(fn, bytes(fixed), _FILE, limit, chosen)
+    if count < 0:
+        raise MemoryError("no memory for the choice of spills")
+    return sorted({fn.unit_register[chosen[k]] for k in range(count)})
 
 
 def spill_predicates(f: Function, victims: list[int]) -> None:

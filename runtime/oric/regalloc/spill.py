@@ -1,8 +1,9 @@
 """General registers that do not fit wait in local memory, or are made again.
 
-A spilled register has a slot of the stack frame: a store follows each write of it, a load goes before each instruction that
-reads it, with a short-lived register in its place. A register that one MOV makes, of a constant or of a word of a constant bank,
-needs no slot: the MOV is repeated in front of each reader. Source: Register Model, "Flag Bits at +48"; frames: observed.
+A spilled register has a slot of the stack frame: a store follows each write that is brought back, or stands where it leaves the
+file if that is less often; a load goes where the plan (:mod:`.residence`) has it in the file again; each part of its life
+between these is a register by itself. A register that is made of constants, words of constant banks or special registers that
+do not change needs no slot: that is repeated. Source: Register Model, "Flag Bits at +48"; frames: observed.
 """
 
 from __future__ import annotations
@@ -12,78 +13,63 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables._native import ffi, lib
-from oric_tables.op import LDL, MOV, STL
+from oric_tables.op import LDL, MOV, S2R, STL
+from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P, R
-from oric.ir.machine import MachineFunction
 from oric.ir.optable import OPS
+
+from .residence import Code, Plan, Step, accesses, is_flow, is_general
 
 SPILLED: Final = 0x4000  # flag of a register descriptor: it belongs to a spill and is not spilled again
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
 _FRAME_ALIGN: Final = 16
 _WORD: Final = 4  # bytes
 _WIDEST: Final = 4  # words of one access
+_LEAVES: Final = -2  # in a list of events: a part leaves the file
+_DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, down to this depth
 
 
-def choose(f: Function, view: MachineFunction, file: int, limit: int, allowed: list[bool]) -> list[int]:
-    """The registers of a file to be spilled so that no more than ``limit`` words are live at any point.
-
-    Those that are live where too many are, and seldom named, go first. ``view``: the function as it stands, in its own order;
-    ``allowed``: by register, whether it may be spilled.
-    """
-    fn = view.fn
-    fixed = bytearray(fn.unit_count + 1)
-    for n in range(f.registers()):
-        if not allowed[n]:
-            for word in range(f.reg_word[n], f.reg_word[n] + f.reg_size[n]):
-                fixed[word] = 1
-    if lib.oric_liveness(fn):
-        raise MemoryError("no memory for liveness")
-    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
-    count = lib.oric_spill_choose(fn, bytes(fixed), file, limit, chosen)
-    if count < 0:
-        raise MemoryError("no memory for the choice of spills")
-    return sorted({fn.unit_register[chosen[k]] for k in range(count)})
-
-
-def cheap(f: Function) -> dict[int, int]:
-    """Register -> the instruction that makes it, for registers that one unguarded MOV of a constant makes."""
-    found: dict[int, int] = {}
-    many: set[int] = set()
+def cheap(f: Function) -> dict[int, list[int]]:
+    """Register -> the instructions that make its words, for registers that are the same whenever these are repeated."""
+    found: dict[int, list[int]] = {}
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            _note_definitions(f, i, found, many)
+            _note_definitions(f, i, found)
             i = f.next[i]
         b += 1
-    return {n: i for n, i in found.items() if n not in many and _is_repeatable(f, i)}
+    return {n: made for n, made in found.items() if _is_repeatable(f, n, made)}
 
 
-def _note_definitions(f: Function, i: i64, found: dict[int, int], many: set[int]) -> None:
+def _note_definitions(f: Function, i: i64, found: dict[int, list[int]]) -> None:
     at: i64 = 0
     while at < f.count[i]:
         operand = f.get(i, at)
         if opd.is_register(operand) and OPS.writes_at(f.op[i], at):
-            number = operand & opd.INDEX
-            if number in found:
-                many.add(number)
-            found[number] = i
+            found.setdefault(operand & opd.INDEX, []).append(i)
         at += 1
 
 
-def _is_repeatable(f: Function, i: i64) -> bool:
-    """Whether an instruction is a MOV of a constant into a whole register."""
-    if f.op[i] != MOV or f.guard[i]:
-        return False
-    dest, source = f.get(i, 0), f.get(i, 1)
-    if f.reg_size[dest & opd.INDEX] != 1:
-        return False
+def _is_repeatable(f: Function, n: i64, made: list[int]) -> bool:
+    """Whether the instructions make each a word of a register, of something that does not change."""
+    words: set[int] = set()
+    for i in made:
+        dest = f.get(i, 0)
+        if f.guard[i] or f.count[i] != 2 or f.mods[i] or opd.count_of(dest) != 1 or not _is_constant(f.op[i], f.get(i, 1)):
+            return False
+        words.add(opd.first_of(dest))
+    return len(words) == len(made) == f.reg_size[n]
+
+
+def _is_constant(number: i64, source: i64) -> bool:
     form = source & opd.TYPE
-    return form in (opd.IS_IMM, opd.IS_POOL) or (form == opd.IS_SYMBOL and source & opd.CONST_BANK != 0)
+    if number == S2R:
+        return form == opd.IS_SPECIAL and source & opd.INDEX in STABLE_SPECIAL
+    return number == MOV and (form in (opd.IS_IMM, opd.IS_POOL) or (form == opd.IS_SYMBOL and source & opd.CONST_BANK != 0))
 
 
 def may_be_spilled(f: Function) -> list[bool]:
@@ -94,24 +80,42 @@ def may_be_spilled(f: Function) -> list[bool]:
     ]
 
 
-def spill(f: Function, victims: list[int], repeated: dict[int, int], stack: i64) -> tuple[int, int]:
-    """Move registers out of the way; no view of the function may be held. Returns the bytes that are stored and loaded.
+@final
+class Memory:
+    """What the spills of a function have in local memory.
 
-    ``repeated``: those that are made again, with the instruction that makes them. ``stack``: offset of the stack pointer in
-    bank 0.
+    ``home``: register -> bytes from the top of the stack down to its slot; the parts of a split register share it, as only one of
+    them has its value at any point. ``loads``, ``stores``: instructions that bring something back, and that store something;
+    ``kept``: those whose result is stored behind them, with the slot.
     """
-    spiller = _Spiller(f, victims, repeated, stack)
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            following = f.next[i]
-            spiller.rewrite(i)
-            i = following
-        b += 1
-    for i in repeated.values():
-        spiller.cursor.remove(i)
-    return spiller.stored, spiller.loaded
+
+    def __init__(self) -> None:
+        self.home: dict[int, int] = {}
+        self.loads: set[int] = set()
+        self.kept: set[tuple[int, int]] = set()
+        self.stores: set[int] = set()
+        self.registers = 0  # how many were split
+
+
+def plan(f: Function, code: Code, limits: list[int]) -> Plan:
+    """What comes back where, so that in no block more than its ``limits`` words are in general registers, as far as that can be.
+
+    ``code``: of the function as it stands.
+    """
+    again = set(cheap(f))
+    allowed = may_be_spilled(f)
+    less = [limit - 1 for limit in limits]  # one has the top of the stack
+    made = Plan(code, less if f.attributes.spill_base else limits, allowed, again)
+    if not f.attributes.spill_base and made.returns() - again:
+        return Plan(code, less, allowed, again)
+    return made
+
+
+def spill(f: Function, plan: Plan, memory: Memory, stack: int) -> None:
+    """Do what a plan of the function as it stands says; nobody may hold a view of it. ``stack``: its pointer in bank 0."""
+    victims = sorted(plan.returns())
+    again = cheap(f)
+    _Splitter(f, plan, {n: again[n] for n in victims if n in again}, memory, stack).split(victims)
 
 
 @cache
@@ -122,22 +126,132 @@ def size_mods(number: int, words: int) -> int:
 
 
 @final
-class _Spiller:
-    """Gives instructions short-lived registers for the spilled ones that they name."""
+class _Parts:
+    """Parts of the lives of registers, joined where one goes on in the other."""
 
-    def __init__(self, f: Function, victims: list[int], repeated: dict[int, int], stack: int) -> None:
+    def __init__(self) -> None:
+        self.of: list[int] = []  # part -> the register that it is of
+        self.joined: list[int] = []
+        self.first: list[int] = []  # part -> the first instruction that makes it, NONE: it is brought back
+        self.returns: list[list[int]] = []  # in front of what it is brought back, NONE: at the end of a block
+        self.readers: list[set[int]] = []
+
+    def new(self, register: int) -> int:
+        """A part by itself."""
+        self.of.append(register)
+        self.joined.append(len(self.joined))
+        self.first.append(NONE)
+        self.returns.append([])
+        self.readers.append(set())
+        return len(self.of) - 1
+
+    def find(self, part: int) -> int:
+        """The part that stands for all that it is joined with."""
+        return _find(self.joined, part)
+
+    def join(self, one: int, other: int) -> None:
+        """Make one of two."""
+        one, other = self.find(one), self.find(other)
+        if one == other:
+            return
+        one, other = min(one, other), max(one, other)
+        self.joined[other] = one
+        if self.first[one] == NONE:
+            self.first[one] = self.first[other]
+        self.returns[one] += self.returns[other]
+        self.readers[one] |= self.readers[other]
+
+
+def _find(joined: list[int], part: int) -> int:
+    while joined[part] != part:
+        joined[part] = joined[joined[part]]
+        part = joined[part]
+    return part
+
+
+@final
+class _Leaving:
+    """Where a part leaves the file, ``i``: in front of what (NONE: at the block's end). ``clean``: memory has the value there."""
+
+    def __init__(self, block: int, i: int, part: int, clean: bool) -> None:
+        self.block = block
+        self.i = i
+        self.part = part
+        self.clean = clean
+
+
+@final
+class _Splitter:
+    """Splits registers as a plan says, a register for each part, and fills and stores the parts."""
+
+    def __init__(self, f: Function, plan: Plan, repeated: dict[int, list[int]], memory: Memory, stack: int) -> None:
         self.f = f
-        self.cursor = Cursor(f)
+        self.plan = plan
         self.repeated = repeated
-        self.stored = 0
-        self.loaded = 0
-        self.slots: dict[int, int] = {}  # register -> bytes from the top of the stack down to its slot
-        self.base: int = 0
-        kept = [n for n in victims if n not in repeated]
-        if kept:
-            self._make_room(kept, stack)
+        self.memory = memory
+        self.stack = stack
+        self.cursor = Cursor(f)
+        self.parts = _Parts()
+        self.returning: list[tuple[int, int, int]] = []  # block, in front of what, part
+        self.named: list[tuple[int, int, int]] = []  # instruction, operand, part
+        self.made: dict[tuple[int, int], int] = {}  # instruction that writes, register -> part
+        self.leaving: list[_Leaving] = []
+        self.loaded: set[int] = set()  # parts that are as they were brought back
+        self.owed: set[int] = set()  # parts that memory must have where they would be brought back
+        self.gone: list[int] = []  # stores of earlier splits that nobody needs any more
+        self.before: dict[int, list[int]] = {}  # part at the entry of a block -> those that it goes on from
+        self.begun: set[int] = set()  # parts that some way to them leaves without a value
+        self.idle: set[int] = set()  # parts that are not brought back after all: nothing needs them but what is made of them
+        self.fresh: set[tuple[int, int]] = set()  # instruction, register: nothing is left of what was there before
+        # register, block -> who writes (NONE: it is brought back), whether all of it, the part
+        self.events: dict[tuple[int, int], list[tuple[int, bool, int]]] = {}
 
-    def _make_room(self, victims: list[int], stack: int) -> None:
+    def split(self, victims: list[int]) -> None:
+        """All of it."""
+        f = self.f
+        kept = [n for n in victims if n not in self.repeated]
+        self.memory.registers += len(victims)
+        if kept:
+            self._make_room([n for n in kept if n not in self.memory.home])
+        away = set(victims)
+        last: list[dict[int, int]] = []
+        first: list[dict[int, int]] = []
+        for b in range(f.blocks()):
+            first.append({n: self.parts.new(n) for n in sorted(away & self.plan.entry[b])})
+            last.append(self._block(b, away, dict(first[b])))
+        self._link(first, last)
+        needed, stored, left = self._stored(kept)
+        for part in sorted(needed):
+            for one in self.before.get(part, ()):
+                self.parts.join(one, part)
+        registers = self._registers()
+        for i, at, part in self.named:
+            f.set(i, at, opd.with_index(f.get(i, at), registers[self.parts.find(part)]))
+        for leaving in left:
+            self._stand(leaving.block, leaving.i)
+            register = registers[self.parts.find(leaving.part)]
+            self._store(self.parts.of[leaving.part], register, (1 << f.reg_size[register]) - 1, 0)
+        for b, i, part in self.returning:
+            if part not in needed:
+                self.idle.add(part)
+            else:
+                self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)])
+        for i, n in stored:
+            self._keep(i, n, registers[self.parts.find(self.made[i, n])])
+        for n, made in self.repeated.items():
+            for i in made:
+                part = self.parts.find(self.made[i, n])
+                if self.parts.readers[part]:
+                    self.cursor.in_front(i)
+                    self._repeat(i, registers[part])
+        for made in self.repeated.values():
+            for i in made:
+                self.cursor.remove(i)
+        for i in self.gone:
+            f.attributes.spill_stores -= _WORD * opd.count_of(f.get(i, 2))
+            self.cursor.remove(i)
+
+    def _make_room(self, victims: list[int]) -> None:
         """Slots below the variables and earlier slots; a register with the top of the stack."""
         f = self.f
         facts = f.attributes
@@ -145,7 +259,7 @@ class _Spiller:
         for n in victims:
             size = _WORD * f.reg_size[n]
             top = -(-(top + size) // size) * size
-            self.slots[n] = top
+            self.memory.home[n] = top
         facts.frame_size = -(-top // _FRAME_ALIGN) * _FRAME_ALIGN
         if not facts.spill_base:
             base = f.new_reg(R)
@@ -154,68 +268,268 @@ class _Spiller:
                 f.hint[base] = _STACK_HINT
             facts.spill_base = opd.reg(base)
             self.cursor.at_start(0)
-            self.cursor.make2(MOV, facts.spill_base, opd.const_bank(0, stack))
-        self.base = facts.spill_base
+            self.cursor.make2(MOV, facts.spill_base, opd.const_bank(0, self.stack))
 
-    def rewrite(self, i: i64) -> None:
-        """One instruction."""
+    def _block(self, b: int, away: set[int], now: dict[int, int]) -> dict[int, int]:
+        """The parts that the instructions of a block name; ``now``: those at its entry. Returns those at its end."""
+        plan, clean = self.plan, dict.fromkeys(now, False)  # what comes from another block is looked at as a whole
+        returns: dict[int, list[int]] = {}
+        leaves: dict[tuple[int, bool], list[int]] = {}
+        for i, n in plan.back[b]:
+            returns.setdefault(i, []).append(n)
+        for i, n, behind in plan.away[b]:
+            leaves.setdefault((i, behind), []).append(n)
+        for step in plan.code.steps[b]:
+            for n in leaves.get((step.i, False), ()):
+                self._leave(b, step.i, n, now, clean)
+                now.pop(n, None)
+            self._return(b, step.i, returns.pop(step.i, []), now, clean)
+            self._name(b, step, away, now, clean)
+            for n in leaves.get((step.i, True), ()):
+                self._leave(b, step.i, n, now, clean)
+                now.pop(n, None)
+        tail = self.f.tail[b]
+        for n in sorted(now):
+            if any(n in plan.code.live_in[x] and n not in plan.entry[x] for x in plan.code.cfg.successors(b)):
+                self._leave(b, tail if is_flow(self.f, tail) else NONE, n, now, clean)
+        for i, registers in returns.items():
+            self._return(b, i, registers, now, clean)
+        return now
+
+    def _leave(self, b: int, i: int, n: int, now: dict[int, int], clean: dict[int, bool]) -> None:
+        if n in now:
+            self.events.setdefault((n, b), []).append((_LEAVES, False, len(self.leaving)))
+            self.leaving.append(_Leaving(b, i, now[n], clean[n]))
+
+    def _return(self, b: int, i: int, registers: list[int], now: dict[int, int], clean: dict[int, bool]) -> None:
+        for n in registers:
+            clean[n] = True
+            part = now[n] = self.parts.new(n)
+            self.parts.returns[part].append(i)
+            self.loaded.add(part)
+            self.returning.append((b, i, part))
+            self.events.setdefault((n, b), []).append((NONE, True, part))
+
+    def _name(self, b: int, step: Step, away: set[int], now: dict[int, int], clean: dict[int, bool]) -> None:
         f = self.f
-        read: dict[int, int] = {}  # register -> words as bits
-        written: dict[int, int] = {}
+        if step.i in self.memory.stores and all(n in now and now[n] in self.loaded for n in step.reads if n in away):
+            if away.intersection(step.reads):  # memory has it already, when it is stored for what was brought back here
+                self.gone.append(step.i)
+                self.owed.update(now[n] for n in step.reads if n in away)
+                return
+        before = dict(now)
+        for n, whole in step.writes.items():
+            if n not in away:
+                continue
+            if whole or n not in now:
+                now[n] = self.parts.new(n)
+                self.fresh.add((step.i, n))
+                if f.guard[step.i] or not whole or accesses(f, step.i)[1][n] != (1 << f.reg_size[n]) - 1:
+                    self.begun.add(now[n])
+            clean[n] = self._is_kept(step.i, n) and (whole or clean.get(n, True))
+            self.loaded.discard(now[n])
+            part = self.made[step.i, n] = now[n]
+            if self.parts.first[part] == NONE:
+                self.parts.first[part] = step.i
+            self.events.setdefault((n, b), []).append((step.i, whole, part))
         at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            number = operand & opd.INDEX
-            if opd.is_register(operand) and f.reg_type[number] != P and (number in self.slots or number in self.repeated):
-                words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
-                side = written if OPS.writes_at(f.op[i], at) else read
-                side[number] = side.get(number, 0) | words
+        while at < f.count[step.i]:
+            operand = f.get(step.i, at)
+            n = operand & opd.INDEX
+            if n in away and opd.is_register(operand) and is_general(f, n):
+                if OPS.writes_at(f.op[step.i], at):
+                    part = now[n]
+                else:
+                    part = before[n] if n in before else self.parts.new(n)
+                    self.parts.readers[part].add(step.i)
+                self.named.append((step.i, at, part))
             at += 1
-        if (not read and not written) or i in self.repeated.values():
+
+    def _is_kept(self, i: int, n: int) -> bool:
+        """Whether memory has what an instruction writes to a register: it comes from there, or is stored behind it already."""
+        return i in self.memory.loads or (n in self.memory.home and (i, self.memory.home[n]) in self.memory.kept)
+
+    def _link(self, first: list[dict[int, int]], last: list[dict[int, int]]) -> None:
+        """Where parts go on in each other, over the edges."""
+        cfg = self.plan.code.cfg
+        for b in range(self.f.blocks()):
+            for n, part in first[b].items():
+                before = [p for p in cfg.predecessors(b) if cfg.number[p] >= 0]
+                self.before[part] = [last[p][n] for p in before if n in last[p]]
+                if len(self.before[part]) < len(before):
+                    self.begun.add(part)
+
+    def _needed(self) -> set[int]:
+        """The parts that somebody reads, also in other blocks."""
+        needed = {part for part, readers in enumerate(self.parts.readers) if readers}
+        waiting = sorted(needed)
+        while waiting:
+            for one in self.before.get(waiting.pop(), ()):
+                if one not in needed:
+                    needed.add(one)
+                    waiting.append(one)
+        return needed
+
+    def _stored(self, kept: list[int]) -> tuple[set[int], list[tuple[int, int]], list[_Leaving]]:
+        """What goes to memory for what is brought back from there: behind the instructions that make it, or where it leaves the
+        file, whichever is less. The parts that are needed then; the instructions, with the register; where parts leave.
+        """
+        whole = list(range(len(self.parts.of)))  # joined, whether needed or not
+        for part, before in self.before.items():
+            for one in before:
+                x, y = _find(whole, one), _find(whole, part)
+                whole[max(x, y)] = min(x, y)
+        chosen: set[int] | None = None
+        left: set[int] = set()
+        while True:
+            needed = self._needed()
+            makers, leaving = self._sources(kept, needed)
+            dirty = {_find(whole, self.made[i, n]) for i, n in self.made if not self._is_kept(i, n)}
+            leaving = {k for k in leaving if not self.leaving[k].clean and _find(whole, self.leaving[k].part) in dirty}
+            if chosen is None:
+                chosen = self._late(whole, makers, leaving)
+            more = {k for k in leaving - left if _find(whole, self.leaving[k].part) in chosen}
+            if not more:
+                break
+            left |= more
+            for k in more:
+                self.parts.readers[self.leaving[k].part].add(self.leaving[k].i)
+        stored = sorted((i, n) for i, n in makers if not self._is_kept(i, n) and _find(whole, self.made[i, n]) not in chosen)
+        return needed, stored, [self.leaving[k] for k in sorted(left)]
+
+    def _late(self, whole: list[int], makers: set[tuple[int, int]], leaving: set[int]) -> set[int]:
+        """The parts that are better stored where they leave than where they are made."""
+        early: dict[int, int] = {}
+        late: dict[int, int] = {}
+        for i, n in makers:
+            if not self._is_kept(i, n):
+                part = _find(whole, self.made[i, n])
+                early[part] = early.get(part, 0) + self._cost(self.f.block[i])
+        for k in leaving:
+            part = _find(whole, self.leaving[k].part)
+            late[part] = late.get(part, 0) + self._cost(self.leaving[k].block)
+        unsure = {_find(whole, part) for part in self.begun}
+        return {part for part, cost in early.items() if part not in unsure and late.get(part, 0) < cost}
+
+    def _cost(self, b: i64) -> int:
+        """What an instruction of a block counts."""
+        cost: int = 8 ** min(self.plan.code.cfg.loops().depth[b], _DEEPEST)
+        return cost
+
+    def _sources(self, kept: list[int], needed: set[int]) -> tuple[set[tuple[int, int]], set[int]]:
+        """What makes, and where leaves, what is brought back from memory somewhere."""
+        makers: set[tuple[int, int]] = set()
+        leaving: set[int] = set()
+        by_register: dict[int, list[int]] = {}
+        for n, b in self.events:
+            by_register.setdefault(n, []).append(b)
+        for n in kept:
+            for b in by_register[n]:
+                for k, (i, _, part) in enumerate(self.events[n, b]):
+                    if i == NONE and (part in needed or part in self.owed):
+                        self._trace(n, b, k, needed, makers, leaving)
+        return makers, leaving
+
+    def _trace(self, n: int, b: int, place: int, needed: set[int], makers: set[tuple[int, int]], leaving: set[int]) -> None:
+        """What writes a register in front of an event of a block, and where it leaves, on all ways there."""
+        cfg = self.plan.code.cfg
+        seen: set[int] = set()
+        waiting = [(b, place)]
+        while waiting:
+            at, behind = waiting.pop()
+            events = self.events.get((n, at), [])
+            for i, whole, part in reversed(events if behind < 0 else events[:behind]):
+                if i == _LEAVES:
+                    leaving.add(part)
+                    continue
+                if i != NONE:
+                    makers.add((i, n))
+                if whole and (i != NONE or part in needed):
+                    break
+            else:
+                for p in cfg.predecessors(at):
+                    if p not in seen and n in self.plan.code.live_out[p]:
+                        seen.add(p)
+                        waiting.append((p, -1))
+
+    def _registers(self) -> dict[int, int]:
+        """The register of every part: what is made in the code first keeps its own."""
+        f, parts = self.f, self.parts
+        found: dict[int, int] = {}
+        used: set[int] = set()
+        for part in sorted({parts.find(one) for _, _, one in self.named}):
+            n = parts.of[part]
+            own = parts.first[part] != NONE and n not in used
+            register = n if own else f.new_reg(f.reg_type[n], f.reg_size[n])
+            used.add(register)
+            found[part] = register
+            if n in self.memory.home:
+                self.memory.home[register] = self.memory.home[n]
+            if parts.first[part] == NONE and len(parts.returns[part]) == 1 and parts.readers[part] <= set(parts.returns[part]):
+                f.reg_flags[register] |= SPILLED  # it cannot live shorter
+        return found
+
+    def _bring(self, b: int, i: int, n: int, register: int) -> None:
+        """Bring a register back in front of an instruction, or at the end of a block."""
+        f = self.f
+        self._stand(b, i)
+        if n in self.repeated:
+            for made in self.repeated[n]:
+                self._repeat(made, register)
             return
-        guard: i64 = f.guard[i]
+        for first, count in _accesses((1 << f.reg_size[n]) - 1, f.reg_size[n]):
+            self.memory.loads.add(self.cursor.make(LDL, size_mods(LDL, count)))
+            self.cursor.put(opd.reg(register, first, count))
+            self.cursor.put(f.attributes.spill_base)
+            self.cursor.put(self._offset(n, first))
+            f.attributes.spill_loads += _WORD * count
+
+    def _stand(self, b: int, i: int) -> None:
+        """Go in front of an instruction, or to the end of a block."""
+        f = self.f
+        if i == NONE:
+            self.cursor.at_end(b)
+            self.cursor.line = f.line[f.tail[b]] if f.tail[b] != NONE else 0
+        else:
+            self.cursor.in_front(i)
+
+    def _repeat(self, i: i64, register: i64) -> None:
+        """Make a word of a register again in front of the cursor."""
+        f = self.f
+        made = self.cursor.clone(i)
+        f.set(made, 0, opd.with_index(f.get(i, 0), register))
+
+    def _keep(self, i: int, n: int, register: int) -> None:
+        """Store words of a register behind the instruction that writes them."""
+        f = self.f
+        _, written = accesses(f, i)
+        words, guard = written[register], f.guard[i]
         if guard and self._writes_guard(i):
             guard = 0  # what it was is not known behind the instruction: the old value is stored again
-            for number, words in written.items():
-                read[number] = read.get(number, 0) | words
-        renamed: dict[int, int] = {}
-        for number in sorted({*read, *written}):
-            short = f.new_reg(f.reg_type[number], f.reg_size[number])
-            f.reg_flags[short] |= SPILLED
-            renamed[number] = short
-            if number in read:
-                self._load(i, number, short, read[number])
-            if number in written and f.guard[i]:
-                self._clear(i, short, written[number] & ~read.get(number, 0))
-            if number in written:
-                self._keep(i, number, short, written[number], guard)
-        at = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if opd.is_register(operand) and operand & opd.INDEX in renamed and f.reg_type[operand & opd.INDEX] != P:
-                f.set(i, at, opd.with_index(operand, renamed[operand & opd.INDEX]))
-            at += 1
+            if (i, n) in self.fresh:
+                self._clear(i, register, words)
+        if f.guard[i] and self.made[i, n] in self.idle:
+            self._clear(i, register, words)
+        self.memory.kept.add((i, self.memory.home[n]))
+        self.cursor.behind(i)
+        self._store(n, register, words, guard)
 
-    def _load(self, i: i64, number: int, short: int, words: int) -> None:
-        """Bring words of a register into a short-lived one in front of an instruction."""
-        self.cursor.in_front(i)
-        if number in self.repeated:
-            made = self.cursor.clone(self.repeated[number])
-            self.f.set(made, 0, opd.reg(short))
-            return
-        for first, count in _accesses(words, self.f.reg_size[number]):
-            self.cursor.make(LDL, size_mods(LDL, count))  # unguarded, so that the register lives from here on only
-            self.cursor.put(opd.reg(short, first, count))
-            self.cursor.put(self.base)
-            self.cursor.put(self._offset(number, first))
-            self.loaded += _WORD * count
+    def _store(self, n: int, register: int, words: int, guard: int) -> None:
+        """Store words of a register at the cursor."""
+        f = self.f
+        for first, count in _accesses(words, f.reg_size[n]):
+            self.memory.stores.add(self.cursor.make(STL, size_mods(STL, count), guard))
+            self.cursor.put(f.attributes.spill_base)
+            self.cursor.put(self._offset(n, first))
+            self.cursor.put(opd.reg(register, first, count))
+            f.attributes.spill_stores += _WORD * count
 
-    def _clear(self, i: i64, short: int, words: int) -> None:
+    def _clear(self, i: i64, register: int, words: int) -> None:
         """Begin the life of words that an instruction writes under a guard."""
         self.cursor.in_front(i)
-        for n in range(self.f.reg_size[short]):
+        for n in range(self.f.reg_size[register]):
             if words >> n & 1:
-                self.cursor.make2(MOV, opd.reg(short, n), opd.RZ_OPERAND)
+                self.cursor.make2(MOV, opd.reg(register, n), opd.RZ_OPERAND)
 
     def _writes_guard(self, i: i64) -> bool:
         f = self.f
@@ -226,18 +540,8 @@ class _Spiller:
             at += 1
         return False
 
-    def _keep(self, i: i64, number: int, short: int, words: int, guard: i64) -> None:
-        """Store words of a short-lived register behind the instruction that writes them."""
-        self.cursor.behind(i)
-        for first, count in _accesses(words, self.f.reg_size[number]):
-            self.cursor.make(STL, size_mods(STL, count), guard)
-            self.cursor.put(self.base)
-            self.cursor.put(self._offset(number, first))
-            self.cursor.put(opd.reg(short, first, count))
-            self.stored += _WORD * count
-
-    def _offset(self, number: int, first: int) -> i64:
-        return self.f.imm(_WORD * first - self.slots[number])
+    def _offset(self, n: int, first: int) -> i64:
+        return self.f.imm(_WORD * first - self.memory.home[n])
 
 
 def _accesses(words: int, size: int) -> list[tuple[int, int]]:

@@ -12,7 +12,8 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables._native import ffi, lib
-from oric_tables.op import ISETP, LDL, MOV, SEL, STL
+from oric_tables.op import ISETP, LDL, MOV, S2R, SEL, STL
+from oric_tables.operand_kinds import STABLE_SPECIAL
 from oric_tables.ori_operands import PROBLEM_TEXTS
 from oric_tables.registers import DISPLAY
 
@@ -66,7 +67,9 @@ class Proof:
         f = self.f
         facts = f.attributes
         code = ffi.new("oric_spill_code *")
-        code.load_op, code.store_op, code.test_op, code.select_op, code.move_op = LDL, STL, ISETP, SEL, MOV
+        code.load_op, code.store_op, code.test_op, code.select_op, code.move_op, code.read_op = LDL, STL, ISETP, SEL, MOV, S2R
+        for number in STABLE_SPECIAL:
+            code.stable[number] = 1
         for size in range(len(code.load_mods)):
             code.load_mods[size] = code.store_mods[size] = _NO_ACCESS
         for size in _SIZES:

@@ -89,7 +89,7 @@ static void find_global(verifier *v, int32_t *seen) {
         }
 }
 
-/* MOVs that are gone because they are repeated where they are needed, and other instructions that are gone. */
+/* What is gone because it is repeated where it is needed, and other instructions that are gone. */
 static void find_gone(verifier *v, const uint8_t *present, int32_t *definitions) {
     const oric_before *was = v->was;
     for (int32_t k = 0; k < was->fn->insn_count; k++) {
@@ -102,10 +102,10 @@ static void find_gone(verifier *v, const uint8_t *present, int32_t *definitions)
         const oric_access *a = oric_v_accesses(was->fn, node);
         uint32_t i = node->index;
         if (present[i]) continue;
-        int constant = node->op == v->code->move_op && !was->mods[i] && !(node->flags & ORIC_I_GUARDED) && was->count[i] == 2 &&
-                       oric_operand_type((uint64_t)was->operand[was->first[i] + 1]) != ORIC_TYPE_REG && node->access_count == 1 &&
-                       a[0].count == 1 && definitions[a[0].unit] == 1;
-        if (constant) {
+        int repeatable = was->count[i] == 2 && !was->mods[i] && !(node->flags & ORIC_I_GUARDED) && node->access_count == 1 &&
+                         a[0].count == 1 && definitions[a[0].unit] == 1 &&
+                         oric_v_repeatable(v->code, node->op, was->operand[was->first[i] + 1]);
+        if (repeatable) {
             v->origin[a[0].unit] = (int32_t)i;
             v->value_bit[a[0].unit] = 0;
             continue;

@@ -22,7 +22,7 @@ typedef struct {
 
 /* What the code looks like that waits and brings back. */
 typedef struct {
-    int32_t load_op, store_op, test_op, select_op, move_op;
+    int32_t load_op, store_op, test_op, select_op, move_op, read_op;
     int64_t load_mods[5], store_mods[5]; /* by number of words */
     int64_t test_mods, select_mods;
     int64_t test_source, select_first, select_second; /* operands: what is compared with; what is chosen from */
@@ -30,6 +30,7 @@ typedef struct {
     int64_t base_source; /* the operand that it is made from */
     int32_t lowest, highest; /* bytes of the stack that belong to spills, from its top; highest is the first behind them */
     int32_t limit[5];    /* hardware registers of each file */
+    uint8_t stable[256]; /* special registers that hold the same whenever they are read */
 } oric_spill_code;
 
 /* The function as it is, for oric_verify; NULL without memory. It keeps nothing of what the arrays are lent from. */

@@ -64,13 +64,20 @@ int oric_v_data(const verifier *v, const oric_node *node, int slot, uint32_t *un
     return *count > 0;
 }
 
+int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source) {
+    int type = oric_operand_type((uint64_t)source);
+    int64_t index = (int64_t)oric_operand_index((uint64_t)source);
+    if (op == code->read_op) return type == ORIC_TYPE_SPECIAL && index >= 0 && index < 256 && code->stable[index];
+    return op == code->move_op && type != ORIC_TYPE_REG && type != ORIC_TYPE_SPECIAL;
+}
+
 static int kind_of_move(const verifier *v, const oric_node *node) {
     int64_t from = oric_v_operand(v, node, 1);
     const oric_access *to = oric_v_result(v, node);
     if (!to || to->count != 1 || v->f->count[node->index] != 2 || v->f->mods[node->index]) return UNKNOWN;
     if ((int32_t)to->unit == v->code->base) return from == v->code->base_source && !(node->flags & ORIC_I_GUARDED) ? BASE : UNKNOWN;
-    if (oric_operand_type((uint64_t)from) != ORIC_TYPE_REG) return REMADE;
-    return oric_operand_index((uint64_t)from) == ORIC_SENTINEL_RZ ? CLEAR : UNKNOWN;
+    if (oric_v_repeatable(v->code, node->op, from)) return REMADE;
+    return oric_operand_type((uint64_t)from) == ORIC_TYPE_REG && oric_operand_index((uint64_t)from) == ORIC_SENTINEL_RZ ? CLEAR : UNKNOWN;
 }
 
 int oric_v_kind(const verifier *v, const oric_node *node) {
@@ -78,7 +85,7 @@ int oric_v_kind(const verifier *v, const oric_node *node) {
     if (oric_v_original(v, node)) return NOT_NEW;
     uint32_t unit;
     int count;
-    if (node->op == code->move_op) return kind_of_move(v, node);
+    if (node->op == code->move_op || node->op == code->read_op) return kind_of_move(v, node);
     if (node->op == code->load_op || node->op == code->store_op) {
         int load = node->op == code->load_op;
         if (v->f->count[node->index] != 3 || !oric_v_data(v, node, load ? 0 : 2, &unit, &count) || count > 4) return UNKNOWN;
@@ -152,6 +159,7 @@ static int32_t stored_in(const verifier *v, int32_t word) {
         if (v->kinds[n] != SPILL || !oric_v_data(v, node, 2, &unit, &count) || !oric_v_address(v, node, count, &first)) continue;
         if (word < first || word >= first + count) continue;
         int32_t value = v->value_of[unit + (uint32_t)(word - first)];
+        if (value < 0) continue; /* it may be what was brought back from here */
         if (found >= 0 && value != found) return -1;
         found = value;
     }

@@ -1,0 +1,372 @@
+"""Which general registers are in the file at every point, and where those that do not fit come back.
+
+Of what is live, an instruction needs in the file what it names; what else stays there is what is needed soonest. So the life
+of a register is split where it leaves the file, and a loop that needs it finds it there. Source: Braun and Hack, "Register
+Spilling and Live-Range Splitting for SSA-Form Programs" (2009), here on registers with any number of definitions.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+from oric_tables._native import ffi, lib
+from oric_tables.registers import DISPLAY
+
+from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
+from oric.ir.function import NONE, Function, control_flow
+from oric.ir.machine import MachineFunction
+from oric.ir.optable import BRANCH, EXIT, OPS
+
+OUTSIDE: Final = 1 << 32  # distance that leaving a loop adds
+_NEVER: Final = 1 << 60
+_GENERAL: Final = frozenset(number for number, letters in enumerate(DISPLAY) if letters == "R")
+_UNKNOWN: Final = 1 << 59
+
+
+@final
+class Step:
+    """An instruction as the registers of one file see it: what must be there in front of it, and what it makes.
+
+    ``reads``: what it reads, or leaves partly as it was; ``writes``: register -> whether nothing of the old value is left.
+    """
+
+    def __init__(self, i: int, reads: list[int], writes: dict[int, bool]) -> None:
+        self.i = i
+        self.reads = reads
+        self.writes = writes
+
+
+@final
+class Code:
+    """A function as the registers of the general file see it.
+
+    ``steps``: the instructions of every block that name such registers; ``live_in``, ``live_out``: by block, the registers;
+    ``at``: by block, register -> the places of its accesses among the steps, ascending, ``2 * step`` for a read and
+    ``2 * step + 1`` for a write that leaves nothing of the old value.
+    """
+
+    def __init__(self, f: Function, view: MachineFunction) -> None:
+        if lib.oric_liveness(view.fn):
+            raise MemoryError("no memory for liveness")
+        self.f = f
+        self.cfg: Cfg = control_flow(f)
+        self.live_in: list[set[int]] = []
+        self.live_out: list[set[int]] = []
+        self.steps: list[list[Step]] = []
+        self.at: list[dict[int, list[int]]] = []
+        buffer = ffi.new("uint32_t[]", view.fn.unit_count + 1)
+        for b in range(f.blocks()):
+            self.live_in.append(self._registers(view, buffer, lib.oric_live_in(view.fn, b, buffer)))
+            self.live_out.append(self._registers(view, buffer, lib.oric_live_out(view.fn, b, buffer)))
+            self._scan(b)
+
+    def _registers(self, view: MachineFunction, buffer: object, count: int) -> set[int]:
+        """The registers of units."""
+        owner = view.fn.unit_register
+        found = {owner[unit] for unit in ffi.unpack(buffer, count)} if count else set()
+        return {n for n in found if is_general(self.f, n)}
+
+    def _scan(self, b: int) -> None:
+        f = self.f
+        steps: list[Step] = []
+        at: dict[int, list[int]] = {}
+        there = set(self.live_in[b])
+        i = f.head[b]
+        while i != NONE:
+            read, written = accesses(f, i)
+            if read or written:
+                writes: dict[int, bool] = {}
+                reads = set(read)
+                for n, words in written.items():
+                    whole = n not in there or (not f.guard[i] and words == (1 << f.reg_size[n]) - 1)
+                    writes[n] = whole
+                    if not whole:
+                        reads.add(n)
+                there.update(written)
+                for n in sorted(reads):
+                    at.setdefault(n, []).append(2 * len(steps))
+                for n, whole in writes.items():
+                    if whole:
+                        at.setdefault(n, []).append(2 * len(steps) + 1)
+                steps.append(Step(i, sorted(reads), writes))
+            i = f.next[i]
+        self.steps.append(steps)
+        self.at.append(at)
+
+
+def is_general(f: Function, n: i64) -> bool:
+    """Whether a register is one of the general file, and not that with the top of the stack: that stays where slots are used."""
+    return f.reg_type[n] in _GENERAL and f.attributes.spill_base != opd.reg(n)
+
+
+def accesses(f: Function, i: i64) -> tuple[dict[int, int], dict[int, int]]:
+    """The general registers that an instruction reads and writes, with their words as bits."""
+    read: dict[int, int] = {}
+    written: dict[int, int] = {}
+    at: i64 = 0
+    while at < f.count[i]:
+        operand = f.get(i, at)
+        number = operand & opd.INDEX
+        if opd.is_register(operand) and is_general(f, number):
+            words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+            side = written if OPS.writes_at(f.op[i], at) else read
+            side[number] = side.get(number, 0) | words
+        at += 1
+    return read, written
+
+
+def is_flow(f: Function, i: i64) -> bool:
+    """Whether an instruction ends its block: what goes to the block's end stands in front of it."""
+    return i != NONE and OPS.flags[f.op[i]] & (BRANCH | EXIT) != 0
+
+
+@final
+class Plan:
+    """What is in the file where, so that in no block more than its ``limits`` words are, as far as that can be.
+
+    ``entry``, ``exit``: by block, the registers in the file; ``back``: by block, where registers are brought back: (in front of
+    which instruction, NONE: at the block's end; the register); ``away``: where they leave within it, while they are needed
+    later: (in front of which instruction, the register, whether that still reads it). ``allowed``: by register, whether it may
+    leave; ``cheap``: those that are made again.
+    """
+
+    def __init__(self, code: Code, limits: list[int], allowed: list[bool], cheap: set[int]) -> None:
+        self.code = code
+        self.f = code.f
+        self.limits = limits
+        self.allowed = allowed
+        self.cheap = cheap
+        blocks = code.f.blocks()
+        self.distance: list[dict[int, int]] = [{} for _ in range(blocks)]  # at the entry of a block, in steps
+        self.behind: list[dict[int, int]] = [{} for _ in range(blocks)]  # at its exit
+        self.entry: list[set[int]] = [set() for _ in range(blocks)]
+        self.exit: list[set[int]] = [set() for _ in range(blocks)]
+        self.back: list[list[tuple[int, int]]] = [[] for _ in range(blocks)]
+        self.away: list[list[tuple[int, int, bool]]] = [[] for _ in range(blocks)]
+        self._banned: list[set[int]] = [set() for _ in range(blocks)]  # by block: what cannot be brought back on an edge to it
+        self._pressure: list[int] = []  # the most words that are live in a block
+        self._of_loop: dict[int, int] = {}  # header -> the most that are in its loop
+        self._least: dict[int, int] = {}  # header -> the least limit in its loop
+        self._measure()
+        if any(live > limit for live, limit in zip(self._pressure, limits, strict=True)):
+            self._solve()
+        else:
+            self.entry, self.exit = code.live_in, code.live_out
+
+    def returns(self) -> set[int]:
+        """The registers that are brought back somewhere."""
+        return {n for block in self.back for _, n in block}
+
+    def _size(self, registers: set[int]) -> int:
+        size = self.f.reg_size
+        total = 0
+        for n in registers:
+            total += size[n]
+        return total
+
+    # -- what is known in front ------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """The most words that are live in each block, and how far away at its ends every register is needed."""
+        code = self.code
+        cfg = code.cfg
+        loops = cfg.loops()
+        for block in range(self.f.blocks()):
+            self._pressure.append(self._peak(block) if cfg.number[block] >= 0 else 0)
+            header: int = loops.header[block]
+            while header >= 0:
+                self._of_loop[header] = max(self._of_loop.get(header, 0), self._pressure[block])
+                self._least[header] = min(self._least.get(header, self.limits[block]), self.limits[block])
+                header = loops.outer[header]
+        changed = True
+        while changed:
+            changed = False
+            for k in range(cfg.reachable - 1, -1, -1):
+                b: int = cfg.order[k]
+                out: dict[int, int] = {}
+                for x in cfg.successors(b):
+                    more = OUTSIDE if loops.left(b, x) >= 0 else 0
+                    for n, far in self.distance[x].items():
+                        if n in code.live_out[b] and far + more < out.get(n, _NEVER):
+                            out[n] = far + more
+                for n in code.live_out[b]:
+                    out.setdefault(n, _UNKNOWN)
+                self.behind[b] = out
+                made = self._at_entry(b, out)
+                if made != self.distance[b]:
+                    self.distance[b] = made
+                    changed = True
+
+    def _at_entry(self, b: int, out: dict[int, int]) -> dict[int, int]:
+        at, steps = self.code.at[b], len(self.code.steps[b])
+        found: dict[int, int] = {}
+        for n in self.code.live_in[b]:
+            if n in at and not at[n][0] & 1:
+                found[n] = at[n][0] >> 1
+            else:
+                found[n] = min(out.get(n, _UNKNOWN) + steps, _UNKNOWN)
+        return found
+
+    def _peak(self, b: int) -> int:
+        """The most words that are live at a point of a block."""
+        code = self.code
+        size = self.f.reg_size
+        live = set(code.live_out[b])
+        now = peak = self._size(live)
+        for step in reversed(code.steps[b]):
+            extra = 0
+            for n in step.writes:
+                if n not in live:
+                    extra += size[n]
+            peak = max(peak, now + extra)
+            for n, whole in step.writes.items():
+                if whole and n in live:
+                    live.discard(n)
+                    now -= size[n]
+            for n in step.reads:
+                if n not in live:
+                    live.add(n)
+                    now += size[n]
+            peak = max(peak, now)
+        return peak
+
+    # -- block by block --------------------------------------------------------------------------------------
+
+    def _solve(self) -> None:
+        """Blocks in order, again while something cannot be brought back on an edge."""
+        cfg = self.code.cfg
+        while True:
+            for k in range(cfg.reachable):
+                b: int = cfg.order[k]
+                self.entry[b] = self._enter(b, k)
+                self.back[b] = []
+                self.away[b] = []
+                self.exit[b] = self._through(b, set(self.entry[b]))
+            if self._join():
+                return
+
+    def _enter(self, b: int, place: int) -> set[int]:
+        """What is in the file at the entry of a block."""
+        cfg = self.code.cfg
+        before = cfg.predecessors(b)
+        live = self.code.live_in[b]
+        fixed = {n for n in live if not self.allowed[n]}
+        free = live - fixed - self._banned[b]  # `fixed` is never missing: it does not leave
+        far = self.distance[b]
+        limit = min((self.limits[p] for p in before), default=self.limits[b])
+        limit = min(limit, self.limits[b])  # what is here is in the file at the ends of those, too
+        room = limit - self._size(fixed)
+        if any(cfg.number[p] >= place for p in before):
+            inside = {n for n in free if far[n] < OUTSIDE}
+            across = free - inside
+            chosen = self._nearest(inside, far, room)
+            if len(chosen) == len(inside):
+                needed = self._of_loop.get(b, self._pressure[b]) - self._size(across)
+                room = min(limit, self._least.get(b, limit))
+                chosen |= self._nearest(across, far, room - max(needed, self._size(fixed | chosen)))
+            return chosen | fixed
+        known = [self.exit[p] for p in before if cfg.number[p] >= 0]
+        if not known:
+            return self._nearest(free, far, room) | fixed
+        return self._nearest(free.intersection(*known), far, room) | fixed
+
+    def _nearest(self, registers: set[int], far: dict[int, int], room: int) -> set[int]:
+        """Those that are needed soonest, as many as there is room for."""
+        chosen: set[int] = set()
+        for n in sorted(registers, key=lambda n: (far[n], n)):
+            if self.f.reg_size[n] > room:
+                break
+            room -= self.f.reg_size[n]
+            chosen.add(n)
+        return chosen
+
+    def _through(self, b: int, there: set[int]) -> set[int]:
+        """Walk through a block; returns what is in the file at its end."""
+        code = self.code
+        size = self.f.reg_size
+        steps = code.steps[b]
+        coming = {n: list(reversed(places)) for n, places in code.at[b].items()}
+        out = self.behind[b]
+        total = self._size(there)
+        limit = self.limits[b]
+
+        def next_use(n: int, place: int) -> int:
+            """Steps until a register is read, from behind ``place`` on."""
+            rest = coming.get(n)
+            while rest and rest[-1] <= place:
+                rest.pop()
+            if rest:
+                return _NEVER if rest[-1] & 1 else (rest[-1] - place) >> 1
+            return out[n] + len(steps) - (place >> 1) if n in out else _NEVER
+
+        def leave(place: int, needed: int, kept: set[int], step: Step) -> None:
+            nonlocal total
+            while total + needed > limit:
+                found = [n for n in there if n not in kept and self.allowed[n]]
+                if not found:
+                    return
+                far = {n: next_use(n, place) for n in found}
+                last = max(far.values())
+                worst = max(found, key=lambda n: (n in self.cheap and 4 * far[n] > last, far[n], -n))
+                there.discard(worst)
+                total -= size[worst]
+                if far[worst] < _NEVER:
+                    self.away[b].append((step.i, worst, worst in step.reads))
+
+        for k, step in enumerate(steps):
+            missing = [n for n in step.reads if n not in there]
+            for n in missing:
+                there.add(n)
+                total += size[n]
+                self.back[b].append((step.i, n))
+            leave(2 * k - 1, 0, set(step.reads), step)
+            for n in step.reads:
+                if n not in step.writes and next_use(n, 2 * k) == _NEVER:
+                    there.discard(n)
+                    total -= size[n]
+            fresh = [n for n in step.writes if n not in there]
+            made = set(step.writes)
+            needed = 0
+            for n in fresh:
+                needed += size[n]
+            leave(2 * k + 1, needed, made, step)
+            there |= made
+            total += needed
+            for n in made:
+                if next_use(n, 2 * k + 1) == _NEVER:
+                    there.discard(n)
+                    total -= size[n]
+        return there
+
+    # -- edges -----------------------------------------------------------------------------------------------
+
+    def _join(self) -> bool:
+        """Bring back on every edge what its target has in the file; False when something cannot be, and it must do without."""
+        cfg = self.code.cfg
+        done = True
+        for k in range(cfg.reachable):
+            b: int = cfg.order[k]
+            for p in cfg.predecessors(b):
+                if cfg.number[p] < 0:
+                    continue
+                missing = (self.entry[b] & self.code.live_out[p]) - self.exit[p]
+                if not missing:
+                    continue
+                if len(cfg.successors(p)) > 1 and self._size(self.exit[p] | missing) > self.limits[p] - self._at_flow(p):
+                    self._banned[b] |= missing
+                    done = False
+                    continue
+                self.exit[p] = self.exit[p] | missing
+                tail = self.f.tail[p]
+                for n in sorted(missing):
+                    self.back[p].append((tail if is_flow(self.f, tail) else NONE, n))
+        return done
+
+    def _at_flow(self, b: int) -> int:
+        """Words that the instruction at a block's end reads for the last time."""
+        steps = self.code.steps[b]
+        if not steps or not is_flow(self.f, steps[-1].i):
+            return 0
+        return self._size(set(steps[-1].reads) - self.exit[b])
