@@ -160,10 +160,9 @@ class Plan:
         return {n for block in self.back for _, n in block}
 
     def _size(self, registers: set[int]) -> int:
-        size = self.f.reg_size
         total = 0
         for n in registers:
-            total += size[n]
+            total += self.f.reg_size[n]
         return total
 
     # -- what is known in front ------------------------------------------------------------------------------
@@ -212,23 +211,22 @@ class Plan:
     def _peak(self, b: int) -> int:
         """The most words that are live at a point of a block."""
         code = self.code
-        size = self.f.reg_size
         live = set(code.live_out[b])
         now = peak = self._size(live)
         for step in reversed(code.steps[b]):
             extra = 0
             for n in step.writes:
                 if n not in live:
-                    extra += size[n]
+                    extra += self.f.reg_size[n]
             peak = max(peak, now + extra)
             for n, whole in step.writes.items():
                 if whole and n in live:
                     live.discard(n)
-                    now -= size[n]
+                    now -= self.f.reg_size[n]
             for n in step.reads:
                 if n not in live:
                     live.add(n)
-                    now += size[n]
+                    now += self.f.reg_size[n]
             peak = max(peak, now)
         return peak
 
@@ -285,7 +283,6 @@ class Plan:
     def _through(self, b: int, there: set[int]) -> set[int]:
         """Walk through a block; returns what is in the file at its end."""
         code = self.code
-        size = self.f.reg_size
         steps = code.steps[b]
         coming = {n: list(reversed(places)) for n, places in code.at[b].items()}
         out = self.behind[b]
@@ -311,7 +308,7 @@ class Plan:
                 last = max(far.values())
                 worst = max(found, key=lambda n: (n in self.cheap and 4 * far[n] > last, far[n], -n))
                 there.discard(worst)
-                total -= size[worst]
+                total -= self.f.reg_size[worst]
                 if far[worst] < _NEVER:
                     self.away[b].append((step.i, worst, worst in step.reads))
 
@@ -319,25 +316,25 @@ class Plan:
             missing = [n for n in step.reads if n not in there]
             for n in missing:
                 there.add(n)
-                total += size[n]
+                total += self.f.reg_size[n]
                 self.back[b].append((step.i, n))
             leave(2 * k - 1, 0, set(step.reads), step)
             for n in step.reads:
                 if n not in step.writes and next_use(n, 2 * k) == _NEVER:
                     there.discard(n)
-                    total -= size[n]
+                    total -= self.f.reg_size[n]
             fresh = [n for n in step.writes if n not in there]
             made = set(step.writes)
             needed = 0
             for n in fresh:
-                needed += size[n]
+                needed += self.f.reg_size[n]
             leave(2 * k + 1, needed, made, step)
             there |= made
             total += needed
             for n in made:
                 if next_use(n, 2 * k + 1) == _NEVER:
                     there.discard(n)
-                    total -= size[n]
+                    total -= self.f.reg_size[n]
         return there
 
     # -- edges -----------------------------------------------------------------------------------------------
