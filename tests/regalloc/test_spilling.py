@@ -66,7 +66,7 @@ def check(f: Function, limits: list[int]) -> bool:
     text, before, memory, done = write(f), threads(f), Memory(), False
     for limit in limits:
         code, _ = code_of(f)
-        made = plan(f, code, [limit] * f.blocks())
+        made = plan(f, code, [limit] * f.blocks(), memory)
         if not made.returns():
             continue
         spill(f, made, memory, stack())

@@ -150,7 +150,7 @@ class _Relief:
         f = self.f
         code = Code(f, _again(done))
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
-        split = plan(f, code, self.room)
+        split = plan(f, code, self.room, self.memory)
         self.rounds += 1
         while not split.returns() or self.rounds > _ROUNDS:
             self.rounds = 0
@@ -158,7 +158,7 @@ class _Relief:
                 self.room[b] -= 1
             if min(self.room) <= 0:
                 return False
-            split = plan(f, code, self.room)
+            split = plan(f, code, self.room, self.memory)
         done.view = None  # the arrays of the function grow
         spill(f, split, self.memory, self.ctx.target.bank0_stack)
         return True

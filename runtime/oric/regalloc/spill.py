@@ -32,8 +32,11 @@ _LEAVES: Final = -2  # in a list of events: a part leaves the file
 _DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, down to this depth
 
 
-def cheap(f: Function) -> dict[int, list[int]]:
-    """Register -> the instructions that make its words, for registers that are the same whenever these are repeated."""
+def cheap(f: Function, memory: Memory) -> dict[int, list[int]]:
+    """Register -> the instructions that make its words, for registers that are the same wherever these are repeated.
+
+    Each word has one; of registers that were split several, which are its copies.
+    """
     found: dict[int, list[int]] = {}
     b: i64 = 0
     while b < f.blocks():
@@ -42,7 +45,9 @@ def cheap(f: Function) -> dict[int, list[int]]:
             _note_definitions(f, i, found)
             i = f.next[i]
         b += 1
-    return {n: made for n, made in found.items() if _is_repeatable(f, n, made)}
+    return {
+        n: made for n, made in found.items() if _is_repeatable(f, n, made) and (len(made) == f.reg_size[n] or n in memory.copies)
+    }
 
 
 def _note_definitions(f: Function, i: i64, found: dict[int, list[int]]) -> None:
@@ -55,14 +60,16 @@ def _note_definitions(f: Function, i: i64, found: dict[int, list[int]]) -> None:
 
 
 def _is_repeatable(f: Function, n: i64, made: list[int]) -> bool:
-    """Whether the instructions make each a word of a register, of something that does not change."""
-    words: set[int] = set()
+    """Whether the instructions make each a word of a register, always of the same that does not change."""
+    words: dict[int, int] = {}
     for i in made:
         dest = f.get(i, 0)
         if f.guard[i] or f.count[i] != 2 or f.mods[i] or opd.count_of(dest) != 1 or not _is_constant(f.op[i], f.get(i, 1)):
             return False
-        words.add(opd.first_of(dest))
-    return len(words) == len(made) == f.reg_size[n]
+        other = words.setdefault(opd.first_of(dest), i)
+        if f.op[other] != f.op[i] or f.get(other, 1) != f.get(i, 1):
+            return False
+    return len(words) == f.reg_size[n]
 
 
 def _is_constant(number: i64, source: i64) -> bool:
@@ -94,15 +101,16 @@ class Memory:
         self.loads: set[int] = set()
         self.kept: set[tuple[int, int]] = set()
         self.stores: set[int] = set()
+        self.copies: set[int] = set()  # registers that are made again
         self.registers = 0  # how many were split
 
 
-def plan(f: Function, code: Code, limits: list[int]) -> Plan:
+def plan(f: Function, code: Code, limits: list[int], memory: Memory) -> Plan:
     """What comes back where, so that in no block more than its ``limits`` words are in general registers, as far as that can be.
 
     ``code``: of the function as it stands.
     """
-    again = set(cheap(f))
+    again = set(cheap(f, memory))
     allowed = may_be_spilled(f)
     less = [limit - 1 for limit in limits]  # one has the top of the stack
     made = Plan(code, less if f.attributes.spill_base else limits, allowed, again)
@@ -114,7 +122,7 @@ def plan(f: Function, code: Code, limits: list[int]) -> Plan:
 def spill(f: Function, plan: Plan, memory: Memory, stack: int) -> None:
     """Do what a plan of the function as it stands says; nobody may hold a view of it. ``stack``: its pointer in bank 0."""
     victims = sorted(plan.returns())
-    again = cheap(f)
+    again = cheap(f, memory)
     _Splitter(f, plan, {n: again[n] for n in victims if n in again}, memory, stack).split(victims)
 
 
@@ -465,6 +473,8 @@ class _Splitter:
             found[part] = register
             if n in self.memory.home:
                 self.memory.home[register] = self.memory.home[n]
+            if n in self.repeated:
+                self.memory.copies.add(register)
             if parts.first[part] == NONE and len(parts.returns[part]) == 1 and parts.readers[part] <= set(parts.returns[part]):
                 f.reg_flags[register] |= SPILLED  # it cannot live shorter
         return found
@@ -474,7 +484,7 @@ class _Splitter:
         f = self.f
         self._stand(b, i)
         if n in self.repeated:
-            for made in self.repeated[n]:
+            for made in {opd.first_of(f.get(made, 0)): made for made in reversed(self.repeated[n])}.values():
                 self._repeat(made, register)
             return
         for first, count in _accesses((1 << f.reg_size[n]) - 1, f.reg_size[n]):
