@@ -182,18 +182,19 @@ def _again(done: Allocation) -> MachineFunction:
 
 
 def _search(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
-    """The first order of the code that fits, or the last that was tried."""
+    """The first order of the code that fits, or that of the function, which does not: spilling begins there."""
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
-    best: Allocation | None = None
+    own: Allocation | None = None
     for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
-        if best is not None:
-            view = view.reload()
-        best = _try(view, limits, order, optimize)
-        if not best.failed:
-            break
-    assert best is not None
-    return best
+        done = _try(view, limits, order, optimize)
+        if not done.failed:
+            return done
+        if order is None:
+            own = done
+        view = view.reload()
+    assert own is not None
+    return own
 
 
 def limits_of(f: Function, ctx: PassContext) -> list[int]:

@@ -29,11 +29,13 @@ _UNKNOWN: Final = 1 << 59
 class Step:
     """An instruction as the registers of one file see it: what must be there in front of it, and what it makes.
 
-    ``reads``: what it reads, or leaves partly as it was; ``writes``: register -> whether nothing of the old value is left.
+    ``reads``: what it reads, or leaves partly as it was; ``writes``: register -> whether nothing of the old value is needed
+    behind it; ``words``: of what it reads, the words that are needed in front of it, as bits.
     """
 
-    def __init__(self, i: int, reads: list[int], writes: dict[int, bool]) -> None:
+    def __init__(self, i: int, reads: list[int], writes: dict[int, bool], words: dict[int, int]) -> None:
         self.i = i
+        self.words = words
         self.reads = reads
         self.writes = writes
 
@@ -44,7 +46,8 @@ class Code:
 
     ``steps``: the instructions of every block that name such registers; ``live_in``, ``live_out``: by block, the registers;
     ``at``: by block, register -> the places of its accesses among the steps, ascending, ``2 * step`` for a read and
-    ``2 * step + 1`` for a write that leaves nothing of the old value.
+    ``2 * step + 1`` for a write behind which nothing of the old value is needed; ``words``: by block, what is live at its end,
+    register -> words as bits.
     """
 
     def __init__(self, f: Function, view: MachineFunction) -> None:
@@ -56,10 +59,12 @@ class Code:
         self.live_out: list[set[int]] = []
         self.steps: list[list[Step]] = []
         self.at: list[dict[int, list[int]]] = []
+        self.words: list[dict[int, int]] = []
         buffer = ffi.new("uint32_t[]", view.fn.unit_count + 1)
         for b in range(f.blocks()):
             self.live_in.append(self._registers(view, buffer, lib.oric_live_in(view.fn, b, buffer)))
             self.live_out.append(self._registers(view, buffer, lib.oric_live_out(view.fn, b, buffer)))
+            self.words.append(self._masks(view, buffer, lib.oric_live_out(view.fn, b, buffer)))
             self._scan(b)
 
     def _registers(self, view: MachineFunction, buffer: object, count: int) -> set[int]:
@@ -68,8 +73,38 @@ class Code:
         found = {owner[unit] for unit in ffi.unpack(buffer, count)} if count else set()
         return {n for n in found if is_general(self.f, n)}
 
+    def _masks(self, view: MachineFunction, buffer: object, count: int) -> dict[int, int]:
+        """Register -> the words of it that are among units, as bits."""
+        owner, found = view.fn.unit_register, dict[int, int]()
+        for unit in ffi.unpack(buffer, count) if count else ():
+            n = owner[unit]
+            found[n] = found.get(n, 0) | 1 << (unit - self.f.reg_word[n])
+        return found
+
+    def _needed(self, b: int) -> tuple[set[tuple[int, int]], dict[int, dict[int, int]]]:
+        """Instructions behind which nothing is needed of what a register was, with the register; by instruction, the words of what
+        it names that are needed in front of it.
+        """
+        f = self.f
+        replaced: set[tuple[int, int]] = set()
+        words: dict[int, dict[int, int]] = {}
+        live = dict(self.words[b])
+        i = f.tail[b]
+        while i != NONE:
+            read, written = accesses(f, i)
+            for n, made in written.items() if not f.guard[i] else ():
+                live[n] = live.get(n, 0) & ~made
+                if not live[n]:
+                    replaced.add((i, n))
+            for n, used in read.items():
+                live[n] = live.get(n, 0) | used
+            words[i] = {n: live.get(n, 0) for n in {*read, *written}}
+            i = f.prev[i]
+        return replaced, words
+
     def _scan(self, b: int) -> None:
         f = self.f
+        replaced, words = self._needed(b)
         steps: list[Step] = []
         at: dict[int, list[int]] = {}
         there = set(self.live_in[b])
@@ -79,8 +114,8 @@ class Code:
             if read or written:
                 writes: dict[int, bool] = {}
                 reads = set(read)
-                for n, words in written.items():
-                    whole = n not in there or (not f.guard[i] and words == (1 << f.reg_size[n]) - 1)
+                for n in written:
+                    whole = n not in there or (i, n) in replaced
                     writes[n] = whole
                     if not whole:
                         reads.add(n)
@@ -90,7 +125,7 @@ class Code:
                 for n, whole in writes.items():
                     if whole:
                         at.setdefault(n, []).append(2 * len(steps) + 1)
-                steps.append(Step(i, sorted(reads), writes))
+                steps.append(Step(i, sorted(reads), writes, words[i]))
             i = f.next[i]
         self.steps.append(steps)
         self.at.append(at)

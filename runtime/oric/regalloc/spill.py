@@ -35,7 +35,8 @@ _DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, 
 def cheap(f: Function, memory: Memory) -> dict[int, list[int]]:
     """Register -> the instructions that make its words, for registers that are the same wherever these are repeated.
 
-    Each word has one; of registers that were split several, which are its copies.
+    Each word has one; of parts of such a register several, which are its copies. What else was split is not looked at: its parts
+    have few definitions, and yet the register had others.
     """
     found: dict[int, list[int]] = {}
     b: i64 = 0
@@ -46,7 +47,9 @@ def cheap(f: Function, memory: Memory) -> dict[int, list[int]]:
             i = f.next[i]
         b += 1
     return {
-        n: made for n, made in found.items() if _is_repeatable(f, n, made) and (len(made) == f.reg_size[n] or n in memory.copies)
+        n: made
+        for n, made in found.items()
+        if (n in memory.copies or (len(made) == f.reg_size[n] and n not in memory.home)) and _is_repeatable(f, n, made)
     }
 
 
@@ -200,7 +203,7 @@ class _Splitter:
         self.stack = stack
         self.cursor = Cursor(f)
         self.parts = _Parts()
-        self.returning: list[tuple[int, int, int]] = []  # block, in front of what, part
+        self.returning: list[tuple[int, int, int, int]] = []  # block, in front of what, part, words as bits
         self.named: list[tuple[int, int, int]] = []  # instruction, operand, part
         self.made: dict[tuple[int, int], int] = {}  # instruction that writes, register -> part
         self.leaving: list[_Leaving] = []
@@ -239,11 +242,11 @@ class _Splitter:
             self._stand(leaving.block, leaving.i)
             register = registers[self.parts.find(leaving.part)]
             self._store(self.parts.of[leaving.part], register, (1 << f.reg_size[register]) - 1, 0)
-        for b, i, part in self.returning:
+        for b, i, part, words in self.returning:
             if part not in needed:
                 self.idle.add(part)
             else:
-                self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)])
+                self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)], words)
         for i, n in stored:
             self._keep(i, n, registers[self.parts.find(self.made[i, n])])
         for n, made in self.repeated.items():
@@ -287,11 +290,13 @@ class _Splitter:
             returns.setdefault(i, []).append(n)
         for i, n, behind in plan.away[b]:
             leaves.setdefault((i, behind), []).append(n)
+        ends = plan.code.words[b]
         for step in plan.code.steps[b]:
             for n in leaves.get((step.i, False), ()):
                 self._leave(b, step.i, n, now, clean)
                 now.pop(n, None)
-            self._return(b, step.i, returns.pop(step.i, []), now, clean)
+            for n in returns.pop(step.i, ()):
+                self._return(b, step.i, n, step.words[n] if n in step.reads else ends[n], now, clean)
             self._name(b, step, away, now, clean)
             for n in leaves.get((step.i, True), ()):
                 self._leave(b, step.i, n, now, clean)
@@ -301,7 +306,8 @@ class _Splitter:
             if any(n in plan.code.live_in[x] and n not in plan.entry[x] for x in plan.code.cfg.successors(b)):
                 self._leave(b, tail if is_flow(self.f, tail) else NONE, n, now, clean)
         for i, registers in returns.items():
-            self._return(b, i, registers, now, clean)
+            for n in registers:
+                self._return(b, i, n, ends[n], now, clean)
         return now
 
     def _leave(self, b: int, i: int, n: int, now: dict[int, int], clean: dict[int, bool]) -> None:
@@ -309,14 +315,15 @@ class _Splitter:
             self.events.setdefault((n, b), []).append((_LEAVES, False, len(self.leaving)))
             self.leaving.append(_Leaving(b, i, now[n], clean[n]))
 
-    def _return(self, b: int, i: int, registers: list[int], now: dict[int, int], clean: dict[int, bool]) -> None:
-        for n in registers:
-            clean[n] = True
-            part = now[n] = self.parts.new(n)
-            self.parts.returns[part].append(i)
-            self.loaded.add(part)
-            self.returning.append((b, i, part))
-            self.events.setdefault((n, b), []).append((NONE, True, part))
+    def _return(self, b: int, i: int, n: int, words: int, now: dict[int, int], clean: dict[int, bool]) -> None:
+        clean[n] = True
+        part = now[n] = self.parts.new(n)
+        self.parts.returns[part].append(i)
+        self.loaded.add(part)
+        self.returning.append((b, i, part, words))
+        if words != (1 << self.f.reg_size[n]) - 1:
+            self.begun.add(part)
+        self.events.setdefault((n, b), []).append((NONE, True, part))
 
     def _name(self, b: int, step: Step, away: set[int], now: dict[int, int], clean: dict[int, bool]) -> None:
         f = self.f
@@ -479,15 +486,15 @@ class _Splitter:
                 f.reg_flags[register] |= SPILLED  # it cannot live shorter
         return found
 
-    def _bring(self, b: int, i: int, n: int, register: int) -> None:
-        """Bring a register back in front of an instruction, or at the end of a block."""
+    def _bring(self, b: int, i: int, n: int, register: int, words: int) -> None:
+        """Bring words of a register back in front of an instruction, or at the end of a block."""
         f = self.f
         self._stand(b, i)
         if n in self.repeated:
             for made in {opd.first_of(f.get(made, 0)): made for made in reversed(self.repeated[n])}.values():
                 self._repeat(made, register)
             return
-        for first, count in _accesses((1 << f.reg_size[n]) - 1, f.reg_size[n]):
+        for first, count in _accesses(words, f.reg_size[n]):
             self.memory.loads.add(self.cursor.make(LDL, size_mods(LDL, count)))
             self.cursor.put(opd.reg(register, first, count))
             self.cursor.put(f.attributes.spill_base)

@@ -76,9 +76,9 @@ static inline int64_t oric_v_operand(const verifier *v, const oric_node *node, i
 
 /* Tell of a problem, unless the walk is quiet. */
 void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other);
-/* What an instruction that was not there is for. */
 /* Whether an operation with this source makes the same wherever it stands. */
 int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source);
+/* What an instruction that was not there is for. */
 int oric_v_kind(const verifier *v, const oric_node *node);
 /* The only access of a new instruction that defines, or that reads data; NULL for none or several. */
 const oric_access *oric_v_result(const verifier *v, const oric_node *node);
