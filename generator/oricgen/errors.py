@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from types import TracebackType
 from typing import NoReturn
 
 MOST = 50  # mistakes that one run tells
+_LONG = re.compile(r"'([^']{120})[^']{60,}([^']{40})'")
 
 
 class SpecError(Exception):
     """A mistake in the specification.
 
     ``str()`` gives ``FILE:LINE:COLUMN: MESSAGE`` (without the column where it is not known, without a line when the file as a
-    whole is meant). ``others`` are further mistakes, found at the same time, that do not follow from this one.
+    whole is meant); what it quotes at length is cut. ``others`` are further mistakes, found at the same time, that do not follow
+    from this one.
     """
 
     def __init__(self, path: PurePath | str, line: int, message: str, column: int = 0) -> None:
+        message = _LONG.sub(r"'\1 ... \2'", message)
         super().__init__(message)
         self.path = str(path)
         self.line = line

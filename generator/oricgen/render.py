@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +27,17 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        bytecode_cache=_compiled() if KEPT.parent.is_dir() else None,
+        bytecode_cache=_compiled() if _is_kept() else None,
     )
     made.globals["here"] = HERE
     return made
+
+
+def _is_kept() -> bool:
+    with contextlib.suppress(OSError):
+        if KEPT.parent.is_dir():
+            KEPT.mkdir(exist_ok=True)
+    return KEPT.is_dir()
 
 
 def _compiled() -> jinja2.FileSystemBytecodeCache:
@@ -41,9 +49,8 @@ def _compiled() -> jinja2.FileSystemBytecodeCache:
             with contextlib.suppress(OSError):
                 super().dump_bytecode(bucket)
 
-    with contextlib.suppress(OSError):
-        KEPT.mkdir(exist_ok=True)
-    return Cache(str(KEPT))
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]  # what is set here changes the code of a template
+    return Cache(str(KEPT), f"%s.{own}")
 
 
 def template(name: str, **values: Any) -> str:

@@ -270,3 +270,14 @@ def test_a_file_stands_where_a_folder_belongs(
     (line,) = said(capsys, "--root", str(tmp_path), "build")
     assert line.startswith("oricgen: error: build/flat")
     assert "cannot be written" in line
+
+
+def test_what_is_quoted_at_length_is_cut() -> None:
+    """The place and the reason stay to be read, whatever stands in a row."""
+    said = str(SpecError("spec/ptx/arith.yaml", 26, f"add: syntax 'add{'{.sat' * 2000}}}' has a bracket too many in 'x'"))
+    assert said.startswith("spec/ptx/arith.yaml:26: add: syntax 'add{.sat")
+    assert said.endswith("' has a bracket too many in 'x'")
+    assert " ... " in said
+    assert len(said) < 300
+    short = "row 'a' and row 'b': " + "x" * 500
+    assert SpecError("f", 1, short).message == short

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,6 +58,7 @@ class View:
     columns: dict[str, Any]
     mods: dict[str, Any]
     at: dict[str, str]
+    lines: dict[str, int]  # of the columns
 
 
 @dataclass
@@ -121,6 +123,7 @@ class FormBuilder:
         """The row on ``isa``, and which deltas made it."""
         row = self.context.row
         columns: dict[str, Any] = {k: row[k] for k in ("text", "match", "zero", "ones", "forms", "imm", "regions") if k in row}
+        lines = {key: row.line_of(key) for key in columns}
         mods: dict[str, Any] = {}
         at: dict[str, str] = {}
         applied = []
@@ -130,8 +133,10 @@ class FormBuilder:
             applied.append(key)
             mods.update(delta.get("mods", {}))
             at.update(delta.get("at", {}))
-            columns.update({k: v for k, v in delta.items() if k not in ("mods", "at")})
-        return View(isa, self.context.formats[isa], columns, mods, at), tuple(applied)
+            own = {k: v for k, v in delta.items() if k not in ("mods", "at")}
+            columns.update(own)
+            lines.update({k: delta.line_of(k) for k in own})
+        return View(isa, self.context.formats[isa], columns, mods, at, lines), tuple(applied)
 
     def _line(self, key: str) -> int:
         return self.context.row.line_of(key)
@@ -152,15 +157,27 @@ class FormBuilder:
     def _common(self, draft: Draft, entry: Any) -> None:
         row = draft.view.columns
         for source in (row, entry):
-            for condition in str(source.get("match", "")).split():
-                self._match(draft, condition)
-            draft.zero |= bits.parse_set(source.get("zero"))
-            draft.ones |= bits.parse_set(source.get("ones"))
+            with self._column(draft, source, "match"):
+                for condition in str(source.get("match", "")).split():
+                    self._match(draft, condition)
+            with self._column(draft, source, "zero"):
+                draft.zero |= bits.parse_set(source.get("zero"))
+            with self._column(draft, source, "ones"):
+                draft.ones |= bits.parse_set(source.get("ones"))
         draft.template = entry.get("text", row["text"])
         draft.overrides = entry.get("mods", {})
         draft.at = {**entry.get("at", {}), **draft.view.at}
         draft.drop = entry.get("drop", {})
         draft.imm = entry.get("imm", row.get("imm", ""))
+
+    @contextmanager
+    def _column(self, draft: Draft, source: Any, column: str) -> Iterator[None]:
+        """A mistake in a column of the row, or of one of its deltas, is on the line of that."""
+        try:
+            yield
+        except ValueError as error:
+            line = draft.view.lines.get(column, draft.line) if source is draft.view.columns else draft.line
+            raise Wrong(line, f"column '{column}': {error}") from error
 
     @staticmethod
     def _match(draft: Draft, condition: str) -> None:

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import re
 
+from ..ctext.expressions import MOST_NESTED
 from ..errors import SpecError
 from .model import Anything, Constant, Literal, ModifierTest, Node, Source, Truth, Variable
 
@@ -45,6 +46,7 @@ class _Reader:
         self.path = path
         self.line = line
         self.at = 0
+        self.depth = 0
 
     def error(self, message: str, at: int | None = None) -> SpecError:
         column = (self.at if at is None else at) + 1
@@ -78,6 +80,14 @@ class _Reader:
     # -- grammar -----------------------------------------------------------------------------------------
 
     def source(self, made: bool) -> Source:
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise self.error(f"operations are nested more than {MOST_NESTED} deep")
+        found = self._source(made)
+        self.depth -= 1
+        return found
+
+    def _source(self, made: bool) -> Source:
         kind, text = self.peek()
         if kind == "mark" and text in {"-", "!"}:
             self.take()

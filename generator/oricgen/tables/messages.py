@@ -14,6 +14,7 @@ FILES = ("messages.yaml",)
 _FILE = FILES[0]
 _SECTIONS = ("header", "syntax", "declarations", "calls", "debug", "gates", "instructions", "warnings")
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::x)?\}")
+_BRACE = re.compile(r"(?<!')[{}](?!')")  # one that is meant stands in quotes
 # What the program fills in beside the placeholders of `ours`.
 _KNOWN = frozenset({"near", "next", "before", "instruction", "argument", "file", "arch"})
 
@@ -70,6 +71,12 @@ def check(spec: Spec) -> None:
     """
     before: list[tuple[re.Pattern[str], Row]] = []
     for row in load(spec):
+        for text in (row.values["ours"], *texts(row, "ptxas"), *texts(row, "late")):
+            lone = _BRACE.search(_PLACEHOLDER.sub("", text))
+            if lone is not None:
+                raise SpecError(
+                    spec.path(_FILE), row.line, f"{row.key}: the '{lone[0]}' belongs to no placeholder such as {{name}}"
+                )
         given = {match[1] for match in _PLACEHOLDER.finditer(row.values["ours"])} | _KNOWN
         for match in (match for text in texts(row, "ptxas") + texts(row, "late") for match in _PLACEHOLDER.finditer(text)):
             if match[1] not in given:
