@@ -82,8 +82,8 @@ class Code:
         return found
 
     def _needed(self, b: int) -> tuple[set[tuple[int, int]], dict[int, dict[int, int]]]:
-        """Instructions behind which nothing is needed of what a register was, with the register; by instruction, the words of what
-        it names that are needed in front of it.
+        """Instructions behind which nothing is needed of what a register was, with the register; by instruction, the words of
+        the registers it names that are needed in front of it.
         """
         f = self.f
         replaced: set[tuple[int, int]] = set()

@@ -439,19 +439,23 @@ class _Splitter:
         for n, b in self.events:
             by_register.setdefault(n, []).append(b)
         for n in kept:
-            for b in by_register[n]:
-                for k, (i, _, part) in enumerate(self.events[n, b]):
-                    if i == NONE and (part in needed or part in self.owed):
-                        self._trace(n, b, k, needed, makers, leaving)
+            places = [
+                (b, k)
+                for b in by_register[n]
+                for k, (i, _, part) in enumerate(self.events[n, b])
+                if i == NONE and (part in needed or part in self.owed)
+            ]
+            self._trace(n, places, needed, makers, leaving)
         return makers, leaving
 
-    def _trace(self, n: int, b: int, place: int, needed: set[int], makers: set[tuple[int, int]], leaving: set[int]) -> None:
-        """What writes a register in front of an event of a block, and where it leaves, on all ways there."""
+    def _trace(
+        self, n: int, places: list[tuple[int, int]], needed: set[int], makers: set[tuple[int, int]], leaving: set[int]
+    ) -> None:
+        """What writes a register in front of events, given as block and number, and where it leaves, on all ways there."""
         cfg = self.plan.code.cfg
         seen: set[int] = set()
-        waiting = [(b, place)]
-        while waiting:
-            at, behind = waiting.pop()
+        while places:
+            at, behind = places.pop()
             events = self.events.get((n, at), [])
             for i, whole, part in reversed(events if behind < 0 else events[:behind]):
                 if i == _LEAVES:
@@ -465,7 +469,7 @@ class _Splitter:
                 for p in cfg.predecessors(at):
                     if p not in seen and n in self.plan.code.live_out[p]:
                         seen.add(p)
-                        waiting.append((p, -1))
+                        places.append((p, -1))
 
     def _registers(self) -> dict[int, int]:
         """The register of every part: what is made in the code first keeps its own."""
