@@ -27,7 +27,7 @@ from oric.regalloc.allocate import assign, limits_of
 from oric.regalloc.verify import Proof
 from oric_tables import op
 from oric_tables import ori_operands as words
-from oric_tables.op import ISETP, LDL, MOV, S2R, SEL, STL
+from oric_tables.op import ISETP, LDL, LOP3, MOV, S2R, SEL, STL
 
 
 class _Stop(Exception):
@@ -321,6 +321,94 @@ def bit_base_destroyed(a: Allocated, rng: random.Random) -> tuple[int, ...] | No
     return words.PROBLEM_BIT_BASE, words.PROBLEM_EXTRA
 
 
+def _on_bits(a: Allocated) -> tuple[list[int], list[int], list[int]]:
+    """What clears, sets and tests bits of registers that predicates share."""
+    f, found = a.f, a.new(LOP3)
+    tests = [i for i in found if f.count[i] == 5]
+    sets = [i for i in found if f.guard[i]]
+    return [i for i in found if i not in tests and i not in sets], sets, tests
+
+
+def shared_bit_not_cleared(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """A bit that is set where the predicate holds, and stays what it was elsewhere."""
+    clears, _, _ = _on_bits(a)
+    if not clears:
+        return None
+    Cursor(a.f).remove(rng.choice(clears))
+    return (words.PROBLEM_BIT_PATTERN,)
+
+
+def shared_bit_not_set(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """A bit that is 0 whatever the predicate."""
+    _, sets, _ = _on_bits(a)
+    if not sets:
+        return None
+    Cursor(a.f).remove(rng.choice(sets))
+    return words.PROBLEM_BIT_PATTERN, words.PROBLEM_BIT_BASE, words.PROBLEM_EXTRA
+
+
+def shared_bit_turned(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """A bit that is set where the predicate does not hold."""
+    _, sets, _ = _on_bits(a)
+    if not sets:
+        return None
+    i = rng.choice(sets)
+    a.f.set_guard(i, a.f.guard[i] ^ opd.NEGATE)
+    return (words.PROBLEM_BIT_PATTERN,)
+
+
+def shared_bit_of_another(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """The bit of another predicate is tested, cleared or set."""
+    f = a.f
+    kind = rng.choice(_on_bits(a))
+    if not kind:
+        return None
+    i = rng.choice(kind)
+    others = [k for k in a.new(LOP3) if f.get(k, 1) == f.get(i, 1) and f.get(k, 2) != f.get(i, 2)]
+    if not others:
+        return None
+    f.set(i, 2, f.get(rng.choice(others), 2))
+    return words.PROBLEM_BIT_PATTERN, words.PROBLEM_BIT_BASE
+
+
+def shared_bits_destroyed(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """A register with bits is written, or begins again, between the time that one is set and the time that it is tested."""
+    f = a.f
+    _, _, tests = _on_bits(a)
+    if not tests:
+        return None
+    i = rng.choice(tests)
+    cursor = Cursor(f)
+    cursor.in_front(i)
+    if rng.random() < 0.5:
+        cursor.make2(MOV, f.get(i, 1), opd.RZ_OPERAND)
+    else:
+        short = f.new_reg(R)
+        f.physical[short] = f.physical[f.get(i, 1) & opd.INDEX]
+        cursor.make4(op.IADD3, opd.reg(short), opd.RZ_OPERAND, opd.imm(1), opd.RZ_OPERAND)
+    return words.PROBLEM_BIT_BASE, words.PROBLEM_EXTRA, words.PROBLEM_BIT_PATTERN
+
+
+def shared_bits_in_two_places(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
+    """One of the instructions on the bits of a register is on another one."""
+    f = a.f
+    found = a.new(LOP3)
+    if not found:
+        return None
+    i = rng.choice(found)
+    others = [
+        r for r in range(f.registers()) if f.reg_type[r] == R and f.physical[r] not in (NONE, f.physical[f.get(i, 1) & opd.INDEX])
+    ]
+    others = [r for r in others if f.reg_size[r] == 1]
+    if not others:
+        return None
+    other = opd.reg(rng.choice(others))
+    if f.get(i, 0) == f.get(i, 1):
+        f.set(i, 0, other)
+    f.set(i, 1, other)
+    return words.PROBLEM_BIT_PATTERN, words.PROBLEM_BIT_BASE, words.PROBLEM_EXTRA
+
+
 def another_operand(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     """An instruction reads another register than before."""
     f = a.f
@@ -340,7 +428,7 @@ def another_operand(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     if not others:
         return None
     f.set(i, at, opd.with_index(f.get(i, at), rng.choice(others)))
-    return words.PROBLEM_EXTRA, words.PROBLEM_CHANGED
+    return words.PROBLEM_EXTRA, words.PROBLEM_CHANGED, words.PROBLEM_UNINITIALIZED
 
 
 def another_immediate(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -399,7 +487,9 @@ PLANTS: dict[str, Plant] = {
         refill_of_another_slot, refill_without_base, spill_left_out, spill_behind_its_refill, refill_left_out,
         register_of_a_neighbour, extra_definition, definition_gone, another_constant, constant_not_made, code_that_never_runs,
         bit_not_kept,
-        bit_with_another_sense, bit_of_another, bit_base_destroyed, another_operand, another_immediate, no_number,
+        bit_with_another_sense, bit_of_another, bit_base_destroyed, shared_bit_not_cleared, shared_bit_not_set,
+        shared_bit_turned, shared_bit_of_another, shared_bits_destroyed, shared_bits_in_two_places,
+        another_operand, another_immediate, no_number,
         behind_another_definition,
     )
 }  # fmt: skip

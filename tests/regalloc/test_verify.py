@@ -43,13 +43,33 @@ def predicates(count: int) -> str:
     return body + "  mul.wide.u32 %d1, %i, 4; add.u64 %d2, %out, %d1; st.global.u32 [%d2], %v0;\n"
 
 
+def predicates_of_a_loop(count: int) -> str:
+    """Predicates that a loop reads and changes, some of them under other ones."""
+    body = ".reg .b32 %v<3>; mov.u32 %v0, 0; mov.u32 %v1, 0;\n"
+    for n in range(count):
+        body += f"  setp.gt.u32 %p{n}, %i, {n};\n"
+    body += "AGAIN:\n"
+    for n in range(count):
+        body += f"  @!%p{n} mad.lo.u32 %v0, %v0, %v0, {1 << n % 31};\n"
+    for n in range(0, count - 2, 3):
+        body += f"  @%p{n + 1} setp.lt.u32 %p{n}, %v0, {3 * n}; xor.pred %p{n + 2}, %p{n}, %p{n + 1};\n"
+    body += "  add.u32 %v1, %v1, 1; setp.lt.u32 %p59, %v1, 3; @%p59 bra AGAIN;\n"
+    return body + "  mul.wide.u32 %d1, %i, 4; add.u64 %d2, %out, %d1; st.global.u32 [%d2], %v0;\n"
+
+
+@cache
+def crowds() -> list[tuple[str, str]]:
+    """Programs with so many predicates that they share registers where those are few: (text, target)."""
+    return [(PRESSED.format(body=body), "sm_90") for body in (predicates(40), predicates_of_a_loop(30), predicates_of_a_loop(45))]
+
+
 @cache
 def programs() -> list[tuple[str, str]]:
-    """Kernels of the tests, and two with many live values and predicates: (text, target)."""
+    """Kernels of the tests, and some with many live values and predicates: (text, target)."""
     out = [(path.read_text(encoding="utf-8"), path.name.split(".")[-2]) for path in sorted(cases.HERE.glob("*.sm_*.ptx"))]
     out.append((PRESSED.format(body=live_values(60, "u32")), "sm_90"))
     out.append((PRESSED.format(body=live_values(30, "u64")), "sm_90"))
-    return [*out, (PRESSED.format(body=predicates(20)), "sm_90"), (PRESSED.format(body=predicates(40)), "sm_90")]
+    return [*out, (PRESSED.format(body=predicates(20)), "sm_90"), *crowds()]
 
 
 def plants(kind: str, count: int) -> Iterator[tuple[str, tuple[int, ...], str]]:
@@ -59,7 +79,7 @@ def plants(kind: str, count: int) -> Iterator[tuple[str, tuple[int, ...], str]]:
     while done < count:
         tries += 1
         assert tries < 60 * count, f"{kind}: {done} places only"
-        text, arch = rng.choice(programs())
+        text, arch = rng.choice(crowds() if kind.startswith("shared") else programs())
         limit, level = rng.choice(LIMITS), rng.choice((0, 3))
         for f, ctx in planted.before_allocation(text, arch, level, limit):
             one = planted.allocated(f, ctx)

@@ -19,7 +19,7 @@ from oric.ir.function import Function
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 
-from .predicates import choose_predicates, spill_predicates
+from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .residence import Code
 from .spill import Memory, plan, spill
 from .verify import Proof, wanted
@@ -124,6 +124,8 @@ class _Relief:
         self.room: list[int] = []  # live words of the general file that spilling is to leave, by block
         self.rounds = 0  # of splitting with this room
         self.predicates = 0
+        self.homes: set[int] = set()  # registers that have a spilled predicate each
+        self.shared = SharedHomes()
         self.memory = Memory()
 
     def give(self, done: Allocation) -> bool:
@@ -141,7 +143,7 @@ class _Relief:
         victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
         if victims:
             done.view = None
-            spill_predicates(self.f, victims)
+            self.homes.update(spill_predicates(self.f, victims))
             self.predicates += len(victims)
         return bool(victims)
 
@@ -150,18 +152,33 @@ class _Relief:
         f = self.f
         code = Code(f, _again(done))
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
-        split = plan(f, code, self.room, self.memory)
         self.rounds += 1
-        while not split.returns() or self.rounds > _ROUNDS:
+        while True:
+            crowded = self._crowded(code)
+            if crowded:
+                done.view = None  # the arrays of the function grow
+                self.homes.difference_update(crowded)
+                self.shared.move(f, crowded)
+                return True
+            split = plan(f, code, self.room, self.memory)
+            if split.returns() and self.rounds <= _ROUNDS:
+                break
             self.rounds = 0
             for b in self._blocks(done, code):
                 self.room[b] -= 1
             if min(self.room) <= 0:
                 return False
-            split = plan(f, code, self.room, self.memory)
-        done.view = None  # the arrays of the function grow
+        done.view = None
+        self.homes -= split.returns()
         spill(f, split, self.memory, self.ctx.target.bank0_stack)
         return True
+
+    def _crowded(self, code: Code) -> list[int]:
+        """Registers of predicates that are better bits of one."""
+        if len(self.homes) < 2:
+            return []
+        base = int(self.f.attributes.spill_base != 0)
+        return crowded_homes(self.f, code, [room - base for room in self.room], self.homes)
 
     def _blocks(self, done: Allocation, code: Code) -> list[int]:
         """Where registers live that got none."""

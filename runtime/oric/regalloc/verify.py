@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables._native import ffi, lib
-from oric_tables.op import ISETP, LDL, MOV, S2R, SEL, STL
+from oric_tables.op import ISETP, LDL, LOP3, MOV, S2R, SEL, STL
 from oric_tables.operand_kinds import STABLE_SPECIAL
 from oric_tables.ori_operands import PROBLEM_TEXTS
 from oric_tables.registers import DISPLAY
@@ -24,7 +24,7 @@ from oric.ir.machine import MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.verify import MalformedCode
 
-from .predicates import nonzero_mods
+from .predicates import AND, AND_NOT, OR, bit_mods, nonzero_mods
 from .spill import size_mods
 
 ALWAYS: Final = [False]  # whether every allocation is proved, asked for or not: the tests do
@@ -76,6 +76,8 @@ class Proof:
             code.load_mods[size], code.store_mods[size] = size_mods(LDL, size), size_mods(STL, size)
         code.test_mods, code.select_mods = nonzero_mods(), 0
         code.test_source, code.select_first, code.select_second = opd.RZ_OPERAND, opd.RZ_OPERAND, opd.imm(1)
+        code.logic_op = LOP3
+        code.bit_clear_mods, code.bit_set_mods, code.bit_test_mods = bit_mods(AND_NOT), bit_mods(OR), bit_mods(AND)
         base = facts.spill_base
         code.base = f.reg_word[base & opd.INDEX] if base else -1
         code.base_source = opd.const_bank(0, self.ctx.target.bank0_stack)

@@ -64,7 +64,7 @@ static int allocate(verifier *v) {
 }
 
 static void release(verifier *v) {
-    free(v->cells), free(v->kinds), free(v->stored), free(v->origin), free(v->lost), free(v->value_of), free(v->place_of);
+    free(v->cells), free(v->bits_shared), free(v->kinds), free(v->stored), free(v->origin), free(v->lost), free(v->value_of), free(v->place_of);
     free(v->next_carrier), free(v->first_carrier), free(v->next_here), free(v->first_here), free(v->value_bit), free(v->carrier_bit);
     free(v->value_seen), free(v->place_seen), free(v->carrier_seen), free(v->last_version), free(v->content), free(v->defined);
     free(v->has_version), free(v->has_content), free(v->halves), free(v->touched_values), free(v->touched_places);
@@ -221,7 +221,7 @@ int32_t oric_verify(const oric_before *image, const oric_function *function, con
     v.values = image->fn->unit_count + 1;
     v.places = ORIC_PHYSICAL_UNITS + (code->highest - code->lowest) / 4 + 1;
     int failed = find_code(&v) || oric_v_find_cells(&v);
-    v.carriers = v.units + v.cell_count;
+    v.carriers = v.units + v.cell_count + v.bit_count;
     failed = failed || allocate(&v);
     if (!failed) oric_v_name_places(&v);
     failed = failed || begin(&v) || oric_v_follow(&v);

@@ -80,6 +80,38 @@ static int kind_of_move(const verifier *v, const oric_node *node) {
     return oric_operand_type((uint64_t)from) == ORIC_TYPE_REG && oric_operand_index((uint64_t)from) == ORIC_SENTINEL_RZ ? CLEAR : UNKNOWN;
 }
 
+int32_t oric_v_guard(const verifier *v, const oric_node *node) {
+    const oric_access *a = oric_v_accesses(v->fn, node);
+    for (int k = 0; k < node->access_count; k++)
+        if (a[k].flags & ORIC_A_GUARD) return (int32_t)a[k].unit;
+    return -1;
+}
+
+/* The bit that an instruction on one bit of a register names, as a number; -1 when it is no single bit. */
+static int64_t bit_of(const verifier *v, const oric_node *node) {
+    const oric_access *from = oric_v_source(v, node);
+    int64_t mask = oric_v_operand(v, node, 2);
+    uint32_t bits = oric_operand_index((uint64_t)mask);
+    if (!from || from->count != 1 || oric_operand_type((uint64_t)mask) != ORIC_TYPE_IMM || !bits || bits & (bits - 1)) return -1;
+    int bit = 0;
+    while (bits >> bit != 1) bit++;
+    return 32 * (int64_t)from->unit + bit;
+}
+
+static int kind_of_logic(const verifier *v, const oric_node *node) {
+    const oric_spill_code *code = v->code;
+    const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
+    int64_t mods = v->f->mods[node->index], count = v->f->count[node->index];
+    int guarded = node->flags & ORIC_I_GUARDED;
+    if (count < 4 || !to || to->count != 1 || !from || from->slot != 1 || bit_of(v, node) < 0) return UNKNOWN;
+    if (oric_v_operand(v, node, 3) != code->test_source) return UNKNOWN;
+    if (mods == code->bit_test_mods && count == 5 && !guarded)
+        return to->slot == 4 && oric_v_operand(v, node, 0) == code->test_source ? SHARED_TEST : UNKNOWN;
+    if (count != 4 || to->unit != from->unit) return UNKNOWN;
+    if (mods == code->bit_clear_mods && !guarded) return SHARED_CLEAR;
+    return mods == code->bit_set_mods && oric_v_guard(v, node) >= 0 ? SHARED_SET : UNKNOWN;
+}
+
 int oric_v_kind(const verifier *v, const oric_node *node) {
     const oric_spill_code *code = v->code;
     if (oric_v_original(v, node)) return NOT_NEW;
@@ -93,6 +125,7 @@ int oric_v_kind(const verifier *v, const oric_node *node) {
         if (load && node->flags & ORIC_I_GUARDED) return UNKNOWN;
         return load ? REFILL : SPILL;
     }
+    if (node->op == code->logic_op) return kind_of_logic(v, node);
     if (node->op == code->test_op) return BIT_REFILL;
     return node->op == code->select_op ? BIT_SPILL : UNKNOWN;
 }
@@ -216,6 +249,39 @@ static int32_t hardware_place(const verifier *v, int32_t unit) {
     return v->f->physical[reg] < 0 || number >= v->code->limit[file] ? -1 : oric_fn_first_unit(file) + (int32_t)number;
 }
 
+static int compare_bits(const void *a, const void *b) {
+    int64_t x = ((const shared_bit *)a)->place, y = ((const shared_bit *)b)->place;
+    return x < y ? -1 : x > y;
+}
+
+int32_t oric_v_shared_bit(const verifier *v, const oric_node *node, int32_t *unit) {
+    shared_bit sought = {bit_of(v, node), -1};
+    *unit = (int32_t)(sought.place / 32);
+    const shared_bit *found = bsearch(&sought, v->bits_shared, (size_t)v->bit_count, sizeof sought, compare_bits);
+    return v->units + v->cell_count + (int32_t)(found - v->bits_shared);
+}
+
+/* The bits of shared registers, and what they carry: what guards the instruction that sets one, or what is made by a test of it. */
+static int find_shared_bits(verifier *v) {
+    int32_t room = 0, kept = 0;
+    for (int32_t n = 0; n < v->fn->insn_count; n++) room += v->kinds[n] >= SHARED_CLEAR && v->kinds[n] <= SHARED_TEST;
+    v->bits_shared = calloc((size_t)room + 1, sizeof(shared_bit));
+    if (!v->bits_shared) return -1;
+    for (int32_t n = 0; n < v->fn->insn_count && room; n++)
+        if (v->kinds[n] >= SHARED_CLEAR && v->kinds[n] <= SHARED_TEST) v->bits_shared[kept++] = (shared_bit){bit_of(v, &v->fn->nodes[n]), -1};
+    qsort(v->bits_shared, (size_t)kept, sizeof(shared_bit), compare_bits);
+    for (int32_t k = 0; k < kept; k++)
+        if (!k || v->bits_shared[k].place != v->bits_shared[v->bit_count - 1].place) v->bits_shared[v->bit_count++] = v->bits_shared[k];
+    for (int32_t n = 0; n < v->fn->insn_count && room; n++) {
+        const oric_node *node = &v->fn->nodes[n];
+        if (v->kinds[n] != SHARED_SET && v->kinds[n] != SHARED_TEST) continue;
+        int32_t unit, carrier = oric_v_shared_bit(v, node, &unit) - v->units - v->cell_count;
+        int32_t at = v->kinds[n] == SHARED_SET ? oric_v_guard(v, node) : (int32_t)oric_v_result(v, node)->unit;
+        if (v->bits_shared[carrier].value < 0) v->bits_shared[carrier].value = v->value_of[at];
+    }
+    return 0;
+}
+
 int oric_v_find_cells(verifier *v) {
     name_by_originals(v);
     while (name_by_moves(v)) {}
@@ -231,14 +297,19 @@ int oric_v_find_cells(verifier *v) {
         if (!k || compare_cells(&v->cells[k - 1], &v->cells[k])) v->cells[kept++] = v->cells[k];
     v->cell_count = kept;
     add_cells(v, 0);
-    return 0;
+    return find_shared_bits(v);
 }
 
 void oric_v_name_places(verifier *v) {
-    for (int32_t c = 0; c < v->carriers; c++) {
-        int32_t place = c < v->units ? v->fn->unit_register[c] < 0 ? -1 : hardware_place(v, c) : ORIC_PHYSICAL_UNITS + v->cells[c - v->units].word;
+    const cell *cells = v->cells;
+    for (int32_t c = 0; c < v->units; c++) {
+        int32_t place = v->fn->unit_register[c] < 0 ? -1 : hardware_place(v, c);
         v->place_of[c] = place < 0 ? v->places - 1 : place;
-        if (c >= v->units) v->value_of[c] = v->cells[c - v->units].value;
+    }
+    for (int32_t k = 0, c = v->units; k < v->cell_count; k++, c++) v->place_of[c] = ORIC_PHYSICAL_UNITS + cells[k].word, v->value_of[c] = cells[k].value;
+    for (int32_t k = 0, c = v->units + v->cell_count; k < v->bit_count; k++, c++) {
+        v->place_of[c] = v->place_of[v->bits_shared[k].place / 32];
+        v->value_of[c] = v->bits_shared[k].value;
     }
     for (int32_t n = 0; n < v->fn->insn_count; n++) {
         const oric_access *a = oric_v_accesses(v->fn, &v->fn->nodes[n]);

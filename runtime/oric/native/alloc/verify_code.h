@@ -19,6 +19,12 @@ typedef struct {
     int32_t word, value;
 } cell;
 
+/* A bit of a register that several predicates share, as a number: 32 * unit + bit. Sorted, one carrier each. */
+typedef struct {
+    int64_t place;
+    int32_t value;
+} shared_bit;
+
 /* A version of a value is the instruction that defines it, plus one; 0 = the one that comes into the block, -1 = none of them.
  * What a carrier has after a definition under a guard: the value where the guard holds (1) or where it does not (-1). */
 typedef struct {
@@ -34,10 +40,11 @@ typedef struct {
     oric_problem *problems;
     int32_t most, found;
     int quiet;
-    /* values: units of the image, then the top of the stack; carriers: units of `fn`, then cells; places: hardware registers, then
+    /* values: units of the image, then the top of the stack; carriers: units of `fn`, then cells, then shared bits; places: hardware registers, then
      * words of memory, then one for registers that have no number */
-    int32_t values, units, cell_count, carriers, places;
+    int32_t values, units, cell_count, bit_count, carriers, places;
     cell *cells;
+    shared_bit *bits_shared;
     uint8_t *kinds;     /* of nodes: what new instructions are for */
     uint8_t *stored;    /* of cells: something stores it */
     int32_t *origin;    /* of values: the MOV that is repeated instead of keeping the value, -1 */
@@ -63,7 +70,8 @@ typedef struct {
     uint64_t *invalid_in, *defined_in, *invalid_out, *defined_out;
 } verifier;
 
-enum { NOT_NEW, BASE, REFILL, SPILL, BIT_REFILL, BIT_SPILL, CLEAR, REMADE, UNKNOWN, OTHER }; /* what new instructions are for */
+/* What new instructions are for; SHARED_*: a bit of a register that several predicates share. */
+enum { NOT_NEW, BASE, REFILL, SPILL, BIT_REFILL, BIT_SPILL, SHARED_CLEAR, SHARED_SET, SHARED_TEST, CLEAR, REMADE, UNKNOWN, OTHER };
 
 static inline const oric_node *oric_v_original(const verifier *v, const oric_node *node) {
     int32_t at = node->index < (uint32_t)v->was->insns ? v->was->node_of[node->index] : -1;
@@ -89,6 +97,10 @@ int oric_v_data(const verifier *v, const oric_node *node, int slot, uint32_t *un
 int oric_v_address(const verifier *v, const oric_node *node, int count, int32_t *word);
 /* The carrier that is a word of memory with a value; -1 for none. */
 int32_t oric_v_cell(const verifier *v, int32_t word, int32_t value);
+/* The carrier that is the bit which a SHARED instruction names, and the register that it is in. */
+int32_t oric_v_shared_bit(const verifier *v, const oric_node *node, int32_t *unit);
+/* The register that guards a node; -1 for none. */
+int32_t oric_v_guard(const verifier *v, const oric_node *node);
 /* Find out what all registers carry, and the words of memory. Returns 0, or -1 without memory. */
 int oric_v_find_cells(verifier *v);
 /* The places of all carriers. */

@@ -52,6 +52,7 @@ static int32_t version_in(verifier *v, int32_t carrier) {
     return v->defined[v->value_of[carrier]] ? -1 : 0;
 }
 
+enum { CLEARED = 2 };                     /* `when` of a shared bit that is 0 */
 enum { UNKNOWN_GUARD = -1, NEVER = -2 }; /* guards that are no values: see guard_of */
 
 /* The version that it has where a guard holds (1) or does not (-1); -1 for none. */
@@ -133,8 +134,9 @@ static int32_t intruder(const verifier *v, int32_t carrier) {
 static int is_refilled(const verifier *v, int32_t unit, int kind) {
     for (int32_t n = 0; n < v->fn->insn_count; n++) {
         const oric_access *a = oric_v_accesses(v->fn, &v->fn->nodes[n]);
+        int by = v->kinds[n] == SHARED_TEST ? BIT_REFILL : v->kinds[n];
         for (int k = 0; k < v->fn->nodes[n].access_count; k++)
-            if (v->kinds[n] == kind && a[k].flags & ORIC_A_DEF && a[k].unit <= (uint32_t)unit && (uint32_t)unit < a[k].unit + a[k].count)
+            if (by == kind && a[k].flags & ORIC_A_DEF && a[k].unit <= (uint32_t)unit && (uint32_t)unit < a[k].unit + a[k].count)
                 return 1;
     }
     return 0;
@@ -296,6 +298,40 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
     give(v, (int32_t)to->unit, found);
 }
 
+/* A predicate comes back from its bit of a register. */
+static void step_shared_test(verifier *v, const oric_node *node) {
+    int32_t unit, to = (int32_t)oric_v_result(v, node)->unit, value = v->value_of[to], bit = oric_v_shared_bit(v, node, &unit);
+    having found = {-1, {0, 0, 0, 0, 0}};
+    if (value < 0 || v->value_of[bit] != value) oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, value, -1);
+    else found = had(v, bit);
+    if (value >= 0 && v->value_of[bit] == value && found.version < 0 && !found.part.when && !v->quiet) {
+        int32_t other = intruder(v, unit);
+        oric_v_problem(v, other >= 0 ? ORIC_V_BIT_BASE : ORIC_V_BIT_PATTERN, node, 1, value, other);
+    }
+    write_place(v, to);
+    if (value >= 0) give(v, to, found);
+}
+
+/* One bit of a register becomes 0, or 1 where the guard holds: then it is the guard, if it was 0. The other bits stay. */
+static void step_shared_change(verifier *v, const oric_node *node, int set) {
+    int32_t unit, bit = oric_v_shared_bit(v, node, &unit), first = bit, guard = set ? oric_v_guard(v, node) : -1;
+    int32_t base = v->units + v->cell_count;
+    having stays[32], now = {-1, {CLEARED, 0, 0, 0, 0}};
+    while (first > base && v->bits_shared[first - 1 - base].place / 32 == unit) first--;
+    int32_t last = first;
+    for (; last < v->carriers && v->bits_shared[last - base].place / 32 == unit; last++)
+        if (v->value_of[last] >= 0) stays[last - first] = had(v, last);
+    if (set) {
+        int known = v->value_of[bit] >= 0 && v->value_of[guard] == v->value_of[bit] && !oric_operand_negate((uint64_t)v->f->guard[node->index]);
+        int clear = known && stays[bit - first].part.when == CLEARED;
+        if (clear) now = had(v, guard);
+        else now.part.when = 0, oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, v->value_of[bit], -1);
+    }
+    overwrite(v, v->place_of[unit]);
+    for (int32_t c = first; c < last; c++)
+        if (v->value_of[c] >= 0) give(v, c, c == bit ? now : stays[c - first]);
+}
+
 static void step(verifier *v, int32_t n) {
     const oric_node *node = &v->fn->nodes[n];
     const oric_access *a = oric_v_accesses(v->fn, node);
@@ -305,6 +341,9 @@ static void step(verifier *v, int32_t n) {
     case SPILL: step_spill(v, node); return;
     case BIT_REFILL: step_bit(v, node, 0); return;
     case BIT_SPILL: step_bit(v, node, 1); return;
+    case SHARED_TEST: step_shared_test(v, node); return;
+    case SHARED_CLEAR:
+    case SHARED_SET: step_shared_change(v, node, v->kinds[n] == SHARED_SET); return;
     case REMADE: step_remade(v, node); return;
     case BASE:
         write_place(v, v->code->base);
