@@ -80,3 +80,15 @@ def test_shared_variables_of_a_body_count_without_a_use() -> None:
 def test_launch_bounds(directives: str, warnings: list[str]) -> None:
     found = oric.compile(f"{HEAD}.entry k() {directives} {{ret;}}", arch="sm_90").warnings
     assert [text.partition("warning: ")[2] or text for text in found] == warnings
+
+
+@pytest.mark.row("R4-42")
+@pytest.mark.parametrize(("given", "limit"), [(300, 255), (256, 255), (-1, 255), (255, 255), (24, 24), (5, 24), (0, 24)])
+def test_the_ceiling_of_registers(given: int, limit: int) -> None:
+    """One that is too big is none, which is as many as there are; one below the fewest is these."""
+    done = oric.compile(f"{HEAD}.entry k() {{ret;}}", arch="sm_90", maxrregcount=given)
+    assert done.register_limit == limit
+    too_big = f"Too big maxrregcount value specified {given}, will be ignored"
+    raised = f"For profile sm_90 adjusting per thread register count of {given} to lower bound of 24"
+    wanted = [too_big] if not 0 <= given <= 255 else [raised] if given < 24 else []
+    assert [text.partition("warning: ")[2] or text for text in done.warnings] == wanted

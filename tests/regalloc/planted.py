@@ -104,6 +104,9 @@ def allocated(f: Function, ctx: PassContext) -> Allocated:
     return Allocated(f, ctx, proof, limits, view, count)
 
 
+# A predicate that comes back wrong: from a register of its own, from a bit of one.
+PATTERN = (words.PROBLEM_P2R_PATTERN, words.PROBLEM_BIT_PATTERN)
+BASE = (words.PROBLEM_P2R_BASE, words.PROBLEM_BIT_BASE)
 Plant = Callable[[Allocated, random.Random], "tuple[int, ...] | None"]
 
 
@@ -127,7 +130,7 @@ def refill_of_another_slot(a: Allocated, rng: random.Random) -> tuple[int, ...] 
     i = rng.choice(loads)
     a.f.attributes.frame_size += 16
     a.f.set(i, 2, a.f.imm(-a.f.attributes.frame_size))
-    return words.PROBLEM_NO_SPILL, words.PROBLEM_BIT_PATTERN, words.PROBLEM_EXTRA
+    return words.PROBLEM_NO_SPILL, *PATTERN, words.PROBLEM_EXTRA
 
 
 def refill_without_base(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -153,7 +156,7 @@ def spill_left_out(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     if not alone:
         return None
     Cursor(f).remove(rng.choice(alone))
-    return words.PROBLEM_NO_SPILL, words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_BIT_PATTERN, words.PROBLEM_EXTRA
+    return words.PROBLEM_NO_SPILL, words.PROBLEM_UNINITIALIZED_MEMORY, *PATTERN, words.PROBLEM_EXTRA
 
 
 def spill_behind_its_refill(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -175,7 +178,7 @@ def spill_behind_its_refill(a: Allocated, rng: random.Random) -> tuple[int, ...]
     for at in range(3):
         cursor.put(f.get(i, at))
     cursor.remove(i)
-    return words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_NO_SPILL, words.PROBLEM_BIT_PATTERN
+    return words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_NO_SPILL, *PATTERN
 
 
 def refill_left_out(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -184,7 +187,7 @@ def refill_left_out(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     if not loads:
         return None
     Cursor(a.f).remove(rng.choice(loads))
-    return words.PROBLEM_UNINITIALIZED, words.PROBLEM_EXTRA, words.PROBLEM_BIT_BASE, words.PROBLEM_BIT_PATTERN
+    return words.PROBLEM_UNINITIALIZED, words.PROBLEM_EXTRA, *BASE, *PATTERN
 
 
 def register_of_a_neighbour(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -276,7 +279,7 @@ def bit_not_kept(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     for i in kept:
         if a.f.get(i, 0) & opd.INDEX == home:
             Cursor(a.f).remove(i)
-    return words.PROBLEM_BIT_PATTERN, words.PROBLEM_BIT_BASE, words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_NO_SPILL
+    return words.PROBLEM_P2R_PATTERN, words.PROBLEM_P2R_BASE, words.PROBLEM_UNINITIALIZED_MEMORY, words.PROBLEM_NO_SPILL
 
 
 def bit_with_another_sense(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -290,7 +293,7 @@ def bit_with_another_sense(a: Allocated, rng: random.Random) -> tuple[int, ...] 
         f.set(i, 3, f.get(i, 3) ^ opd.NEGATE)
     else:
         f.set(i, 2, opd.imm(1))
-    return (words.PROBLEM_BIT_PATTERN,)
+    return (words.PROBLEM_P2R_PATTERN,)
 
 
 def bit_of_another(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -303,7 +306,7 @@ def bit_of_another(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     i = rng.choice(back)
     others = [h for h in homes if h != f.get(i, 1) & opd.INDEX]
     f.set(i, 1, opd.reg(rng.choice(others)))
-    return words.PROBLEM_BIT_PATTERN, words.PROBLEM_EXTRA
+    return words.PROBLEM_P2R_PATTERN, words.PROBLEM_EXTRA
 
 
 def bit_base_destroyed(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
@@ -318,7 +321,7 @@ def bit_base_destroyed(a: Allocated, rng: random.Random) -> tuple[int, ...] | No
     short = f.new_reg(R)
     f.physical[short] = f.physical[f.get(i, 1) & opd.INDEX]
     cursor.make4(op.IADD3, opd.reg(short), opd.RZ_OPERAND, opd.imm(1), opd.RZ_OPERAND)
-    return words.PROBLEM_BIT_BASE, words.PROBLEM_EXTRA
+    return words.PROBLEM_P2R_BASE, words.PROBLEM_EXTRA
 
 
 def _on_bits(a: Allocated) -> tuple[list[int], list[int], list[int]]:

@@ -53,6 +53,7 @@ def sums(data: Array, count: int) -> Array:
     return total
 
 
+@pytest.mark.row("R4-01", "R4-42")
 @pytest.mark.parametrize(("arch", "level"), WAYS)
 @pytest.mark.parametrize(("kind", "count", "limit"), [
     ("u32", 40, 24), ("u32", 100, 32), ("u32", 300, None), ("u64", 30, 24), ("u64", 60, 40), ("u64", 160, None),

@@ -102,6 +102,7 @@ def model(count: int) -> list[int]:
     return out
 
 
+@pytest.mark.row("R4-06")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize(("count", "limit"), [(9, 24), (20, 24), (28, 24), (50, 24), (80, 32), (50, None)])

@@ -110,6 +110,13 @@ def test_planted_faults_are_found(kind: str) -> None:
     prove(kind, SAMPLE)
 
 
+@pytest.mark.row("R1-34")
+def test_each_of_the_ten_problems_is_told() -> None:
+    """Some plant shows as each of them, in the documented words."""
+    told = {name for kind in planted.PLANTS for name in prove(kind, 6)}
+    assert set(PROBLEM_TEXTS[1:11]) <= told
+
+
 @pytest.mark.measure
 @pytest.mark.parametrize("kind", planted.PLANTS)
 def test_many_planted_faults_are_found(kind: str) -> None:

@@ -238,7 +238,7 @@ def _numeric(check: Check) -> bool:
 
 
 def register_limit(args: Arguments) -> int | None:
-    """What ``-maxrregcount`` says, None when it is not given or beyond all limits.
+    """What ``-maxrregcount`` says, None when it is not given; the most there are when it is beyond all limits.
 
     Raises:
         UsageError: it is no number.
@@ -251,4 +251,4 @@ def register_limit(args: Arguments) -> int | None:
     if text and not _INTEGER.match(text):
         raise UsageError(f"Invalid value '{text[:_SHOWN]}' for option 'maxrregcount'")
     number = integer(text)
-    return number if 0 <= number <= _MOST_REGISTERS else None
+    return number if 0 <= number <= _MOST_REGISTERS else _MOST_REGISTERS

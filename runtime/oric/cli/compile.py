@@ -189,6 +189,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         entries=args.words("entry"),
         bounds=launch,
         watch=_watch(args),
+        register_usage=integer(args.get("register-usage-level")),
     )
 
 

@@ -40,17 +40,17 @@ class Watch:
 class CompileOptions:
     """Options of one compilation.
 
-    ``maxrregcount`` is a ceiling of registers per thread. ``dump`` names the phases (names or numbers) after which
-    the Ori code is given to ``dump_sink``; ``("all",)`` means every phase. ``time_phases`` collects run times;
-    ``clock`` gives their seconds, and those of the stages: of the day, or of this process (:func:`time.process_time`).
-    ``entries`` names the entry functions to compile, all when it is empty. ``target`` is the row of ``arch``.
+    ``maxrregcount`` is a ceiling of registers per thread, ``register_usage`` how freely they are used below it, 0 to 10.
+    ``dump`` names the phases (names or numbers) after which the Ori code is given to ``dump_sink``; ``("all",)`` means every
+    phase. ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this
+    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty. ``target`` is the row of ``arch``.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "maxrregcount", "opt_level", "target", "time_phases",
-                 "verify", "watch")  # fmt: skip
+    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "maxrregcount", "opt_level", "register_usage",
+                 "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -65,6 +65,7 @@ class CompileOptions:
         bounds: LaunchBounds | None = None,
         watch: Watch | None = None,
         clock: Callable[[], float] = time.perf_counter,
+        register_usage: int = 5,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -72,6 +73,7 @@ class CompileOptions:
             raise ValueError(f"Value '{opt_level}' is not defined for option 'opt-level'")
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
+        self.register_usage = register_usage
         self.verify = verify
         self.dump = dump
         self.dump_sink = dump_sink

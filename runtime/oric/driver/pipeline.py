@@ -125,7 +125,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
-        context = PassContext(options.target, module, options.opt_level, diag, limit, options.verify)
+        context = PassContext(options.target, module, options.opt_level, diag, limit, options.verify, options.register_usage)
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
     return _Made(front, encoded, limit, manager, seconds)
@@ -223,7 +223,7 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
         return None
     if not 0 <= limit <= _NO_LIMIT:
         diag.warning(f"Too big maxrregcount value specified {limit}, will be ignored")
-        return None
+        return _NO_LIMIT
     if limit < options.target.min_regs:
         least: int = options.target.min_regs
         diag.warning(f"For profile {options.arch} adjusting per thread register count of {limit} to lower bound of {least}")

@@ -18,10 +18,11 @@ class PassContext:
     """The surroundings of a phase.
 
     ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
-    collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can.
+    collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can. ``register_usage``:
+    how freely registers may be used, 0 to 10.
     """
 
-    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "stats", "target", "verify")
+    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "register_usage", "stats", "target", "verify")
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class PassContext:
         diag: Diagnostics | None = None,
         maxrregcount: int | None = None,
         verify: bool = False,
+        register_usage: int = 5,
     ) -> None:
         self.target = target
         self.module = module
@@ -38,6 +40,7 @@ class PassContext:
         self.diag = diag
         self.maxrregcount = maxrregcount
         self.verify = verify
+        self.register_usage = register_usage
         self.stats: dict[str, int] = {}
 
     def count(self, name: str, number: int = 1) -> None:

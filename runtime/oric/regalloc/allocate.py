@@ -28,8 +28,8 @@ GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
-# (largest numbers of live units, limits) -> live units that an order may reach, by file
-_Order = Callable[[list[int], list[int]], list[int]]
+# (largest numbers of live units, limits, level of register usage) -> live units that an order may reach, by file
+_Order = Callable[[list[int], list[int], int], list[int]]
 
 
 @final
@@ -204,7 +204,7 @@ def _search(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
-        done = _try(view, limits, order, optimize)
+        done = _try(view, limits, order, optimize, ctx.register_usage)
         if not done.failed:
             return done
         if order is None:
@@ -221,14 +221,14 @@ def limits_of(f: Function, ctx: PassContext) -> list[int]:
     return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
 
-def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool) -> Allocation:
+def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool, level: int) -> Allocation:
     """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
     peak = _peak(view)
     if order is not None:
         crowded = peak[PREDICATES] > limits[PREDICATES]
-        options = ffi.new("oric_list_options *", {"limit": order(peak, limits), "by_use": order is _frugal})
+        options = ffi.new("oric_list_options *", {"limit": order(peak, limits, level), "by_use": order is _frugal})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
         peak = _peak(view) if crowded else []
@@ -244,15 +244,16 @@ def _peak(view: MachineFunction) -> list[int]:
     return list(peak)
 
 
-def _frugal(peak: list[int], limits: list[int]) -> list[int]:
+def _frugal(peak: list[int], limits: list[int], level: int) -> list[int]:
     """What frees registers comes first; for code that does not fit as it is."""
     return [0, 0, NO_LIMIT, 0, 0]
 
 
-def _comfortable(peak: list[int], limits: list[int]) -> list[int]:
+def _comfortable(peak: list[int], limits: list[int], level: int) -> list[int]:
     """Live registers that the order may reach: some more than the code as it came needs, but not near the limit."""
     below = [limit - margin for limit, margin in zip(limits, thresholds.ORDER_MARGIN, strict=True)]
-    general = min(max(peak[0] + thresholds.ORDER_SLACK, thresholds.ORDER_LEAST), max(below[0], thresholds.ORDER_FLOOR))
+    wished = max(peak[0] + thresholds.ORDER_SLACK[level], thresholds.ORDER_LEAST[level])
+    general = min(wished, max(below[0], thresholds.ORDER_FLOOR))
     return [general, below[1], NO_LIMIT, below[3], below[4]]
 
 

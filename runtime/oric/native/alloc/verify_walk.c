@@ -134,9 +134,8 @@ static int32_t intruder(const verifier *v, int32_t carrier) {
 static int is_refilled(const verifier *v, int32_t unit, int kind) {
     for (int32_t n = 0; n < v->fn->insn_count; n++) {
         const oric_access *a = oric_v_accesses(v->fn, &v->fn->nodes[n]);
-        int by = v->kinds[n] == SHARED_TEST ? BIT_REFILL : v->kinds[n];
         for (int k = 0; k < v->fn->nodes[n].access_count; k++)
-            if (by == kind && a[k].flags & ORIC_A_DEF && a[k].unit <= (uint32_t)unit && (uint32_t)unit < a[k].unit + a[k].count)
+            if (v->kinds[n] == kind && a[k].flags & ORIC_A_DEF && a[k].unit <= (uint32_t)unit && (uint32_t)unit < a[k].unit + a[k].count)
                 return 1;
     }
     return 0;
@@ -172,8 +171,9 @@ static int called(verifier *v, int32_t carrier, int32_t *other) {
     if (whole && (version > 0 || (version == 0 && v->defined[value]))) return *other = version - 1, ORIC_V_ORDER;
     if (v->origin[value] >= 0 && !is_refilled(v, carrier, REMADE)) return ORIC_V_REMAT;
     if (whole && cell >= 0) return v->stored[cell - v->units] && !is_shared(v, cell) ? ORIC_V_UNINITIALIZED_MEMORY : ORIC_V_NO_SPILL;
-    if (carrier >= v->was->fn->unit_count && cell < 0 && !is_refilled(v, carrier, BIT_REFILL)) return ORIC_V_UNINITIALIZED;
-    if (whole && is_refilled(v, carrier, BIT_REFILL)) return ORIC_V_BIT_PATTERN;
+    int by = is_refilled(v, carrier, BIT_REFILL) ? ORIC_V_P2R_PATTERN : is_refilled(v, carrier, SHARED_TEST) ? ORIC_V_BIT_PATTERN : 0;
+    if (carrier >= v->was->fn->unit_count && cell < 0 && !by) return ORIC_V_UNINITIALIZED;
+    if (whole && by) return by;
     *other = intruder(v, carrier);
     return *other >= 0 ? ORIC_V_EXTRA : ORIC_V_UNINITIALIZED;
 }
@@ -284,7 +284,7 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
     const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
     int32_t value = from ? v->value_of[from->unit] : -1;
     if (!is_bit_move(v, node, spill) || value < 0 || v->value_of[to->unit] != value) {
-        oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, value, -1);
+        oric_v_problem(v, ORIC_V_P2R_PATTERN, node, -1, value, -1);
         if (to) write_place(v, (int32_t)to->unit);
         return;
     }
@@ -292,7 +292,7 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
     int32_t other = -1;
     if (found.version < 0 && !found.part.when && !spill && !v->quiet) {
         other = intruder(v, (int32_t)from->unit);
-        oric_v_problem(v, other >= 0 ? ORIC_V_BIT_BASE : ORIC_V_BIT_PATTERN, node, from->slot, value, other);
+        oric_v_problem(v, other >= 0 ? ORIC_V_P2R_BASE : ORIC_V_P2R_PATTERN, node, from->slot, value, other);
     }
     write_place(v, (int32_t)to->unit);
     give(v, (int32_t)to->unit, found);

@@ -1,0 +1,39 @@
+"""``--register-usage-level``: how freely registers are used below the limit."""
+
+from __future__ import annotations
+
+import oric
+import pytest
+from oric.driver import CompileOptions, compile_text
+
+from tests.kernels import cases
+
+LEVELS = range(11)
+
+
+def registers(text: str, arch: str, level: int) -> int:
+    """All of the kernels of a module together."""
+    done = compile_text(text, CompileOptions(arch, register_usage=level))
+    return sum(kernel.registers for kernel in done.kernels.values())
+
+
+@pytest.mark.row("R4-43")
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_a_lower_level_uses_fewer_registers(arch: str) -> None:
+    """Over the kernels of the tests each level uses at most as many as the next, and from end to end it makes a difference."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(cases.HERE.glob(f"*.{arch}.ptx"))]
+    sums = [sum(registers(text, arch, level) for text in texts) for level in LEVELS]
+    assert sums == sorted(sums)
+    assert sums[0] < sums[5] < sums[10]
+
+
+@pytest.mark.parametrize("level", [0, 10])
+@pytest.mark.parametrize("name", ["sgemm", "transpose", "divrem"])
+def test_code_is_right_at_every_level(name: str, level: int) -> None:
+    text = (cases.HERE / f"{name}.sm_90.ptx").read_text(encoding="utf-8")
+    image = compile_text(text, CompileOptions("sm_90", register_usage=level)).image
+    for case in (case for case in cases.CASES if case.file == name):
+        module = oric.sim.load(image)
+        for step in case.build():
+            module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args)
+            step.check()
