@@ -64,7 +64,11 @@ def test_neutral_values_are_silent(option: object) -> None:
 @pytest.mark.parametrize("option", MOOT, ids=lambda option: option.name)
 def test_what_has_nothing_to_do_is_accepted(option: object) -> None:
     name = option.name  # type: ignore[attr-defined]
-    said = [check.text for check in CHECKS if check.given == (name,) and check.values is None and check.range is None and check.below is None]
+    said = [
+        check.text
+        for check in CHECKS
+        if check.given == (name,) and check.values is None and check.range is None and check.below is None
+    ]
     assert [remark.text for remark in parse(["a.ptx", written(name)]).remarks] == said
 
 

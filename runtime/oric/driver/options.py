@@ -43,7 +43,8 @@ class CompileOptions:
     ``maxrregcount`` is a ceiling of registers per thread, ``register_usage`` how freely they are used below it, 0 to 10.
     ``dump`` names the phases (names or numbers) after which the Ori code is given to ``dump_sink``; ``("all",)`` means every
     phase. ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this
-    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty. ``target`` is the row of ``arch``.
+    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty. ``target``
+    is the row of ``arch``.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level.
