@@ -53,6 +53,18 @@ def sums(data: Array, count: int) -> Array:
     return total
 
 
+@pytest.mark.parametrize(("arch", "level"), WAYS)
+def test_what_waits_at_different_times_shares_slots(arch: str, level: int) -> None:
+    """The frame of two parts with many live values each is no larger than that of the larger part."""
+    body, data = live_values(60, "u32"), np.arange(60 * 32, dtype=np.uint32) * 77
+    out = np.zeros(32, np.uint32)
+    once = check(source(body, arch), "k", arch, level, 24, [data, out], sums(data, 60))
+    again = "{" + body + "}\nbar.sync 0;\n{" + live_values(50, "u32") + "}\n"
+    twice = check(source(again, arch), "k", arch, level, 24, [data, out], sums(data, 50))
+    assert twice.spills[0] > 1.5 * once.spills[0]
+    assert twice.stack <= once.stack + 16
+
+
 @pytest.mark.row("R4-01", "R4-42")
 @pytest.mark.parametrize(("arch", "level"), WAYS)
 @pytest.mark.parametrize(("kind", "count", "limit"), [

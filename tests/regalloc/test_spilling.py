@@ -17,6 +17,7 @@ from oric.ir.verify import verify
 from oric.lower.expand import expand_control_flow, expand_rest, expand_sums
 from oric.phases.control import analyze_control_flow, set_control_flow_last
 from oric.regalloc.residence import Code, is_general
+from oric.regalloc.slots import share_slots
 from oric.regalloc.spill import Memory, plan, spill
 from oric_tables import op
 from oric_tables._native import ffi, lib
@@ -62,7 +63,9 @@ def code_of(f: Function) -> tuple[Code, list[int]]:
 
 
 def check(f: Function, limits: list[int]) -> bool:
-    """Split registers of a function for one limit after another, and compare what it does; whether anything was done."""
+    """Split registers of a function for one limit after another, then let slots share places, and compare what it does each time;
+    whether anything was done.
+    """
     text, before, memory, done = write(f), threads(f), Memory(), False
     for limit in limits:
         code, _ = code_of(f)
@@ -71,10 +74,16 @@ def check(f: Function, limits: list[int]) -> bool:
             continue
         spill(f, made, memory, stack())
         done = True
-        verify(f)
-        for one, other in zip(before, threads(f), strict=True):
-            assert not (found := difference(one, other)), f"{found}\n{text}\n{write(f)}"
+        compare(f, before, text)
+    share_slots(f, memory)
+    compare(f, before, text)
     return done
+
+
+def compare(f: Function, before: list[Thread], text: str) -> None:
+    verify(f)
+    for one, other in zip(before, threads(f), strict=True):
+        assert not (found := difference(one, other)), f"{found}\n{text}\n{write(f)}"
 
 
 def define(f: Function, known: set[int]) -> None:

@@ -21,6 +21,7 @@ from oric.ir.passes import PassContext
 
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .residence import Code
+from .slots import share_slots
 from .spill import Memory, plan, spill
 from .verify import Proof, wanted
 
@@ -95,7 +96,8 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
 def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     """Find an order and a hardware register for every register, spilling until there is one, and enter the registers.
 
-    ``limits``: of each file. The function itself has still the order that came in; that of the allocation is in its view.
+    ``limits``: of each file. The order of the allocation is in the view; the function has still the one that came in, unless
+    something waits in memory.
 
     Raises:
         CompileError, OutOfRegisters, InternalError: see :func:`allocate_registers`.
@@ -110,7 +112,16 @@ def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
         _report(f, ctx, done, limits)
         raise OutOfRegisters(f.name)
     done.view.publish(done.assigned, done.leader)
+    if relief.memory.home:
+        done.view = _with_shared_slots(f, ctx, done.view, relief.memory)
     return done
+
+
+def _with_shared_slots(f: Function, ctx: PassContext, view: MachineFunction, memory: Memory) -> MachineFunction:
+    """The function in the order of a view, with as small a frame as there can be; gives that order to the function."""
+    view.link()
+    share_slots(f, memory)
+    return machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
 
 
 @final

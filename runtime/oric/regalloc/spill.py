@@ -25,8 +25,8 @@ from .residence import Code, Plan, Step, accesses, is_flow, is_general
 
 SPILLED: Final = 0x4000  # flag of a register descriptor: it belongs to a spill and is not spilled again
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
-_FRAME_ALIGN: Final = 16
-_WORD: Final = 4  # bytes
+FRAME_ALIGN: Final = 16
+WORD: Final = 4  # bytes
 _WIDEST: Final = 4  # words of one access
 _LEAVES: Final = -2  # in a list of events: a part leaves the file
 _DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, down to this depth
@@ -259,7 +259,7 @@ class _Splitter:
             for i in made:
                 self.cursor.remove(i)
         for i in self.gone:
-            f.attributes.spill_stores -= _WORD * opd.count_of(f.get(i, 2))
+            f.attributes.spill_stores -= WORD * opd.count_of(f.get(i, 2))
             self.cursor.remove(i)
 
     def _make_room(self, victims: list[int]) -> None:
@@ -268,10 +268,10 @@ class _Splitter:
         facts = f.attributes
         top = max(facts.frame_size, facts.local_size)
         for n in victims:
-            size = _WORD * f.reg_size[n]
+            size = WORD * f.reg_size[n]
             top = -(-(top + size) // size) * size
             self.memory.home[n] = top
-        facts.frame_size = -(-top // _FRAME_ALIGN) * _FRAME_ALIGN
+        facts.frame_size = -(-top // FRAME_ALIGN) * FRAME_ALIGN
         if not facts.spill_base:
             base = f.new_reg(R)
             f.reg_flags[base] |= SPILLED
@@ -503,7 +503,7 @@ class _Splitter:
             self.cursor.put(opd.reg(register, first, count))
             self.cursor.put(f.attributes.spill_base)
             self.cursor.put(self._offset(n, first))
-            f.attributes.spill_loads += _WORD * count
+            f.attributes.spill_loads += WORD * count
 
     def _stand(self, b: int, i: int) -> None:
         """Go in front of an instruction, or to the end of a block."""
@@ -543,7 +543,7 @@ class _Splitter:
             self.cursor.put(f.attributes.spill_base)
             self.cursor.put(self._offset(n, first))
             self.cursor.put(opd.reg(register, first, count))
-            f.attributes.spill_stores += _WORD * count
+            f.attributes.spill_stores += WORD * count
 
     def _clear(self, i: i64, register: int, words: int) -> None:
         """Begin the life of words that an instruction writes under a guard."""
@@ -562,7 +562,7 @@ class _Splitter:
         return False
 
     def _offset(self, n: int, first: int) -> i64:
-        return self.f.imm(_WORD * first - self.memory.home[n])
+        return self.f.imm(WORD * first - self.memory.home[n])
 
 
 def _accesses(words: int, size: int) -> list[tuple[int, int]]:

@@ -199,6 +199,21 @@ static int32_t stored_in(const verifier *v, int32_t word) {
     return found;
 }
 
+/* Words of one register are words of one register: what no instruction of the image names is named by its neighbour. */
+static int name_by_neighbours(verifier *v) {
+    const oric_fn *fn = v->fn, *was = v->was->fn;
+    for (int32_t u = 0; u < v->units; u++) {
+        if (v->value_of[u] >= 0 || fn->unit_register[u] < 0) continue;
+        for (int step = -1; step <= 1; step += 2) {
+            int32_t next = u + step, value = next >= 0 && next < v->units && fn->unit_register[next] == fn->unit_register[u] ? v->value_of[next] : -1;
+            if (value < 0 || value - step < 0 || value - step >= was->unit_count || was->unit_register[value - step] != was->unit_register[value]) continue;
+            v->value_of[u] = value - step;
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* One step of finding out what registers carry that only new instructions name; whether something was found. */
 static int name_by_moves(verifier *v) {
     int found = 0;
@@ -284,7 +299,7 @@ static int find_shared_bits(verifier *v) {
 
 int oric_v_find_cells(verifier *v) {
     name_by_originals(v);
-    while (name_by_moves(v)) {}
+    while (name_by_moves(v) || name_by_neighbours(v)) {}
     int32_t room = 0;
     for (int32_t n = 0; n < v->fn->insn_count; n++) room += v->kinds[n] == SPILL || v->kinds[n] == REFILL ? 4 : 0;
     v->cells = malloc(((size_t)room + 1) * sizeof(cell));
