@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import SpecError
 from ..rows import Row, plain
 from ..spec import Spec
 from ._shared import entries, numbered
@@ -32,4 +33,17 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """JSON Schema says all that there is to say; outputs check the references."""
+    """Values that checks are about exist. JSON Schema says the rest; outputs check the references.
+
+    Raises:
+        SpecError: the first check whose limits leave no value.
+    """
+    data = spec.load(FILES[0])
+    for n, row in enumerate(data["checks"], start=1):
+        least, greatest = row.get("range", (0, 0))
+        if least > greatest:
+            text = f"checks, item {n}: column 'range': {least} is greater than {greatest}: no value is inside"
+            raise SpecError(spec.path(FILES[0]), row.line_of("range"), text)
+        if "above" in row and "below" in row and row["above"] + 1 >= row["below"]:
+            text = f"checks, item {n}: column 'above': no number is above {row['above']} and below {row['below']}"
+            raise SpecError(spec.path(FILES[0]), row.line_of("above"), text)
