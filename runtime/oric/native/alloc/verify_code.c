@@ -6,7 +6,10 @@
 /* --- what is there */
 
 void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other) {
-    if (v->quiet) return;
+    if (v->quiet) {
+        v->doubts = 1;
+        return;
+    }
     if (v->found < v->most) v->problems[v->found] = (oric_problem){kind, node ? (int32_t)node->index : -1, slot, value, other};
     v->found++;
 }

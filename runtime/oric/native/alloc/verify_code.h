@@ -40,6 +40,7 @@ typedef struct {
     oric_problem *problems;
     int32_t most, found;
     int quiet;
+    int doubts; /* problems that a quiet walk has come across */
     /* values: units of the image, then the top of the stack; carriers: units of `fn`, then cells, then shared bits; places: hardware registers, then
      * words of memory, then one for registers that have no number */
     int32_t values, units, cell_count, bit_count, carriers, places;
@@ -82,7 +83,7 @@ static inline const oric_access *oric_v_accesses(const oric_fn *fn, const oric_n
 
 static inline int64_t oric_v_operand(const verifier *v, const oric_node *node, int slot) { return v->f->operand[v->f->first[node->index] + slot]; }
 
-/* Tell of a problem, unless the walk is quiet. */
+/* Tell of a problem; a quiet walk only notes that there is one. */
 void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other);
 /* Whether an operation with this source makes the same wherever it stands. */
 int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source);

@@ -26,9 +26,9 @@ static void see_place(verifier *v, int32_t place) {
 }
 
 static void see_carrier(verifier *v, int32_t carrier) {
+    if (v->carrier_seen[carrier] == v->stamp) return;
     see_value(v, v->value_of[carrier]);
     see_place(v, v->place_of[carrier]);
-    if (v->carrier_seen[carrier] == v->stamp) return;
     v->carrier_seen[carrier] = v->stamp;
     int invalid = v->carrier_bit[carrier] >= 0 && test_bit(v->invalid_in, v, v->block, v->carrier_bit[carrier]);
     v->has_version[carrier] = 0;
@@ -180,6 +180,7 @@ static int called(verifier *v, int32_t carrier, int32_t *other) {
 
 /* A carrier is read that need not have the version of its value. */
 static void bad_read(verifier *v, const oric_node *node, int slot, int32_t carrier, int32_t version) {
+    v->doubts |= v->quiet;
     if (v->quiet) return;
     int32_t other, kind = called(v, carrier, &other);
     oric_v_problem(v, kind, node, slot, v->value_of[carrier], other);
@@ -290,8 +291,8 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
     }
     having found = had(v, (int32_t)from->unit);
     int32_t other = -1;
-    if (found.version < 0 && !found.part.when && !spill && !v->quiet) {
-        other = intruder(v, (int32_t)from->unit);
+    if (found.version < 0 && !found.part.when && !spill) {
+        other = v->quiet ? -1 : intruder(v, (int32_t)from->unit);
         oric_v_problem(v, other >= 0 ? ORIC_V_P2R_BASE : ORIC_V_P2R_PATTERN, node, from->slot, value, other);
     }
     write_place(v, (int32_t)to->unit);
@@ -304,8 +305,8 @@ static void step_shared_test(verifier *v, const oric_node *node) {
     having found = {-1, {0, 0, 0, 0, 0}};
     if (value < 0 || v->value_of[bit] != value) oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, value, -1);
     else found = had(v, bit);
-    if (value >= 0 && v->value_of[bit] == value && found.version < 0 && !found.part.when && !v->quiet) {
-        int32_t other = intruder(v, unit);
+    if (value >= 0 && v->value_of[bit] == value && found.version < 0 && !found.part.when) {
+        int32_t other = v->quiet ? -1 : intruder(v, unit);
         oric_v_problem(v, other >= 0 ? ORIC_V_BIT_BASE : ORIC_V_BIT_PATTERN, node, 1, value, other);
     }
     write_place(v, to);
@@ -395,7 +396,8 @@ static void go_through(verifier *v, int32_t block) {
     for (uint32_t n = v->fn->block_first[block]; n < v->fn->block_first[block + 1]; n++) step(v, (int32_t)n);
 }
 
-/* Blocks that are reached, in queue order, until nothing changes; then once more, to speak of it. */
+/* Blocks that are reached, in queue order, until nothing changes; then once more, to speak of what is wrong. What a block begins with
+ * only gets worse, so where the last walk through it found nothing, no walk did. */
 int oric_v_follow(verifier *v) {
     const oric_fn *fn = v->fn;
     int32_t *queue = malloc(((size_t)fn->block_count + 1) * sizeof *queue);
@@ -419,7 +421,7 @@ int oric_v_follow(verifier *v) {
         }
     }
     v->quiet = 0;
-    for (int32_t b = 0; b < fn->block_count; b++)
+    for (int32_t b = 0; v->doubts && b < fn->block_count; b++)
         if (reached[b]) go_through(v, b);
     free(queue), free(waits), free(reached);
     return 0;
