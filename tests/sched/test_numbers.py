@@ -118,14 +118,13 @@ def test_a_threshold_of_python_is_read_by_the_file_that_it_names() -> None:
         assert used == {name for name, reader in of_python.items() if reader == here}, path
 
 
-def test_the_order_stays_below_the_limit() -> None:
-    margin = thresholds.ORDER_MARGIN
+@pytest.mark.parametrize("level", range(11))
+def test_the_order_stays_below_the_limit(level: int) -> None:
+    margin, slack, least = thresholds.ORDER_MARGIN, thresholds.ORDER_SLACK[level], thresholds.ORDER_LEAST[level]
     for peak in range(0, 256, 5):
         for limit in range(0, 256, 5):
-            general = min(
-                max(peak + thresholds.ORDER_SLACK, thresholds.ORDER_LEAST), max(limit - margin[0], thresholds.ORDER_FLOOR)
-            )
-            found = _comfortable([peak, 0, 0, 0, 0], [limit, 7, 16, 63, 7])
+            general = min(max(peak + slack, least), max(limit - margin[0], thresholds.ORDER_FLOOR))
+            found = _comfortable([peak, 0, 0, 0, 0], [limit, 7, 16, 63, 7], level)
             assert found == [general, 7 - margin[1], NO_LIMIT, 63 - margin[3], 7 - margin[4]]
 
 
