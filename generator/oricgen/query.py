@@ -28,7 +28,7 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
 _CONDITION = re.compile(
-    r"(?P<column>[^=!~<>\s]+(?:\s[^=!~<>\s]+)*?)(?P<sign>\s+in\s+|==|!=|<=|>=|=|~|<|>)(?P<value>.*)\Z", re.DOTALL
+    r"(?P<column>[^=!~<>\s]+(?:\s[^=!~<>\s]+)*?)(?P<sign>\s+in\s+|\s*(?:==|!=|<=|>=|=|~|<|>)\s*)(?P<value>.*)\Z", re.DOTALL
 )
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+\Z")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-fA-F]+|[0-9]+)\Z")

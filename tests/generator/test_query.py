@@ -55,6 +55,8 @@ def ask(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     ("conditions", "found"),
     [
         (["id=12"], ["FADD"]),
+        (["id = 12"], ["FADD"]),
+        (["id < 13"], ["FADD"]),
         (["id=0xc"], ["FADD"]),
         (["id!=12"], ["FMUL", "BAR.ARV"]),
         (["key~^F"], ["FADD", "FMUL"]),
