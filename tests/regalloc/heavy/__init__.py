@@ -1,0 +1,1 @@
+"""Kernels that need many registers, as generators of PTX."""
