@@ -9,7 +9,7 @@ from oric.sass.check import check_cubin
 from oric.sim import Modes
 from oric.support import elf
 
-from tests.regalloc.heavy import fft64, sha512
+from tests.regalloc.heavy import dgemm, fft64, interpreter, sha512
 
 THREADS = 32
 TARGETS = ("sm_80", "sm_90")
@@ -42,7 +42,24 @@ def check_fft64(arch: str, level: int, limit: int | None) -> None:
     assert np.allclose(given, made, rtol=1e-4, atol=1e-4)
 
 
-CHECKS = {"sha512": check_sha512, "fft64": check_fft64}
+def check_dgemm(arch: str, level: int, limit: int | None) -> None:
+    factors, product = dgemm.data(THREADS)
+    out = np.zeros_like(product)
+    modes = Modes(strict=True, memcheck=True)
+    module = oric.sim.load(image(dgemm.ptx(arch), arch, level, limit))
+    module.launch("heavy", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[*factors, out], modes=modes)
+    assert np.array_equal(out, product)
+
+
+def check_interpreter(arch: str, level: int, limit: int | None) -> None:
+    (programs, state), after = interpreter.data(THREADS)
+    modes = Modes(strict=True, memcheck=True)
+    module = oric.sim.load(image(interpreter.ptx(arch), arch, level, limit))
+    module.launch("heavy", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[programs, state], modes=modes)
+    assert np.array_equal(state, after)
+
+
+CHECKS = {"sha512": check_sha512, "fft64": check_fft64, "dgemm": check_dgemm, "interpreter": check_interpreter}
 
 
 @pytest.mark.parametrize("name", CHECKS)
