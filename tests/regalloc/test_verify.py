@@ -129,3 +129,10 @@ def test_right_allocations_are_proved(limit: int | None) -> None:
         for level in (0, 3):
             for f, ctx in planted.before_allocation(text, arch, level, limit):
                 planted.allocated(f, ctx).check()
+
+
+def test_an_entry_without_operands() -> None:
+    """Its image is empty, and so is what is compared with it."""
+    text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
+    for f, ctx in planted.before_allocation(text, "sm_90", 0, None):
+        planted.allocated(f, ctx).check()

@@ -7,7 +7,7 @@
 
 static int64_t *copy_of(const int64_t *array, size_t count) {
     int64_t *made = malloc((count + 1) * sizeof *made);
-    if (made) memcpy(made, array, count * sizeof *made);
+    if (made && count) memcpy(made, array, count * sizeof *made);
     return made;
 }
 
