@@ -135,3 +135,45 @@ def instructions(f: Function, b: int) -> list[int]:
         out.append(i)
         i = f.next[i]
     return out
+
+
+def of_two_entries(count: int) -> str:
+    """Predicates that are kept in different rounds of a loop with two entries, a part of it in front of where they are."""
+    body = f"""\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry many(.param .u64 data)
+{{
+.reg .b32 %i, %v, %k, %j; .reg .b64 %d<3>; .reg .pred %p<{count}>, %q;
+ld.param.u64 %d1, [data]; mov.u32 %i, %tid.x; mov.u32 %v, 0; mov.u32 %k, 0;
+mul.wide.u32 %d2, %i, 4; add.u64 %d1, %d1, %d2;
+and.b32 %j, %i, 1; setp.eq.u32 %q, %j, 0; @%q bra SECOND;
+FIRST: add.u32 %v, %v, 5;
+SECOND: setp.ne.u32 %q, %k, 0; @%q bra LATER;
+"""
+    body += "".join(f"setp.gt.u32 %p{n}, %i, {n};\n" for n in range(0, count, 2))
+    body += "bra NEXT;\nLATER: setp.ne.u32 %q, %k, 1; @%q bra USE;\n"
+    body += "".join(f"setp.gt.u32 %p{n}, %i, {n};\n" for n in range(1, count, 2))
+    body += "USE:\n" + "".join(f"@%p{n} mad.lo.u32 %v, %v, 3, {n + 1};\n" for n in range(count))
+    body += "NEXT: add.u32 %k, %k, 1; setp.lt.u32 %q, %k, 4; @%q bra FIRST;\n"
+    return body + "st.global.u32 [%d1], %v; ret;\n}\n"
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("count", [9, 30, 50])
+def test_a_loop_of_two_entries(count: int, level: int) -> None:
+    """A shared register begins in front of it, not in a part that runs again."""
+    want = []
+    for i in range(32):
+        v = 0
+        for k in range(4):
+            v += 5 if k or i & 1 else 0
+            for n in range(count if k else 0):
+                v = 3 * v + n + 1 if i > n else v
+        want.append(v % 2**32)
+    data = np.zeros(32, np.uint32)
+    image = oric.compile(of_two_entries(count), arch="sm_80", opt_level=level, maxrregcount=24).image
+    modes = oric.sim.Modes(strict=True, memcheck=True)
+    oric.sim.load(image).launch("many", grid=(1, 1, 1), block=(32, 1, 1), args=[data], modes=modes)
+    assert data.tolist() == want

@@ -148,7 +148,7 @@ class SharedHomes:
         for i in saves:
             while b and not cfg.dominates(b, f.block[i]):
                 b = cfg.idom()[b]
-        while b and cfg.loops().depth[b]:
+        while b and (cfg.loops().depth[b] or cfg.loops().irreducible):  # a loop with two entries is in no nest
             b = cfg.idom()[b]
         here = set(saves)
         i = f.head[b]

@@ -113,7 +113,7 @@ def share_slots(f: Function, memory: Memory) -> None:
         return
     there: list[int] = []  # by word below the variables, the slots that have it, as bits
     barred: list[int] = []  # by word, those that wait where one of these is written
-    base = f.attributes.local_size // WORD
+    base = -(-f.attributes.local_size // WORD)
     homes = [0] * len(slots.words)  # by slot, words from the top of the stack down to it
     for slot in sorted(range(len(slots.words)), key=lambda slot: (-slots.words[slot], slot)):
         size = slots.words[slot]
