@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 
 from oric_tables.targets import Target
+from oric_tables.thresholds import ORDER_SLACK
 
 from oric.support.targets import find_target
 
 MAX_OPT_LEVEL = 3
+MAX_REGISTER_USAGE = len(ORDER_SLACK) - 1
 
 
 class LaunchBounds:
@@ -47,7 +49,8 @@ class CompileOptions:
     is the row of ``arch``.
 
     Raises:
-        ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level.
+        ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level, a level
+            of register usage that there is not.
     """
 
     __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "maxrregcount", "opt_level", "register_usage",
@@ -72,6 +75,8 @@ class CompileOptions:
         self.target: Target = find_target(arch, "gpu-name")
         if opt_level < 0:
             raise ValueError(f"Value '{opt_level}' is not defined for option 'opt-level'")
+        if not 0 <= register_usage <= MAX_REGISTER_USAGE:
+            raise ValueError(f"Value of RegUsageLevel ({register_usage}) is out of valid range {{0..{MAX_REGISTER_USAGE}}}")
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

@@ -205,16 +205,18 @@ static int32_t stored_in(const verifier *v, int32_t word) {
 /* Words of one register are words of one register: what no instruction of the image names is named by its neighbour. */
 static int name_by_neighbours(verifier *v) {
     const oric_fn *fn = v->fn, *was = v->was->fn;
+    int found = 0;
     for (int32_t u = 0; u < v->units; u++) {
         if (v->value_of[u] >= 0 || fn->unit_register[u] < 0) continue;
         for (int step = -1; step <= 1; step += 2) {
             int32_t next = u + step, value = next >= 0 && next < v->units && fn->unit_register[next] == fn->unit_register[u] ? v->value_of[next] : -1;
             if (value < 0 || value - step < 0 || value - step >= was->unit_count || was->unit_register[value - step] != was->unit_register[value]) continue;
             v->value_of[u] = value - step;
-            return 1;
+            found = 1;
+            break;
         }
     }
-    return 0;
+    return found;
 }
 
 /* One step of finding out what registers carry that only new instructions name; whether something was found. */
