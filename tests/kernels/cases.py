@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import oric
 
 HERE = Path(__file__).resolve().parent
 TARGETS = ("sm_80", "sm_90")
@@ -101,6 +102,15 @@ def case(file: str, *shapes: Any) -> Callable[[Callable[..., Iterator[Step]]], C
 def ptx(file: str, target: str) -> str:
     """The stored PTX of a kernel file."""
     return (HERE / f"{file}.{target}.ptx").read_text()
+
+
+def launch(image: bytes, file: str, modes: oric.sim.Modes | None = None) -> None:
+    """Run the launches of a kernel file on a cubin of it, each on a fresh module, and check the results."""
+    for case in (case for case in CASES if case.file == file):
+        module = oric.sim.load(image)
+        for step in case.build():
+            module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=modes)
+            step.check()
 
 
 def golden_cubin(file: str, target: str) -> bytes:

@@ -33,12 +33,7 @@ def compiled(text: str, arch: str, level: int, limit: int) -> bytes:
 def test_kernels(arch: str, level: int, limit: int) -> None:
     for file in cases.files():
         image = compiled(cases.ptx(file, arch), arch, level, limit)
-        for case in (case for case in cases.CASES if case.file == file):
-            module = oric.sim.load(image)
-            for step in case.build():
-                modes = Modes(strict=True, memcheck=True)
-                module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=modes)
-                step.check()
+        cases.launch(image, file, Modes(strict=True, memcheck=True))
 
 
 MODULES = {one.name: one for one in modules.corpora()}

@@ -162,20 +162,6 @@ def test_vectors_stay_whole(arch: str, level: int) -> None:
     assert info.stack >= 64 + info.spills[0] // 32
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("target", cases.TARGETS)
-@pytest.mark.parametrize("file", cases.files())
-def test_every_kernel_at_every_limit(file: str, target: str, limit: int) -> None:
-    for level in (0, 3):
-        image = oric.compile(cases.ptx(file, target), arch=target, opt_level=level, maxrregcount=limit).image
-        for case in (case for case in cases.CASES if case.file == file):
-            module = oric.sim.load(image)
-            for step in case.build():
-                modes = Modes(strict=True, memcheck=True)
-                module.launch(step.kernel, grid=step.grid, block=step.block, args=step.args, modes=modes)
-                step.check()
-
-
 def test_what_is_said(capfd: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     path = tmp_path / "k.ptx"
     path.write_text(source(live_values(100, "u32")))

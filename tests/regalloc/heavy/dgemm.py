@@ -43,7 +43,7 @@ ret;
 
 
 def data(threads: int) -> tuple[list[npt.NDArray[np.float64]], npt.NDArray[np.float64]]:
-    """Both factors, and the products; small whole numbers, so that sums are exact."""
+    """Both factors and room for the products; the products; small whole numbers, so that sums are exact."""
     rng = np.random.default_rng(8)
     a, b = (rng.integers(-99, 99, (threads, DEPTH, TILE)).astype(np.float64) for _ in range(2))
-    return [a, b], np.einsum("tki,tkj->tij", a, b)
+    return [a, b, np.zeros((threads, TILE, TILE))], np.einsum("tki,tkj->tij", a, b)
