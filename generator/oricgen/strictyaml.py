@@ -35,6 +35,7 @@ _STRANGE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\ufff
 _CALLED = {"\t": "a tab: write spaces", "\r": "a carriage return: lines end with a line feed alone", "\0": "a NUL byte",
            "\ufeff": "a byte order mark: save the file without it"}  # fmt: skip
 DEEPEST = 32  # mappings and lists in each other; the tables have 8
+_TOO_DEEP = f"lists and mappings stand more than {DEEPEST} deep in each other"
 LONGEST = 64  # characters of a number
 _YES_NO = frozenset({"yes", "no", "on", "off", "y", "n"})
 
@@ -115,7 +116,8 @@ def loads(text: str, path: PurePath | str = "<string>") -> Map:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
             problem = getattr(error, "problem", error)
-            raise SpecError(path, mark.line + 1 if mark else 0, f"not valid YAML: {problem}") from error
+            text = _TOO_DEEP if "nesting depth" in str(problem) else f"not valid YAML: {problem}"  # what libyaml itself limits
+            raise SpecError(path, mark.line + 1 if mark else 0, text) from error
 
 
 class _Reader:
@@ -157,7 +159,7 @@ class _Reader:
         if kind is yaml.ScalarEvent:
             return event.value if event.style else self._plain(event)  # quoted and block scalars have a style
         if self._depth == DEEPEST:
-            raise SpecError(self._path, _line(event), f"lists and mappings stand more than {DEEPEST} deep in each other")
+            raise SpecError(self._path, _line(event), _TOO_DEEP)
         self._depth += 1
         value = self._map(_line(event)) if kind is yaml.MappingStartEvent else self._seq(_line(event))
         self._depth -= 1
