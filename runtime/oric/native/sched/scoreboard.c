@@ -212,73 +212,45 @@ int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {
 
 /* -- what is pending at the boundaries -- */
 
-/* What a block makes of what is pending at its entry: for each place four bytes in rows of their own. A write stays pending unless
- * the block reads or writes the unit, a read unless it writes it, and neither when it waits for their scoreboards in any case. */
-typedef struct {
-    uint8_t *made, *kept; /* boards that are pending at the end; boards that stay so. Writes of all places, then reads */
-} transfer;
-
-static void summarize(const oric_fn *fn, const oric_places *places, int32_t b, oric_pending *scratch, transfer *t) {
-    size_t count = (size_t)places->count;
-    uint8_t *write = t->kept, *read = t->kept + count, boards = 0;
-    memset(scratch->write, 0, count), memset(scratch->read, 0, count);
-    memset(t->kept, 255, 2 * count);
-    for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
-        const oric_node *node = &fn->nodes[i];
-        const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
-        boards |= oric_pending_step(scratch, fn, places, node);
-        if (node->flags & ORIC_I_DRAIN) boards |= (1 << ORIC_SCOREBOARDS) - 1;
-        if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) read[places->memory] = 0;
-        for (; a < end; a++) {
-            memset(write + places->of[a->unit], 0, a->count);
-            if (a->flags & ORIC_A_DEF) memset(read + places->of[a->unit], 0, a->count);
-        }
-    }
-    for (size_t u = 0; u < 2 * count; u++) t->kept[u] &= (uint8_t)~boards;
-    memcpy(t->made, scratch->write, count), memcpy(t->made + count, scratch->read, count);
-}
-
-/* target |= made | (in & kept); returns whether target grew. */
-static int flow(uint8_t *target, const uint8_t *in, const transfer *t, size_t count) {
-    const uint8_t *made = t->made, *kept = t->kept;
+/* target |= boards; returns whether target grew. */
+static int flow(uint8_t *target, const uint8_t *boards, size_t count) {
     uint8_t grown = 0;
     for (size_t u = 0; u < count; u++) {
-        uint8_t boards = made[u] | (in[u] & kept[u]);
-        grown |= boards & (uint8_t)~target[u];
-        target[u] |= boards;
+        grown |= boards[u] & (uint8_t)~target[u];
+        target[u] |= boards[u];
     }
     return grown != 0;
 }
 
-/* Let what is pending flow from block to block until nothing grows. */
-static void flow_all(const oric_fn *fn, size_t row, const transfer *transfers, uint8_t *entries, uint8_t *queued, int32_t *queue) {
-    int32_t head = 0, count = fn->block_count;
+/* Let what is pending flow from block to block until nothing grows. Every block is walked with all that is pending at its entry: the more
+ * that is, the earlier some wait, which clears a scoreboard for what a later wait would have cleared it for, and leaves pending what
+ * begins between the two. */
+static void flow_all(const oric_fn *fn, const oric_places *places, oric_pending *state, uint8_t *entries, uint8_t *queued, int32_t *queue) {
+    size_t count = (size_t)places->count;
+    int32_t head = 0, waiting = fn->block_count;
     for (int32_t b = 0; b < fn->block_count; b++) queue[b] = b, queued[b] = 1;
-    while (count) {
+    while (waiting) {
         int32_t b = queue[head];
-        head = (head + 1) % fn->block_count, count--, queued[b] = 0;
+        head = (head + 1) % fn->block_count, waiting--, queued[b] = 0;
+        memcpy(state->write, entries + 2 * (size_t)b * count, count);
+        memcpy(state->read, entries + (2 * (size_t)b + 1) * count, count);
+        for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) oric_pending_step(state, fn, places, &fn->nodes[i]);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
             int32_t to = fn->succs[s];
-            if (flow(entries + (size_t)to * row, entries + (size_t)b * row, &transfers[b], row) && !queued[to]) queue[(head + count++) % fn->block_count] = to, queued[to] = 1;
+            int grown = flow(entries + 2 * (size_t)to * count, state->write, count);
+            grown |= flow(entries + (2 * (size_t)to + 1) * count, state->read, count);
+            if (grown && !queued[to]) queue[(head + waiting++) % fn->block_count] = to, queued[to] = 1;
         }
     }
 }
 
 uint8_t *oric_pending_at_entries(const oric_fn *fn, const oric_places *places) {
-    size_t blocks = (size_t)fn->block_count + 1, row = 2 * (size_t)places->count;
-    uint8_t *entries = calloc(blocks, row), *rows = malloc(blocks * 2 * row), *queued = calloc(blocks, 1);
-    transfer *transfers = malloc(blocks * sizeof *transfers);
-    oric_pending *scratch = malloc(sizeof *scratch);
+    size_t blocks = (size_t)fn->block_count + 1;
+    uint8_t *entries = calloc(blocks, 2 * (size_t)places->count), *queued = calloc(blocks, 1);
+    oric_pending *state = malloc(sizeof *state);
     int32_t *queue = malloc(blocks * sizeof *queue);
-    if (entries && rows && transfers && queued && scratch && queue) {
-        for (int32_t b = 0; b < fn->block_count; b++) {
-            transfers[b] = (transfer){rows + 2 * (size_t)b * row, rows + (2 * (size_t)b + 1) * row};
-            summarize(fn, places, b, scratch, &transfers[b]);
-        }
-        flow_all(fn, row, transfers, entries, queued, queue);
-    } else {
-        free(entries), entries = NULL;
-    }
-    free(rows), free(transfers), free(queued), free(scratch), free(queue);
+    if (entries && queued && state && queue) flow_all(fn, places, state, entries, queued, queue);
+    else free(entries), entries = NULL;
+    free(queued), free(state), free(queue);
     return entries;
 }
