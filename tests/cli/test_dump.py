@@ -179,7 +179,7 @@ def test_the_example_of_the_documentation_is_what_is_printed(capsys: pytest.Capt
     text = (root / "docs" / "descriptors.md").read_text(encoding="utf-8")
     shown = [line.removeprefix("    ") for line in text.splitlines() if line.startswith("    ")]
     printed = dump(capsys, "--descriptors", str(root / "examples" / "saxpy.ptx"), "-arch", "sm_90")
-    assert len(shown) == 10
+    assert len(shown) == 12
     starts = [i for i, line in enumerate(shown) if line.startswith("/*")]
     for start, end in zip(starts, [*starts[1:], len(shown)], strict=True):
         place = printed.index(shown[start])

@@ -58,15 +58,28 @@ def test_many_random_programs(seed: int) -> None:
     check_seed(seed, (0, 1, 2, 3))
 
 
+PRESSED_LIMITS = (24, 24, 32, 40)
+# Parts of registers that were split twice: one came from its slot only to be stored there again, and one that is written under a
+# guard, and whose old value nobody needs, was brought back from a slot that nothing had been stored to.
+SPLIT_TWICE = (100051, 100215, 101047, 101050)
+BEHIND_A_WAIT = (2013, 2062)  # what went to the end of a block went behind the wait for the other threads
+# A block waits for a load of the block before it, and so for one of its own that has the same scoreboard: loads that begin then
+# are pending at its end, although the block by itself would have waited for them.
+SHARED_SCOREBOARD = (2038,)
+
+
 def check_pressed(seed: int) -> None:
     """With so few registers that some values wait in memory."""
-    program = programs.Program(seed, size=60 + seed % 3 * 40)
+    program = programs.Program(seed, size=40 + seed % 4 * 30)
     target = ("sm_80", "sm_90")[seed % 2]
+    limit = PRESSED_LIMITS[seed % 4]
     for level in (0, 3):
-        check(program, target, lambda text, level=level: oric.compile(text, arch=target, opt_level=level, maxrregcount=24).image)
+        check(
+            program, target, lambda text, level=level: oric.compile(text, arch=target, opt_level=level, maxrregcount=limit).image
+        )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", (*range(8), *SPLIT_TWICE, *BEHIND_A_WAIT, *SHARED_SCOREBOARD))
 def test_random_program_with_few_registers(seed: int) -> None:
     check_pressed(seed)
 

@@ -33,9 +33,10 @@ def model_interference(program: Program) -> set[tuple[int, int]]:
     return found
 
 
-def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50, spread=0):
+def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50, spread=0, hopeless=None):
     fields = {
         "limit": limits,
+        "hopeless": hopeless or [2 * limit for limit in limits],
         "threshold": threshold,
         "coalesce": coalesce,
         "rounds": rounds,
@@ -138,12 +139,33 @@ def test_execution_on_registers_reads_the_same_values(program: Program, choices:
     assert Values(program, assigned).run(choices) == Values(program, None).run(choices)
 
 
+@pytest.mark.row("R4-38")
+@settings(max_examples=60)
+@given(programs(max_blocks=6, max_insns=8), st.lists(st.integers(0, 7), min_size=1, max_size=8), st.integers(0, 12))
+def test_congested_registers_are_taken_only_where_nothing_else_is(program: Program, choices: list[int], threshold: int):
+    fn = program.build()
+    lib.oric_liveness(fn)
+    assigned, result = allocate(fn, spread=1, threshold=threshold)
+    assert result.failed_file < 0
+    assert Values(program, assigned).run(choices) == Values(program, None).run(choices)
+
+
+@pytest.mark.row("R4-38")
+def test_the_threshold_of_congestion_changes_the_choice():
+    """Twenty short lives, one after the other: fresh registers where those in use shortly before are congested."""
+    program = Program([(R, 1)] * 20, [[insn for u in range(20) for insn in (define(u), Insn([Access(u)]))]], [[]])
+    fn = program.build()
+    lib.oric_liveness(fn)
+    used = {threshold: len(set(allocate(fn, spread=1, threshold=threshold)[0])) for threshold in (50, 1)}
+    assert used == {50: 4, 1: 6}
+
+
 # -- the choice of a slot --------------------------------------------------------------------------------------
 
 
 def reference_choice(primary, secondary, limit: int, stride: int, threshold: int) -> int:
     slots = [s for s in range(0, limit - stride + 1, stride) if primary[s] <= threshold]
-    return min(slots, key=lambda s: (primary[s], secondary[s], s), default=-1)
+    return min(slots, key=lambda s: (primary[s] + secondary[s], s), default=-1)
 
 
 @pytest.mark.row("R4-37")
@@ -255,3 +277,14 @@ def test_uniform_value_is_not_overwritten_on_another_path():
     lib.oric_liveness(fn)
     assigned, _ = allocate(fn)
     assert assigned[1] != assigned[2]
+
+
+def test_nothing_is_assigned_where_that_is_hopeless():
+    """Six registers are live at once: more than twice as many as two; with three they are given what they need."""
+    program = Program([(R, 1)] * 6, [[define(u) for u in range(6)] + [Insn([Access(u) for u in range(6)])]], [[]])
+    fn = program.build()
+    lib.oric_liveness(fn)
+    for limit, found in ((2, [-1] * 6), (3, list(range(6)))):
+        assigned, result = allocate(fn, limits=(limit, 7, 16, 63, 7))
+        assert (sorted(assigned), result.failed_file, result.used[R]) == (found, R, 6)
+        assert bool(result.constraints) == (limit == 3)

@@ -11,12 +11,12 @@ from oric.sass.check import check_cubin
 from oric.sim import Modes
 from oric.support import elf
 
-from tests.regalloc.heavy import dgemm, fft64, interpreter, sha512
+from tests.regalloc.heavy import aes, dgemm, fft64, interpreter, sha512
 
 THREADS = 32
 TARGETS = ("sm_80", "sm_90")
 LIMITS = (None, 24, 32, 40, 64)
-KERNELS: dict[str, Any] = {"sha512": sha512, "fft64": fft64, "dgemm": dgemm, "interpreter": interpreter}
+KERNELS: dict[str, Any] = {"aes": aes, "sha512": sha512, "fft64": fft64, "dgemm": dgemm, "interpreter": interpreter}
 
 
 def image(text: str, arch: str, level: int, limit: int | None) -> bytes:

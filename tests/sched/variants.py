@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = (
     "alloc/interference",
     "alloc/regalloc",
+    "alloc/spans",
     "alloc/spill",
     "sched/",
     "function/backend",
@@ -117,7 +118,8 @@ class Variant:
         self._call("oric_liveness", fn)
         assigned, leader = (ffi.new("int32_t[]", fn.unit_count + 1) for _ in range(2))
         options = ffi.new("oric_regalloc_options *", {
-            "limit": [64] * 5, "threshold": 50, "coalesce": 1, "spread": 1, "rounds": 1, "roomy": [6] * 5, "spare": [3] * 5,
+            "limit": [64] * 5, "hopeless": [64] * 5, "threshold": 50, "coalesce": 1, "spread": 1, "rounds": 1,
+            "roomy": [6] * 5, "spare": [3] * 5,
         })  # fmt: skip
         self._call("oric_regalloc", fn, options, assigned, leader, ffi.new("oric_regalloc_result *"))
         return list(assigned[0 : fn.unit_count])

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from oric_tables import descriptor as tables
+from oric_tables import ops
+from oric_tables.ori_operands import KIND_TEXTS
 
 from oric.encode.descriptor import EncodingDescriptor, OperandWord, Value, build_encoding_descriptor
 from oric.ir.function import Function
+from oric.ir.kinds import GUARD, operand_kind
 
 
 def descriptor_lines(f: Function, i: int) -> Iterator[str]:
@@ -31,6 +34,19 @@ def descriptor_lines(f: Function, i: int) -> Iterator[str]:
     words = [*([found.guard] if found.guard else []), *found.operands]
     if words:
         yield "operands " + "; ".join(map(_operand, words))
+    kinds = list(_kinds(f, i))
+    if kinds:
+        yield "kinds    " + "; ".join(kinds)
+
+
+def _kinds(f: Function, i: int) -> Iterator[str]:
+    """What each operand is to register allocation."""
+    if f.guard[i]:
+        yield f"guard {KIND_TEXTS[operand_kind(f, i, GUARD)]}"
+    for at in range(f.count[i]):
+        kind = operand_kind(f, i, at)
+        if kind:
+            yield f"{ops.op(f.op[i]).operands[at].name} {KIND_TEXTS[kind]}"
 
 
 def _part(found: EncodingDescriptor, name: str) -> int:

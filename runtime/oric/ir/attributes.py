@@ -53,6 +53,7 @@ class FunctionAttributes(Record):
         "jump_tables",
         "local_offsets",
         "local_size",
+        "marks",
         "maxclusterrank",
         "maxnreg",
         "maxntid",
@@ -114,6 +115,7 @@ class FunctionAttributes(Record):
         self.spill_base: int = 0  # operand: the register with the top of the stack, 0 when nothing is spilled
         self.spill_stores: int = 0  # bytes that the code stores, counted once an instruction
         self.spill_loads: int = 0
+        self.marks: dict[int, int] = {}  # instruction of allocation's own making -> operand kind of what it moves
 
     def register_limit(self, target: Target, default: int = 0) -> int:
         """Registers a thread may have: from ``.maxnreg``, ``.maxntid``/``.reqntid`` and ``.minnctapersm``.

@@ -19,14 +19,17 @@ from oric.ir.function import Function
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 
+from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .residence import Code
 from .slots import share_slots
 from .spill import Memory, plan, spill
+from .uniforms import choose_uniforms, spill_uniforms
 from .verify import Proof, wanted
 
 GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
+UNIFORM: Final = FILES.index("UR")
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 # (largest numbers of live units, limits, level of register usage) -> live units that an order may reach, by file
@@ -40,25 +43,20 @@ class OutOfRegisters(Exception):
 
 @final
 class Allocation:
-    """The outcome of one try; ``view``: the function in the order that was tried.
-
-    With ``crowd``, numbers of live units for which predicates do not suffice, the outcome is known at once.
-    """
+    """The outcome of one try; ``view``: the function in the order that was tried."""
 
     __slots__ = ("assigned", "leader", "result", "view")
 
-    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, crowd: list[int]) -> None:
+    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool) -> None:
         fn = view.fn
         self.view: MachineFunction | None = view
-        if crowd:
-            self.result = ffi.new("oric_regalloc_result *", {"used": crowd, "peak": crowd, "failed_file": PREDICATES})
-            return
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
         self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
         self.result = ffi.new("oric_regalloc_result *")
         options = ffi.new("oric_regalloc_options *", {
-            "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS if optimize else 1,
+            "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
+            "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
         })  # fmt: skip
         if lib.oric_regalloc(fn, options, self.assigned, self.leader, self.result):
@@ -107,6 +105,7 @@ def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     while done.failed and relief.give(done):
         done = _search(f, ctx, limits)
     ctx.count("spilled_predicates", relief.predicates)
+    ctx.count("spilled_uniforms", relief.uniforms)
     ctx.count("spilled_registers", relief.memory.registers)
     if done.failed or done.view is None:
         _report(f, ctx, done, limits)
@@ -135,6 +134,7 @@ class _Relief:
         self.room: list[int] = []  # live words of the general file that spilling is to leave, by block
         self.rounds = 0  # of splitting with this room
         self.predicates = 0
+        self.uniforms = 0
         self.homes: set[int] = set()  # registers that have a spilled predicate each
         self.shared = SharedHomes()
         self.memory = Memory()
@@ -144,8 +144,8 @@ class _Relief:
         file = int(done.result.failed_file)
         if file == GENERAL:
             return self._general(done)
-        while file == PREDICATES and self.aim[file] > 0:
-            if self._predicates(done):
+        while file in (PREDICATES, UNIFORM) and self.aim[file] > 0:
+            if self._predicates(done) if file == PREDICATES else self._uniforms(done):
                 return True
             self.aim[file] -= 1  # no more are live than there are registers, and yet they do not fit
         return False
@@ -156,6 +156,14 @@ class _Relief:
             done.view = None
             self.homes.update(spill_predicates(self.f, victims))
             self.predicates += len(victims)
+        return bool(victims)
+
+    def _uniforms(self, done: Allocation) -> bool:
+        victims = choose_uniforms(self.f, _again(done), self.aim[UNIFORM])
+        if victims:
+            done.view = None
+            spill_uniforms(self.f, victims)
+            self.uniforms += len(victims)
         return bool(victims)
 
     def _general(self, done: Allocation) -> bool:
@@ -182,6 +190,7 @@ class _Relief:
         done.view = None
         self.homes -= split.returns()
         spill(f, split, self.memory, self.ctx.target.bank0_stack)
+        drop_idle(f, self.memory)
         return True
 
     def _crowded(self, code: Code) -> list[int]:
@@ -236,15 +245,12 @@ def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimiz
     """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
-    peak = _peak(view)
     if order is not None:
-        crowded = peak[PREDICATES] > limits[PREDICATES]
+        peak = _peak(view)
         options = ffi.new("oric_list_options *", {"limit": order(peak, limits, level), "by_use": order is _frugal})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
-        peak = _peak(view) if crowded else []
-    crowd = peak if peak and peak[PREDICATES] > limits[PREDICATES] and peak[0] <= limits[0] else []
-    return Allocation(view, limits, optimize, crowd)
+    return Allocation(view, limits, optimize)
 
 
 def _peak(view: MachineFunction) -> list[int]:

@@ -16,13 +16,14 @@ from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 from oric_tables.op import ISETP, LOP3, MOV, SEL
+from oric_tables.ori_operands import KIND_BIT_SPILL, KIND_R2P_P2R
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function, P, R, control_flow
+from oric.ir.function import NONE, Function, R, control_flow
 from oric.ir.machine import FILES, MachineFunction
-from oric.ir.optable import OPS
 
+from .homes import Spiller
 from .residence import Code, is_flow
 from .spill import SPILLED
 
@@ -69,17 +70,7 @@ def choose_predicates(f: Function, view: MachineFunction, limit: int) -> list[in
 
 def spill_predicates(f: Function, victims: list[int]) -> list[int]:
     """Move predicates into general registers, which are returned; no view of the function may be held."""
-    homes = {p: f.new_reg(R) for p in victims}
-    spiller = _Spiller(f, homes)
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            following = f.next[i]
-            spiller.rewrite(i)
-            i = following
-        b += 1
-    return sorted(homes.values())
+    return _PredicateSpiller(f, {p: [f.new_reg(R)] for p in victims}).rewrite_all()
 
 
 @final
@@ -90,7 +81,7 @@ class SharedHomes:
         self.bits: list[int] = []  # by shared register, how many it has
         self.registers: list[int] = []
         self.begins: list[int] = []  # by shared register, the instruction that makes it
-        self.saves: list[list[int]] = []  # by shared register, the first instruction of each write
+        self.uses: list[list[int]] = []  # by shared register, the first instruction of each write, and each test
 
     def move(self, f: Function, homes: list[int]) -> None:
         """Give the predicates that have these registers for themselves a bit each; no view of the function may be held."""
@@ -118,7 +109,7 @@ class SharedHomes:
         self.registers.append(register)
         self.bits.append(0)
         self.begins.append(NONE)
-        self.saves.append([])
+        self.uses.append([])
 
     def _rewrite(self, f: Function, cursor: Cursor, i: i64, place: dict[int, tuple[int, int]]) -> None:
         """Bit operations in place of an instruction that keeps a predicate or brings it back."""
@@ -127,30 +118,37 @@ class SharedHomes:
             shared = opd.reg(self.registers[k])
             kept = f.get(i, 3) & ~opd.NEGATE
             cursor.in_front(i)
-            self.saves[k].append(cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND_NOT)))
-            cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(OR), kept)
+            made = cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND_NOT))
+            self.uses[k].append(made)
+            f.attributes.marks[made] = KIND_BIT_SPILL
+            made = cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(OR), kept)
+            f.attributes.marks[made] = KIND_BIT_SPILL
             cursor.remove(i)
         elif f.op[i] == ISETP and f.get(i, 1) & opd.INDEX in place and opd.is_register(f.get(i, 1)):
             k, bit = place[f.get(i, 1) & opd.INDEX]
             back = f.get(i, 0)
             cursor.in_front(i)
-            cursor.make4(LOP3, opd.RZ_OPERAND, opd.reg(self.registers[k]), opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND))
+            shared = opd.reg(self.registers[k])
+            # a test of what nothing has set may come in front of all that sets a bit
+            made = cursor.make4(LOP3, opd.RZ_OPERAND, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND))
             cursor.put(back)
+            self.uses[k].append(made)
+            f.attributes.marks[made] = KIND_BIT_SPILL
             cursor.remove(i)
 
     def _begin(self, f: Function, cursor: Cursor, k: int) -> None:
-        """Make a shared register where all that is kept in it comes later, in no loop."""
+        """Make a shared register where all that names it comes later, in no loop."""
         if self.begins[k] != NONE:
             cursor.remove(self.begins[k])
         cfg = control_flow(f)
-        saves = [i for i in self.saves[k] if cfg.number[f.block[i]] >= 0]
-        b: int = f.block[saves[0]] if saves else 0
-        for i in saves:
+        uses = [i for i in self.uses[k] if cfg.number[f.block[i]] >= 0]
+        b: int = f.block[uses[0]] if uses else 0
+        for i in uses:
             while b and not cfg.dominates(b, f.block[i]):
                 b = cfg.idom()[b]
         while b and (cfg.loops().depth[b] or cfg.loops().irreducible):  # a loop with two entries is in no nest
             b = cfg.idom()[b]
-        here = set(saves)
+        here = set(uses)
         i = f.head[b]
         while i != NONE and i not in here and not is_flow(f, i):
             i = f.next[i]
@@ -203,67 +201,14 @@ def _crowded_in(f: Function, code: Code, b: int, limit: int, homes: set[int], fo
             found |= here
 
 
-def _predicate(f: Function, operand: i64) -> i64:
-    """The predicate register that an operand names, -1 when it names none (0, the missing guard, names none)."""
-    if not opd.is_register(operand):
-        return -1
-    index = operand & opd.INDEX
-    return index if f.reg_type[index] == P else -1
-
-
 @final
-class _Spiller:
-    """Gives instructions short-lived predicates for the spilled ones that they name; ``homes``: where those wait."""
-
-    def __init__(self, f: Function, homes: dict[int, int]) -> None:
-        self.f = f
-        self.homes = homes
-        self.cursor = Cursor(f)
-
-    def rewrite(self, i: i64) -> None:
-        """One instruction."""
-        f = self.f
-        used: set[int] = set()
-        written: set[int] = set()
-        read: set[int] = set()
-        at: i64 = -1
-        while at < f.count[i]:
-            number = _predicate(f, f.guard[i] if at < 0 else f.get(i, at))
-            if number in self.homes:
-                used.add(number)
-                (written if at >= 0 and OPS.writes_at(f.op[i], at) else read).add(number)
-            at += 1
-        if not used:
-            return
-        if f.guard[i]:
-            read |= written  # where the guard is false the old value stays
-        renamed = {}
-        for number in sorted(used):
-            short = f.new_reg(P)
-            f.reg_flags[short] |= SPILLED
-            renamed[number] = short
-            home = opd.reg(self.homes[number])
-            if number in read:
-                self._load(i, opd.reg(short), home)
-            if number in written:
-                self._keep(i, opd.reg(short), home)
-        f.set_guard(i, self._renamed(f.guard[i], renamed))
-        at = 0
-        while at < f.count[i]:
-            f.set(i, at, self._renamed(f.get(i, at), renamed))
-            at += 1
-
-    def _load(self, i: i64, short: i64, home: i64) -> None:
-        self.cursor.in_front(i)
-        self.cursor.make(ISETP, nonzero_mods())
+class _PredicateSpiller(Spiller):
+    def load(self, short: i64, home: i64) -> None:
+        self.f.attributes.marks[self.cursor.make(ISETP, nonzero_mods())] = KIND_R2P_P2R
         self.cursor.put(short)
         self.cursor.put(home)
         self.cursor.put(opd.RZ_OPERAND)
 
-    def _keep(self, i: i64, short: i64, home: i64) -> None:
-        self.cursor.behind(i)
-        self.cursor.make4(SEL, home, opd.RZ_OPERAND, opd.imm(1), short | opd.NEGATE)
-
-    def _renamed(self, operand: i64, renamed: dict[int, int]) -> i64:
-        number = _predicate(self.f, operand)
-        return opd.with_index(operand, renamed[number]) if number in renamed else operand
+    def keep(self, short: i64, home: i64) -> None:
+        made = self.cursor.make4(SEL, home, opd.RZ_OPERAND, opd.imm(1), short | opd.NEGATE)
+        self.f.attributes.marks[made] = KIND_R2P_P2R

@@ -17,7 +17,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.function import NONE, Function, control_flow
 from oric.ir.machine import MachineFunction
-from oric.ir.optable import BRANCH, EXIT, OPS
+from oric.ir.optable import BRANCH, CONVERGENCE, EXIT, OPS
 
 OUTSIDE: Final = 1 << 32  # distance that leaving a loop adds
 _NEVER: Final = 1 << 60
@@ -30,12 +30,14 @@ class Step:
     """An instruction as the registers of one file see it: what must be there in front of it, and what it makes.
 
     ``reads``: what it reads, or leaves partly as it was; ``writes``: register -> whether nothing of the old value is needed
-    behind it; ``words``: of what it reads, the words that are needed in front of it, as bits.
+    behind it; ``words``: of what it reads, the words that are needed in front of it, as bits; ``behind``: of what it writes,
+    those that are needed behind it.
     """
 
-    def __init__(self, i: int, reads: list[int], writes: dict[int, bool], words: dict[int, int]) -> None:
+    def __init__(self, i: int, reads: list[int], writes: dict[int, bool], words: dict[int, int], behind: dict[int, int]) -> None:
         self.i = i
         self.words = words
+        self.behind = behind
         self.reads = reads
         self.writes = writes
 
@@ -81,17 +83,19 @@ class Code:
             found[n] = found.get(n, 0) | 1 << (unit - self.f.reg_word[n])
         return found
 
-    def _needed(self, b: int) -> tuple[set[tuple[int, int]], dict[int, dict[int, int]]]:
+    def _needed(self, b: int) -> tuple[set[tuple[int, int]], dict[int, dict[int, int]], dict[int, dict[int, int]]]:
         """Instructions behind which nothing is needed of what a register was, with the register; by instruction, the words of
-        the registers it names that are needed in front of it.
+        the registers it names that are needed in front of it, and of those that it writes, those behind it.
         """
         f = self.f
         replaced: set[tuple[int, int]] = set()
         words: dict[int, dict[int, int]] = {}
+        behind: dict[int, dict[int, int]] = {}
         live = dict(self.words[b])
         i = f.tail[b]
         while i != NONE:
             read, written = accesses(f, i)
+            behind[i] = {n: live.get(n, 0) for n in written}
             for n, made in written.items() if not f.guard[i] else ():
                 live[n] = live.get(n, 0) & ~made
                 if not live[n]:
@@ -100,11 +104,11 @@ class Code:
                 live[n] = live.get(n, 0) | used
             words[i] = {n: live.get(n, 0) for n in {*read, *written}}
             i = f.prev[i]
-        return replaced, words
+        return replaced, words, behind
 
     def _scan(self, b: int) -> None:
         f = self.f
-        replaced, words = self._needed(b)
+        replaced, words, behind = self._needed(b)
         steps: list[Step] = []
         at: dict[int, list[int]] = {}
         there = set(self.live_in[b])
@@ -125,7 +129,7 @@ class Code:
                 for n, whole in writes.items():
                     if whole:
                         at.setdefault(n, []).append(2 * len(steps) + 1)
-                steps.append(Step(i, sorted(reads), writes, words[i]))
+                steps.append(Step(i, sorted(reads), writes, words[i], behind[i]))
             i = f.next[i]
         self.steps.append(steps)
         self.at.append(at)
@@ -153,8 +157,11 @@ def accesses(f: Function, i: i64) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def is_flow(f: Function, i: i64) -> bool:
-    """Whether an instruction ends its block: what goes to the block's end stands in front of it."""
-    return i != NONE and OPS.flags[f.op[i]] & (BRANCH | EXIT) != 0
+    """Whether an instruction ends its block: what goes to the block's end stands in front of it.
+
+    So does a wait for threads: what they go on to stands right behind it.
+    """
+    return i != NONE and OPS.flags[f.op[i]] & (BRANCH | EXIT | CONVERGENCE) != 0
 
 
 @final

@@ -7,7 +7,8 @@ ptxas), the method is that of any register file.
 
 from __future__ import annotations
 
-from typing import final
+from heapq import heappop, heappush
+from typing import Final, final
 
 from oric_tables.op import LDL
 
@@ -15,6 +16,9 @@ from oric.ir import operand as opd
 from oric.ir.function import NONE, Function, control_flow
 
 from .spill import FRAME_ALIGN, WORD, Memory
+
+_LARGEST: Final = 4  # words of a slot
+_NOWHERE: Final = 1 << 60
 
 
 @final
@@ -58,17 +62,46 @@ class _Slots:
         count = opd.count_of(f.get(i, 0 if load else 2))
         self.blocks[b].append(_Access(i, slot, word, load, not f.guard[i] and count == self.words[slot]))
 
-    def together(self) -> list[int]:
-        """By slot, those that wait where it is written, as bits; nothing when all wait at one point."""
+    def lives(self) -> list[tuple[int, int]]:
+        """By slot, the first and the last place in the code, blocks in order, where something waits in it or goes there."""
+        entry = self._entries()
+        first, last = [_NOWHERE] * len(self.words), [-1] * len(self.words)
+        starts: list[int] = []  # of the blocks; their ends are one in front of those
+        place = 0
+        for accesses in self.blocks:
+            starts.append(place)
+            for access in accesses:
+                place += 1
+                first[access.slot] = min(first[access.slot], place)
+                last[access.slot] = place
+            place += 2
+        seen = 0
+        for b, start in enumerate(starts):  # once for every slot: where it is soonest
+            for slot in _bits(entry[b] & ~seen):
+                first[slot] = min(first[slot], start)
+            seen |= entry[b]
+        seen = 0
+        for b in reversed(range(len(starts))):
+            end = starts[b] + len(self.blocks[b]) + 1
+            behind = self._behind(b, entry)
+            for slot in _bits(behind & ~seen):
+                last[slot] = max(last[slot], end)
+            seen |= behind
+        return list(zip(first, last, strict=True))
+
+    def _entries(self) -> list[int]:
+        """By block, the slots in which something waits at its start, as bits."""
         f = self.f
         cfg = control_flow(f)
         entry = [0] * f.blocks()
+        needs = [self._needs(b) for b in range(f.blocks())]
         waiting = list(range(f.blocks()))
         queued = set(waiting)
         while waiting:
             b = waiting.pop()
             queued.discard(b)
-            live = self._through(b, self._behind(b, entry), None)
+            read, written = needs[b]
+            live = self._behind(b, entry) & ~written | read
             if live == entry[b]:
                 continue
             entry[b] = live
@@ -76,10 +109,7 @@ class _Slots:
                 if p not in queued:
                     queued.add(p)
                     waiting.append(p)
-        found = [0] * len(self.words)
-        for b in range(f.blocks()):
-            self._through(b, self._behind(b, entry), found)
-        return found if all(others.bit_count() < len(found) - 1 for others in found) else []
+        return entry
 
     def _behind(self, b: int, entry: list[int]) -> int:
         """What waits at the end of a block."""
@@ -88,18 +118,57 @@ class _Slots:
             live |= entry[s]
         return live
 
-    def _through(self, b: int, live: int, found: list[int] | None) -> int:
-        """What waits at the start of a block with that at its end; ``found`` gets what waits where slots are written."""
-        for access in reversed(self.blocks[b]):
-            one = 1 << access.slot
-            if access.load:
-                live |= one
+    def _needs(self, b: int) -> tuple[int, int]:
+        """The slots that a block reads from those in front of it, and those in which nothing needs to wait there, as bits."""
+        read: set[int] = set()
+        written: set[int] = set()
+        for access in self.blocks[b]:
+            if access.slot in read or access.slot in written:
                 continue
-            if found is not None:
-                found[access.slot] |= live & ~one
-            if access.whole:
-                live &= ~one
-        return live
+            if access.load:
+                read.add(access.slot)
+            elif access.whole:
+                written.add(access.slot)
+        return _mask(read), _mask(written)
+
+
+@final
+class Frame:
+    """Words of a frame by the buddy system: pieces of 1, 2, 4 words, at multiples of their sizes from the top of the stack."""
+
+    def __init__(self, base: int) -> None:
+        self.top = -(-base // _LARGEST) * _LARGEST
+        self.free: dict[int, list[int]] = {1: [], 2: [], _LARGEST: []}
+        self.pieces: set[tuple[int, int]] = set()  # that are free: (first word, size)
+        for word in range(base, self.top):
+            self.give(word, 1)
+
+    def take(self, size: int) -> int:
+        """The first word of a piece; the frame grows when none is free."""
+        heap = self.free[size]
+        while heap:
+            first = heappop(heap)
+            if (first, size) in self.pieces:
+                self.pieces.discard((first, size))
+                return first
+        if size == _LARGEST:
+            self.top += size
+            return self.top - size
+        first = self.take(2 * size)
+        self._put(first + size, size)
+        return first
+
+    def give(self, first: int, size: int) -> None:
+        """A piece is free again; with its other half it is a larger one."""
+        while size < _LARGEST and (first ^ size, size) in self.pieces:
+            self.pieces.discard((first ^ size, size))
+            first &= ~size
+            size *= 2
+        self._put(first, size)
+
+    def _put(self, first: int, size: int) -> None:
+        self.pieces.add((first, size))
+        heappush(self.free[size], first)
 
 
 def share_slots(f: Function, memory: Memory) -> None:
@@ -108,29 +177,39 @@ def share_slots(f: Function, memory: Memory) -> None:
     The function has its final order.
     """
     slots = _Slots(f, memory)
-    together = slots.together()
-    if not together:
-        return
-    there: list[int] = []  # by word below the variables, the slots that have it, as bits
-    barred: list[int] = []  # by word, those that wait where one of these is written
-    base = -(-f.attributes.local_size // WORD)
-    homes = [0] * len(slots.words)  # by slot, words from the top of the stack down to it
-    for slot in sorted(range(len(slots.words)), key=lambda slot: (-slots.words[slot], slot)):
-        size = slots.words[slot]
-        first = -base % size  # slots lie at multiples of their size
-        while any(
-            there[word] & together[slot] or barred[word] >> slot & 1 for word in range(first, min(first + size, len(there)))
-        ):
-            first += size
-        while len(there) < first + size:
-            there.append(0)
-            barred.append(0)
-        for word in range(first, first + size):
-            there[word] |= 1 << slot
-            barred[word] |= together[slot]
-        homes[slot] = base + first + size
+    lives = slots.lives()
+    frame = Frame(-(-f.attributes.local_size // WORD))
+    homes = [0] * len(lives)  # by slot, words from the top of the stack down to it
+    taken: list[tuple[int, int, int]] = []  # (last place, first word, size), soonest free first
+    for slot in sorted(range(len(lives)), key=lambda slot: (lives[slot][0], -slots.words[slot], slot)):
+        start, end = lives[slot]
+        while taken and taken[0][0] < start:
+            _, word, size = heappop(taken)
+            frame.give(word, size)
+        size = 1 << (slots.words[slot] - 1).bit_length()
+        word = frame.take(size)
+        heappush(taken, (end, word, size))
+        homes[slot] = word + slots.words[slot]
     for accesses in slots.blocks:
         for access in accesses:
             f.set(access.i, 2 if access.load else 1, f.imm(WORD * (access.word - homes[access.slot])))
     top = max(f.attributes.local_size, WORD * max(homes, default=0))
     f.attributes.frame_size = -(-top // FRAME_ALIGN) * FRAME_ALIGN
+
+
+def _mask(bits: set[int]) -> int:
+    """The number with these bits."""
+    octets = bytearray(max(bits, default=0) // 8 + 1)
+    for bit in bits:
+        octets[bit >> 3] |= 1 << (bit & 7)
+    return int.from_bytes(octets, "little")
+
+
+def _bits(mask: int) -> list[int]:
+    """The numbers of the bits that are set, ascending."""
+    found: list[int] = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found

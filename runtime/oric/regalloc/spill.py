@@ -13,14 +13,15 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import LDL, MOV, S2R, STL
-from oric_tables.operand_kinds import STABLE_SPECIAL
+from oric_tables.op import LDL, MOV, STL
+from oric_tables.ori_operands import KIND_REMAT, KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P, R
 from oric.ir.optable import OPS
 
+from .repeatable import repeatable
 from .residence import Code, Plan, Step, accesses, is_flow, is_general
 
 SPILLED: Final = 0x4000  # flag of a register descriptor: it belongs to a spill and is not spilled again
@@ -30,56 +31,6 @@ WORD: Final = 4  # bytes
 _WIDEST: Final = 4  # words of one access
 _LEAVES: Final = -2  # in a list of events: a part leaves the file
 _DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, down to this depth
-
-
-def cheap(f: Function, memory: Memory) -> dict[int, list[int]]:
-    """Register -> the instructions that make its words, for registers that are the same wherever these are repeated.
-
-    Each word has one; of parts of such a register several, which are its copies. What else was split is not looked at: its parts
-    have few definitions, and yet the register had others.
-    """
-    found: dict[int, list[int]] = {}
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            _note_definitions(f, i, found)
-            i = f.next[i]
-        b += 1
-    return {
-        n: made
-        for n, made in found.items()
-        if (n in memory.copies or (len(made) == f.reg_size[n] and n not in memory.home)) and _is_repeatable(f, n, made)
-    }
-
-
-def _note_definitions(f: Function, i: i64, found: dict[int, list[int]]) -> None:
-    at: i64 = 0
-    while at < f.count[i]:
-        operand = f.get(i, at)
-        if opd.is_register(operand) and OPS.writes_at(f.op[i], at):
-            found.setdefault(operand & opd.INDEX, []).append(i)
-        at += 1
-
-
-def _is_repeatable(f: Function, n: i64, made: list[int]) -> bool:
-    """Whether the instructions make each a word of a register, always of the same that does not change."""
-    words: dict[int, int] = {}
-    for i in made:
-        dest = f.get(i, 0)
-        if f.guard[i] or f.count[i] != 2 or f.mods[i] or opd.count_of(dest) != 1 or not _is_constant(f.op[i], f.get(i, 1)):
-            return False
-        other = words.setdefault(opd.first_of(dest), i)
-        if f.op[other] != f.op[i] or f.get(other, 1) != f.get(i, 1):
-            return False
-    return len(words) == f.reg_size[n]
-
-
-def _is_constant(number: i64, source: i64) -> bool:
-    form = source & opd.TYPE
-    if number == S2R:
-        return form == opd.IS_SPECIAL and source & opd.INDEX in STABLE_SPECIAL
-    return number == MOV and (form in (opd.IS_IMM, opd.IS_POOL) or (form == opd.IS_SYMBOL and source & opd.CONST_BANK != 0))
 
 
 def may_be_spilled(f: Function) -> list[bool]:
@@ -104,6 +55,7 @@ class Memory:
         self.loads: set[int] = set()
         self.kept: set[tuple[int, int]] = set()
         self.stores: set[int] = set()
+        self.clears: set[int] = set()  # instructions that only begin the life of words, whatever those have
         self.copies: set[int] = set()  # registers that are made again
         self.registers = 0  # how many were split
 
@@ -113,7 +65,7 @@ def plan(f: Function, code: Code, limits: list[int], memory: Memory) -> Plan:
 
     ``code``: of the function as it stands.
     """
-    again = set(cheap(f, memory))
+    again = set(repeatable(f, memory.copies, memory.home))
     allowed = may_be_spilled(f)
     less = [limit - 1 for limit in limits]  # one has the top of the stack
     made = Plan(code, less if f.attributes.spill_base else limits, allowed, again)
@@ -125,7 +77,7 @@ def plan(f: Function, code: Code, limits: list[int], memory: Memory) -> Plan:
 def spill(f: Function, plan: Plan, memory: Memory, stack: int) -> None:
     """Do what a plan of the function as it stands says; nobody may hold a view of it. ``stack``: its pointer in bank 0."""
     victims = sorted(plan.returns())
-    again = cheap(f, memory)
+    again = repeatable(f, memory.copies, memory.home)
     _Splitter(f, plan, {n: again[n] for n in victims if n in again}, memory, stack).split(victims)
 
 
@@ -212,10 +164,14 @@ class _Splitter:
         self.gone: list[int] = []  # stores of earlier splits that nobody needs any more
         self.before: dict[int, list[int]] = {}  # part at the entry of a block -> those that it goes on from
         self.begun: set[int] = set()  # parts that some way to them leaves without a value
-        self.idle: set[int] = set()  # parts that are not brought back after all: nothing needs them but what is made of them
+        self.idle: set[int] = set()  # parts that do not come here after all: nothing needs them but what is made of them
+        self.behind: dict[tuple[int, int], int] = {}  # instruction, register -> the words of that needed behind it
+        self.makers: dict[int, dict[int, int]] = {}  # register -> by block, the words that are made in front of it
+        self.wrote: dict[tuple[int, int], int] = {}  # instruction, register -> the words of it that are made, as bits
         self.fresh: set[tuple[int, int]] = set()  # instruction, register: nothing is left of what was there before
         # register, block -> who writes (NONE: it is brought back), whether all of it, the part
         self.events: dict[tuple[int, int], list[tuple[int, bool, int]]] = {}
+        self.places: dict[int, list[int]] = {}  # register -> the blocks in which something happens to it
 
     def split(self, victims: list[int]) -> None:
         """All of it."""
@@ -230,8 +186,11 @@ class _Splitter:
         for b in range(f.blocks()):
             first.append({n: self.parts.new(n) for n in sorted(away & self.plan.entry[b])})
             last.append(self._block(b, away, dict(first[b])))
+        for n, b in self.events:
+            self.places.setdefault(n, []).append(b)
         self._link(first, last)
         needed, stored, left = self._stored(kept)
+        self.idle = {part for part in self.before if part not in needed}
         for part in sorted(needed):
             for one in self.before.get(part, ()):
                 self.parts.join(one, part)
@@ -246,7 +205,9 @@ class _Splitter:
             if part not in needed:
                 self.idle.add(part)
             else:
-                self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)], words)
+                stored_words = self._made_for(b, part) & words
+                self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)], stored_words)
+                self._begin(registers[self.parts.find(part)], words & ~stored_words)
         for i, n in stored:
             self._keep(i, n, registers[self.parts.find(self.made[i, n])])
         for n, made in self.repeated.items():
@@ -332,10 +293,13 @@ class _Splitter:
                 self.gone.append(step.i)
                 self.owed.update(now[n] for n in step.reads if n in away)
                 return
-        before = dict(now)
+        before = {n: now[n] for n in step.reads if n in now}
         for n, whole in step.writes.items():
             if n not in away:
                 continue
+            if step.i not in self.memory.clears:
+                self.wrote[step.i, n] = accesses(f, step.i)[1][n]
+            self.behind[step.i, n] = step.behind[n]
             if whole or n not in now:
                 now[n] = self.parts.new(n)
                 self.fresh.add((step.i, n))
@@ -361,8 +325,13 @@ class _Splitter:
             at += 1
 
     def _is_kept(self, i: int, n: int) -> bool:
-        """Whether memory has what an instruction writes to a register: it comes from there, or is stored behind it already."""
-        return i in self.memory.loads or (n in self.memory.home and (i, self.memory.home[n]) in self.memory.kept)
+        """Whether memory has what an instruction writes to a register: it comes from there, or is stored behind it already.
+
+        Nobody reads what only begins a life: what memory has is as good.
+        """
+        if i in self.memory.loads or i in self.memory.clears:
+            return True
+        return n in self.memory.home and (i, self.memory.home[n]) in self.memory.kept
 
     def _link(self, first: list[dict[int, int]], last: list[dict[int, int]]) -> None:
         """Where parts go on in each other, over the edges."""
@@ -435,13 +404,10 @@ class _Splitter:
         """What makes, and where leaves, what is brought back from memory somewhere."""
         makers: set[tuple[int, int]] = set()
         leaving: set[int] = set()
-        by_register: dict[int, list[int]] = {}
-        for n, b in self.events:
-            by_register.setdefault(n, []).append(b)
         for n in kept:
             places = [
                 (b, k)
-                for b in by_register[n]
+                for b in self.places[n]
                 for k, (i, _, part) in enumerate(self.events[n, b])
                 if i == NONE and (part in needed or part in self.owed)
             ]
@@ -491,7 +457,7 @@ class _Splitter:
         return found
 
     def _bring(self, b: int, i: int, n: int, register: int, words: int) -> None:
-        """Bring words of a register back in front of an instruction, or at the end of a block."""
+        """Bring words of a register back in front of an instruction, or at the end of a block, where the cursor is then."""
         f = self.f
         self._stand(b, i)
         if n in self.repeated:
@@ -499,11 +465,47 @@ class _Splitter:
                 self._repeat(made, register)
             return
         for first, count in _accesses(words, f.reg_size[n]):
-            self.memory.loads.add(self.cursor.make(LDL, size_mods(LDL, count)))
+            i = self.cursor.make(LDL, size_mods(LDL, count))
+            self.memory.loads.add(i)
+            f.attributes.marks[i] = KIND_SPILL_REFILL
             self.cursor.put(opd.reg(register, first, count))
             self.cursor.put(f.attributes.spill_base)
             self.cursor.put(self._offset(n, first))
             f.attributes.spill_loads += WORD * count
+
+    def _made_for(self, b: int, part: int) -> int:
+        """The words of a part that is brought back which something on some way there makes, as bits: of the others memory has
+        nothing, and any value is as good.
+        """
+        n = self.parts.of[part]
+        if n in self.repeated:
+            return -1
+        if n not in self.makers:
+            self.makers[n] = self._behind_makers(n)
+        made = self.makers[n].get(b, 0)
+        for i, _, other in self.events[n, b]:
+            if other == part and i == NONE:
+                break
+            made |= self.wrote.get((i, n), 0)
+        return made
+
+    def _behind_makers(self, n: int) -> dict[int, int]:
+        """By block, the words of a register that something makes on some way to it."""
+        cfg, live = self.plan.code.cfg, self.plan.code.live_in
+        own: dict[int, int] = {}
+        for b in self.places[n]:
+            for i, _, _ in self.events[n, b]:
+                own[b] = own.get(b, 0) | self.wrote.get((i, n), 0)
+        found: dict[int, int] = {}
+        waiting = list(own)
+        while waiting:
+            b = waiting.pop()
+            made = own.get(b, 0) | found.get(b, 0)
+            for x in cfg.successors(b):
+                if n in live[x] and made & ~found.get(x, 0):
+                    found[x] = found.get(x, 0) | made
+                    waiting.append(x)
+        return found
 
     def _stand(self, b: int, i: int) -> None:
         """Go in front of an instruction, or to the end of a block."""
@@ -518,28 +520,36 @@ class _Splitter:
         """Make a word of a register again in front of the cursor."""
         f = self.f
         made = self.cursor.clone(i)
+        f.attributes.marks[made] = KIND_REMAT
         f.set(made, 0, opd.with_index(f.get(i, 0), register))
 
     def _keep(self, i: int, n: int, register: int) -> None:
-        """Store words of a register behind the instruction that writes them."""
+        """Store the words of a register that are needed later behind the instruction that writes them: all of them in one access,
+        if it writes the whole register and several are needed.
+        """
         f = self.f
-        _, written = accesses(f, i)
-        words, guard = written[register], f.guard[i]
+        written, guard = accesses(f, i)[1][register], f.guard[i]
+        words = written & self.behind[i, n]
         if guard and self._writes_guard(i):
             guard = 0  # what it was is not known behind the instruction: the old value is stored again
             if (i, n) in self.fresh:
-                self._clear(i, register, words)
+                self._clear(i, register, written)
         if f.guard[i] and self.made[i, n] in self.idle:
-            self._clear(i, register, words)
+            self._clear(i, register, written)
         self.memory.kept.add((i, self.memory.home[n]))
-        self.cursor.behind(i)
-        self._store(n, register, words, guard)
+        if not f.guard[i] and written == (1 << f.reg_size[n]) - 1 and words & (words - 1):
+            words = written
+        if words:
+            self.cursor.behind(i)
+            self._store(n, register, words, guard)
 
     def _store(self, n: int, register: int, words: int, guard: int) -> None:
         """Store words of a register at the cursor."""
         f = self.f
         for first, count in _accesses(words, f.reg_size[n]):
-            self.memory.stores.add(self.cursor.make(STL, size_mods(STL, count), guard))
+            i = self.cursor.make(STL, size_mods(STL, count), guard)
+            self.memory.stores.add(i)
+            f.attributes.marks[i] = KIND_SPILL_REFILL
             self.cursor.put(f.attributes.spill_base)
             self.cursor.put(self._offset(n, first))
             self.cursor.put(opd.reg(register, first, count))
@@ -548,9 +558,13 @@ class _Splitter:
     def _clear(self, i: i64, register: int, words: int) -> None:
         """Begin the life of words that an instruction writes under a guard."""
         self.cursor.in_front(i)
+        self._begin(register, words)
+
+    def _begin(self, register: int, words: int) -> None:
+        """Begin the life of words at the cursor."""
         for n in range(self.f.reg_size[register]):
             if words >> n & 1:
-                self.cursor.make2(MOV, opd.reg(register, n), opd.RZ_OPERAND)
+                self.memory.clears.add(self.cursor.make2(MOV, opd.reg(register, n), opd.RZ_OPERAND))
 
     def _writes_guard(self, i: i64) -> bool:
         f = self.f

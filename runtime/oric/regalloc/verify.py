@@ -12,14 +12,15 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables._native import ffi, lib
-from oric_tables.op import ISETP, LDL, LOP3, MOV, S2R, SEL, STL
+from oric_tables.op import ISETP, LDL, LOP3, MOV, R2UR, S2R, SEL, STL
 from oric_tables.operand_kinds import STABLE_SPECIAL
-from oric_tables.ori_operands import PROBLEM_TEXTS
+from oric_tables.ori_operands import KIND_TEXTS, PROBLEM_TEXTS
 from oric_tables.registers import DISPLAY
 
 from oric.ir import machine
 from oric.ir import operand as opd
 from oric.ir.function import Function
+from oric.ir.kinds import GUARD, operand_kind
 from oric.ir.machine import MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.verify import MalformedCode
@@ -68,6 +69,7 @@ class Proof:
         facts = f.attributes
         code = ffi.new("oric_spill_code *")
         code.load_op, code.store_op, code.test_op, code.select_op, code.move_op, code.read_op = LDL, STL, ISETP, SEL, MOV, S2R
+        code.to_uniform_op = R2UR
         for number in STABLE_SPECIAL:
             code.stable[number] = 1
         for size in range(len(code.load_mods)):
@@ -92,7 +94,9 @@ class Proof:
         if problem.value >= 0:
             text = f"{text}: {self._register(problem.value)}"
         if problem.insn >= 0:
-            slot = {-1: "", 255: " as guard"}.get(problem.slot, f" as operand {problem.slot}")
+            slot = {-1: "", GUARD: " as guard"}.get(problem.slot, f" as operand {problem.slot}")
+            if problem.slot >= 0:
+                slot = f"{slot} ({KIND_TEXTS[operand_kind(self.f, problem.insn, problem.slot)]})"
             text = f"{text}{slot} at {self._place(problem.insn)}"
         return text if problem.other < 0 else f"{text}; {self._place(problem.other)} writes there"
 

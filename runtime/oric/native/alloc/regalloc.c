@@ -47,7 +47,7 @@ typedef struct {
     int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
 } allocator;
 
-enum { WIDEST = 4 }; /* registers of the largest frame */
+enum { WIDEST = 4, TAKEN = 1 << 20 }; /* registers of the largest frame; pressure on a register that cannot be had */
 
 static uint8_t frame_size(uint32_t size) { return size <= 1 ? 1 : size == 2 ? 2 : 4; }
 
@@ -170,14 +170,13 @@ int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, i
     int32_t best = -1;
     for (int32_t slot = 0; slot + stride <= limit; slot += stride) {
         if (primary[slot] > threshold) continue;
-        if (best < 0 || primary[slot] < primary[best] || (primary[slot] == primary[best] && secondary[slot] < secondary[best])) best = slot;
+        if (best < 0 || primary[slot] + secondary[slot] < primary[best] + secondary[best]) best = slot;
     }
     return best;
 }
 
 /* Walk the constraint lists of a group: every neighbour that has a register makes one base impossible. */
 static void add_costs(allocator *al, const group *g) {
-    int32_t weight = al->options->threshold + 1;
     for (int32_t o = g->head; o >= 0; o = al->objects[o].next)
         for (uint32_t c = 0; c < al->objects[o].size; c++) {
             uint32_t u = al->objects[o].unit + c;
@@ -187,20 +186,20 @@ static void add_costs(allocator *al, const group *g) {
                 const object *obj = &al->objects[al->object_of[v]];
                 const group *other = &al->groups[obj->group];
                 int base = other->base + obj->offset + (int)(v - obj->unit) - place;
-                if (other->base >= 0 && base >= 0) al->primary[base] += weight;
+                if (other->base >= 0 && base >= 0) al->primary[base] = TAKEN;
             }
         }
 }
 
-/* Tie-breaking: a register that was in use shortly before makes the new value wait for its last reader, or the scheduler
- * keep the order; a fresh one costs occupancy once there are many. */
+/* A register that was in use shortly before is under pressure: it makes the new value wait for its last reader, or the scheduler
+ * keep the order. Tie-breaking: a fresh one costs occupancy once there are many. */
 static void add_preferences(allocator *al, const group *g, int32_t slots) {
     for (int32_t slot = 0; slot < slots; slot++) {
         int32_t last = al->vacated[g->file][slot];
         int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
         if (last < 0) al->secondary[slot] = slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
         else if (gap < ORIC_ALLOCATION_QUIET && gap > -ORIC_ALLOCATION_QUIET)
-            al->secondary[slot] = ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
+            al->primary[slot] += ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
     }
 }
 
@@ -226,6 +225,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         add_costs(al, g);
         if (al->options->spread) add_preferences(al, g, slots);
         int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, al->options->threshold);
+        if (base < 0) base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, TAKEN - 1); /* all that are free are congested */
         if (base < 0) {
             used[g->file] = ORIC_FAT_POINTS + 1;
             failed = 1;
@@ -269,6 +269,12 @@ static int make_order(allocator *al, int round) {
     return 0;
 }
 
+static int fits(const allocator *al, const int32_t *used) {
+    for (int f = 0; f < ORIC_FILES; f++)
+        if (used[f] > al->options->limit[f]) return 0;
+    return 1;
+}
+
 static int allocate(allocator *al, oric_regalloc_result *result) {
     int32_t best = -1, used[ORIC_FILES];
     for (int round = 0; round < al->options->rounds; round++) {
@@ -278,6 +284,7 @@ static int allocate(allocator *al, oric_regalloc_result *result) {
         best = cost;
         memcpy(result->used, used, sizeof used);
         for (int32_t i = 0; i < al->object_count; i++) al->bases[i] = al->groups[i].base;
+        if (!al->options->spread && fits(al, used)) break;
         if (cost <= (result->peak[ORIC_FILE_R] > al->roomy[ORIC_FILE_R] ? result->peak[ORIC_FILE_R] : al->roomy[ORIC_FILE_R])) break; /* good enough */
     }
     return 0;
@@ -294,8 +301,23 @@ static void publish(const allocator *al, int32_t *assigned, int32_t *leader) {
     }
 }
 
-static int run(allocator *al, oric_regalloc_result *result) {
-    if (oric_pressure(al->fn, result->peak) || oric_constraints_build(al->fn, &al->constraints)) return -1;
+/* Whether so many are live at once that no assignment is worth a try: its constraints would grow with the square of their number. */
+static int is_hopeless(const allocator *al, const int32_t *peak) {
+    for (int f = 0; f < ORIC_FILES; f++) {
+        if (peak[f] > al->options->hopeless[f]) return 1;
+        if (peak[f] > al->options->limit[f]) return 0; /* copies that are live at once may share a register */
+    }
+    return 0;
+}
+
+static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_result *result) {
+    if (oric_pressure(al->fn, result->peak)) return -1;
+    if (is_hopeless(al, result->peak)) {
+        memcpy(result->used, result->peak, sizeof result->used);
+        for (int32_t u = 0; u < al->fn->unit_count; u++) assigned[u] = -1, leader[u] = u;
+        return 0;
+    }
+    if (oric_constraints_build(al->fn, &al->constraints)) return -1;
     result->constraints = (int32_t)al->constraints.pairs;
     for (int f = 0; al->options->spread && f < ORIC_FILES; f++) {
         int32_t peak = result->peak[f] + al->options->spare[f];
@@ -306,7 +328,9 @@ static int run(allocator *al, oric_regalloc_result *result) {
     al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);
     if (!al->order || !al->bases) return -1;
     if (al->options->coalesce) coalesce_all(al, result);
-    return allocate(al, result);
+    if (allocate(al, result)) return -1;
+    publish(al, assigned, leader);
+    return 0;
 }
 
 int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32_t *assigned, int32_t *leader,
@@ -316,12 +340,10 @@ int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32
     result->failed_file = -1;
     if (!al) return -1;
     al->fn = fn, al->options = options;
-    int status = run(al, result);
-    if (!status) {
-        publish(al, assigned, leader);
+    int status = run(al, assigned, leader, result);
+    if (!status)
         for (int f = 0; f < ORIC_FILES && result->failed_file < 0; f++)
             if (result->used[f] > options->limit[f]) result->failed_file = f;
-    }
     oric_constraints_free(&al->constraints);
     free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->copies), free(al);
     return status;

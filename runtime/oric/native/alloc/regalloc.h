@@ -7,7 +7,8 @@ enum { ORIC_FAT_POINTS = 512 }; /* entries of the cost arrays */
 
 typedef struct {
     int32_t limit[5];  /* registers available per file (ORIC_FILE_*) */
-    int32_t threshold; /* a slot whose primary cost is above it is congested and not taken */
+    int32_t hopeless[5]; /* more live units per file than that, and nothing is assigned: the file has too few registers */
+    int32_t threshold; /* a slot whose primary cost is above it is congested and not taken while there is another */
     int32_t coalesce;  /* 1: give copies one register */
     int32_t spread;    /* 1: secondary costs keep a register out of use for a while where others are free */
     int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
@@ -24,8 +25,8 @@ typedef struct {
     int32_t constraints;    /* pairs of units that may not share a register */
 } oric_regalloc_result;
 
-/* The free slot of lowest primary, then secondary cost among 0, stride, 2 * stride .. below limit; -1 = none at or
- * under the threshold. The cost arrays have ORIC_FAT_POINTS entries. */
+/* The slot of the lowest sum of primary and secondary cost among 0, stride, 2 * stride .. below limit whose
+ * primary cost is at or under the threshold; -1 = none. The cost arrays have ORIC_FAT_POINTS entries. */
 int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t stride, int32_t threshold);
 
 /* Allocate all files. Liveness must be known. assigned: per unit its register within the file, -1 for units that

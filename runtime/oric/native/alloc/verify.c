@@ -51,23 +51,23 @@ static int allocate(verifier *v) {
     v->halves = calloc(carriers + 1, sizeof(half));
     v->touched_values = calloc(values, sizeof(int32_t)), v->touched_places = calloc(places, sizeof(int32_t));
     v->place_of = calloc(carriers + 1, sizeof(int32_t));
-    v->next_carrier = calloc(carriers + 1, sizeof(int32_t)), v->next_here = calloc(carriers + 1, sizeof(int32_t));
-    v->first_carrier = calloc(values, sizeof(int32_t)), v->first_here = calloc(places, sizeof(int32_t));
+    v->next_carrier = calloc(carriers + 1, sizeof(int32_t)), v->touched_carriers = calloc(carriers + 1, sizeof(int32_t));
+    v->first_carrier = calloc(values, sizeof(int32_t)), v->first_bit = calloc(places + 1, sizeof(int32_t));
     v->carrier_bit = calloc(carriers + 1, sizeof(int32_t));
     int32_t *grown = realloc(v->value_of, (carriers + 1) * sizeof(int32_t));
     if (grown) v->value_of = grown;
     return grown && v->value_seen && v->place_seen && v->carrier_seen && v->last_version && v->content && v->defined && v->has_version &&
                    v->has_content && v->halves && v->touched_values && v->touched_places && v->place_of && v->next_carrier &&
-                   v->next_here && v->first_carrier && v->first_here && v->carrier_bit
+                   v->touched_carriers && v->first_carrier && v->first_bit && v->carrier_bit
                ? 0
                : -1;
 }
 
 static void release(verifier *v) {
     free(v->cells), free(v->bits_shared), free(v->kinds), free(v->stored), free(v->origin), free(v->lost), free(v->value_of), free(v->place_of);
-    free(v->next_carrier), free(v->first_carrier), free(v->next_here), free(v->first_here), free(v->value_bit), free(v->carrier_bit);
+    free(v->next_carrier), free(v->first_carrier), free(v->first_bit), free(v->value_bit), free(v->carrier_bit);
     free(v->value_seen), free(v->place_seen), free(v->carrier_seen), free(v->last_version), free(v->content), free(v->defined);
-    free(v->has_version), free(v->has_content), free(v->halves), free(v->touched_values), free(v->touched_places);
+    free(v->has_version), free(v->has_content), free(v->halves), free(v->touched_values), free(v->touched_places), free(v->touched_carriers);
     free(v->first_word), free(v->expected), free(v->leaves);
     free(v->invalid_in), free(v->defined_in), free(v->invalid_out), free(v->defined_out);
 }
@@ -182,24 +182,35 @@ static int find_code(verifier *v) {
     return failed ? -1 : find_versions(v);
 }
 
-/* Lists of carriers by value and place; bits of those that live in several blocks. What is not made by the code that was, but
- * repeated or made for spills, is defined from the start, and nothing has it then. */
-static int begin(verifier *v) {
-    int32_t bits = 0;
-    memset(v->first_carrier, 0xff, (size_t)v->values * sizeof(int32_t)), memset(v->first_here, 0xff, (size_t)v->places * sizeof(int32_t));
-    for (int32_t value = 0; value < v->values; value++)
-        if (v->value_bit[value] >= 0) v->value_bit[value] = bits++;
-    int32_t carrier_bits = 0;
+/* Bits of the carriers of values that live in several blocks, by places. */
+static void number_carriers(verifier *v) {
     for (int32_t c = 0; c < v->carriers; c++) {
-        int32_t value = v->value_of[c], place = v->place_of[c];
         v->carrier_bit[c] = -1;
-        if (value < 0) continue;
-        v->next_carrier[c] = v->first_carrier[value], v->first_carrier[value] = c;
-        if (v->value_bit[value] < 0) continue;
-        v->next_here[c] = v->first_here[place], v->first_here[place] = c;
-        v->carrier_bit[c] = carrier_bits++;
+        if (v->value_of[c] < 0 || v->value_bit[v->value_of[c]] < 0) continue;
+        v->carrier_bit[c] = v->first_bit[v->place_of[c]]++; /* which of those of its place */
     }
-    v->bits = (uint32_t)(bits > carrier_bits ? bits : carrier_bits);
+    for (int32_t place = 0, bits = 0; place <= v->places; place++) {
+        int32_t count = place < v->places ? v->first_bit[place] : 0;
+        v->first_bit[place] = bits;
+        bits += count;
+    }
+    for (int32_t c = 0; c < v->carriers; c++) {
+        if (v->carrier_bit[c] < 0) continue;
+        v->carrier_bit[c] += v->first_bit[v->place_of[c]];
+        v->value_bit[v->value_of[c]] = v->carrier_bit[c];
+    }
+}
+
+/* Lists of carriers by value, and their bits. What is not made by the code that was, but repeated or made for spills, is defined from
+ * the start, and nothing has it then. */
+static int begin(verifier *v) {
+    memset(v->first_carrier, 0xff, (size_t)v->values * sizeof(int32_t));
+    for (int32_t c = 0; c < v->carriers; c++) {
+        int32_t value = v->value_of[c];
+        if (value >= 0) v->next_carrier[c] = v->first_carrier[value], v->first_carrier[value] = c;
+    }
+    number_carriers(v);
+    v->bits = (uint32_t)v->first_bit[v->places];
     v->words = v->bits / 64 + 1;
     size_t room = ((size_t)v->fn->block_count + 1) * v->words;
     v->invalid_in = calloc(room, 8), v->defined_in = calloc(room, 8);
@@ -208,7 +219,7 @@ static int begin(verifier *v) {
     for (int32_t c = 0; c < v->carriers; c++) {
         int32_t value = v->value_of[c];
         if (value < 0 || (value != v->values - 1 && v->origin[value] < 0)) continue;
-        v->defined_in[v->value_bit[value] >> 6] |= (uint64_t)1 << (v->value_bit[value] & 63);
+        v->defined_in[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
         v->invalid_in[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
     }
     return 0;

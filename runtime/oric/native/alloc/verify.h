@@ -22,7 +22,7 @@ typedef struct {
 
 /* What the code looks like that waits and brings back. */
 typedef struct {
-    int32_t load_op, store_op, test_op, select_op, move_op, read_op;
+    int32_t load_op, store_op, test_op, select_op, move_op, read_op, to_uniform_op;
     int64_t load_mods[5], store_mods[5]; /* by number of words */
     int64_t test_mods, select_mods;
     int64_t test_source, select_first, select_second; /* operands: what is compared with; what is chosen from */

@@ -74,7 +74,16 @@ int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source) {
     return op == code->move_op && type != ORIC_TYPE_REG && type != ORIC_TYPE_SPECIAL;
 }
 
+/* Whether a new instruction moves a word between the general file and that of uniform registers. */
+static int moves_uniform(const verifier *v, const oric_node *node, int to_file, int from_file) {
+    const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
+    if (!to || !from || to->count != 1 || from->count != 1 || node->flags & ORIC_I_GUARDED) return 0;
+    if (v->f->count[node->index] != 2 || v->f->mods[node->index] || from->slot != 1) return 0;
+    return v->fn->unit_file[to->unit] == to_file && v->fn->unit_file[from->unit] == from_file;
+}
+
 static int kind_of_move(const verifier *v, const oric_node *node) {
+    if (moves_uniform(v, node, ORIC_FILE_R, ORIC_FILE_UR)) return UNIFORM_SPILL;
     int64_t from = oric_v_operand(v, node, 1);
     const oric_access *to = oric_v_result(v, node);
     if (!to || to->count != 1 || v->f->count[node->index] != 2 || v->f->mods[node->index]) return UNKNOWN;
@@ -128,6 +137,7 @@ int oric_v_kind(const verifier *v, const oric_node *node) {
         if (load && node->flags & ORIC_I_GUARDED) return UNKNOWN;
         return load ? REFILL : SPILL;
     }
+    if (node->op == code->to_uniform_op) return moves_uniform(v, node, ORIC_FILE_UR, ORIC_FILE_R) ? UNIFORM_REFILL : UNKNOWN;
     if (node->op == code->logic_op) return kind_of_logic(v, node);
     if (node->op == code->test_op) return BIT_REFILL;
     return node->op == code->select_op ? BIT_SPILL : UNKNOWN;
@@ -219,28 +229,34 @@ static int name_by_neighbours(verifier *v) {
     return found;
 }
 
-/* One step of finding out what registers carry that only new instructions name; whether something was found. */
+/* One step of finding out what registers carry that only moves of single predicates and of uniform words name; whether something was found. */
 static int name_by_moves(verifier *v) {
     int found = 0;
     for (int32_t n = 0; n < v->fn->insn_count; n++) {
+        if (v->kinds[n] < BIT_REFILL || v->kinds[n] > UNIFORM_SPILL) continue;
+        const oric_access *to = oric_v_result(v, &v->fn->nodes[n]), *from = oric_v_source(v, &v->fn->nodes[n]);
+        if (!to || !from) continue;
+        int32_t *a = &v->value_of[to->unit], *b = &v->value_of[from->unit];
+        if ((*a < 0) == (*b < 0)) continue;
+        *(*a < 0 ? a : b) = *a < 0 ? *b : *a;
+        found = 1;
+    }
+    return found;
+}
+
+/* The same for what only refills name: last, when all that is stored has its name, as several values may share a word. */
+static int name_by_refills(verifier *v) {
+    int found = 0, count;
+    for (int32_t n = 0; n < v->fn->insn_count; n++) {
         const oric_node *node = &v->fn->nodes[n];
-        int kind = v->kinds[n], count;
         uint32_t unit;
         int32_t word;
-        if (kind == BIT_REFILL || kind == BIT_SPILL) {
-            const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
-            if (!to || !from) continue;
-            int32_t *a = &v->value_of[to->unit], *b = &v->value_of[from->unit];
-            if ((*a < 0) == (*b < 0)) continue;
-            *(*a < 0 ? a : b) = *a < 0 ? *b : *a;
-            found = 1;
+        if (v->kinds[n] != REFILL || !oric_v_data(v, node, 0, &unit, &count) || !oric_v_address(v, node, count, &word)) continue;
+        for (int c = 0; c < count; c++) {
+            if (v->value_of[unit + (uint32_t)c] >= 0) continue;
+            v->value_of[unit + (uint32_t)c] = stored_in(v, word + c);
+            found |= v->value_of[unit + (uint32_t)c] >= 0;
         }
-        if (kind == REFILL && oric_v_data(v, node, 0, &unit, &count) && oric_v_address(v, node, count, &word))
-            for (int c = 0; c < count; c++) {
-                if (v->value_of[unit + (uint32_t)c] >= 0) continue;
-                v->value_of[unit + (uint32_t)c] = stored_in(v, word + c);
-                found |= v->value_of[unit + (uint32_t)c] >= 0;
-            }
     }
     return found;
 }
@@ -274,14 +290,18 @@ static int compare_bits(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-int32_t oric_v_shared_bit(const verifier *v, const oric_node *node, int32_t *unit) {
+static shared_bit *shared_bit_of(const verifier *v, const oric_node *node) {
     shared_bit sought = {bit_of(v, node), -1};
-    *unit = (int32_t)(sought.place / 32);
-    const shared_bit *found = bsearch(&sought, v->bits_shared, (size_t)v->bit_count, sizeof sought, compare_bits);
+    return bsearch(&sought, v->bits_shared, (size_t)v->bit_count, sizeof sought, compare_bits);
+}
+
+int32_t oric_v_shared_bit(const verifier *v, const oric_node *node, int32_t *unit) {
+    const shared_bit *found = shared_bit_of(v, node);
+    *unit = (int32_t)(found->place / 32);
     return v->units + v->cell_count + (int32_t)(found - v->bits_shared);
 }
 
-/* The bits of shared registers, and what they carry: what guards the instruction that sets one, or what is made by a test of it. */
+/* The bits of shared registers. */
 static int find_shared_bits(verifier *v) {
     int32_t room = 0, kept = 0;
     for (int32_t n = 0; n < v->fn->insn_count; n++) room += v->kinds[n] >= SHARED_CLEAR && v->kinds[n] <= SHARED_TEST;
@@ -292,19 +312,28 @@ static int find_shared_bits(verifier *v) {
     qsort(v->bits_shared, (size_t)kept, sizeof(shared_bit), compare_bits);
     for (int32_t k = 0; k < kept; k++)
         if (!k || v->bits_shared[k].place != v->bits_shared[v->bit_count - 1].place) v->bits_shared[v->bit_count++] = v->bits_shared[k];
-    for (int32_t n = 0; n < v->fn->insn_count && room; n++) {
+    return 0;
+}
+
+/* What shared bits carry: what guards the instruction that sets one, or what is made by a test of it; and the other way round. */
+static int name_by_bits(verifier *v) {
+    int found = 0;
+    for (int32_t n = 0; n < v->fn->insn_count && v->bit_count; n++) {
         const oric_node *node = &v->fn->nodes[n];
         if (v->kinds[n] != SHARED_SET && v->kinds[n] != SHARED_TEST) continue;
-        int32_t unit, carrier = oric_v_shared_bit(v, node, &unit) - v->units - v->cell_count;
-        int32_t at = v->kinds[n] == SHARED_SET ? oric_v_guard(v, node) : (int32_t)oric_v_result(v, node)->unit;
-        if (v->bits_shared[carrier].value < 0) v->bits_shared[carrier].value = v->value_of[at];
+        int32_t *bit = &shared_bit_of(v, node)->value;
+        int32_t *other = &v->value_of[v->kinds[n] == SHARED_SET ? oric_v_guard(v, node) : (int32_t)oric_v_result(v, node)->unit];
+        if ((*bit < 0) == (*other < 0)) continue;
+        *(*bit < 0 ? bit : other) = *bit < 0 ? *other : *bit;
+        found = 1;
     }
-    return 0;
+    return found;
 }
 
 int oric_v_find_cells(verifier *v) {
     name_by_originals(v);
-    while (name_by_moves(v) || name_by_neighbours(v)) {}
+    if (find_shared_bits(v)) return -1;
+    while (name_by_moves(v) || name_by_bits(v) || name_by_neighbours(v) || name_by_refills(v)) {}
     int32_t room = 0;
     for (int32_t n = 0; n < v->fn->insn_count; n++) room += v->kinds[n] == SPILL || v->kinds[n] == REFILL ? 4 : 0;
     v->cells = malloc(((size_t)room + 1) * sizeof(cell));
@@ -317,7 +346,7 @@ int oric_v_find_cells(verifier *v) {
         if (!k || compare_cells(&v->cells[k - 1], &v->cells[k])) v->cells[kept++] = v->cells[k];
     v->cell_count = kept;
     add_cells(v, 0);
-    return find_shared_bits(v);
+    return 0;
 }
 
 void oric_v_name_places(verifier *v) {

@@ -50,8 +50,10 @@ typedef struct {
     uint8_t *stored;    /* of cells: something stores it */
     int32_t *origin;    /* of values: the MOV that is repeated instead of keeping the value, -1 */
     uint8_t *lost;      /* of values: an instruction that defines it is gone */
-    int32_t *value_of, *place_of, *next_carrier, *first_carrier, *next_here, *first_here;
-    int32_t *value_bit, *carrier_bit; /* in the sets between blocks, -1: it lives in one block */
+    int32_t *value_of, *place_of, *next_carrier, *first_carrier;
+    /* Bits of carriers in the sets between blocks, those of a place one behind the other; -1: its value lives in one block. A value has
+     * those of all its carriers; value_bit is one of them. */
+    int32_t *value_bit, *carrier_bit, *first_bit;
     /* Within a block. Numbers tell definitions and contents apart; those that came in have 0. */
     int32_t counter, stamp, block;
     int32_t *value_seen, *place_seen, *carrier_seen; /* the stamp of the block that they are of */
@@ -60,7 +62,7 @@ typedef struct {
     int32_t *last_version;                           /* of a value: the one that leaves the block */
     int32_t *has_version, *has_content;              /* of a carrier; it still has the version when the content is that of its place */
     half *halves;                                    /* of a carrier */
-    int32_t *touched_values, *touched_places, touched_value_count, touched_place_count;
+    int32_t *touched_values, *touched_places, *touched_carriers, touched_value_count, touched_place_count, touched_carrier_count;
     /* by node of the image and word of its accesses: the version that is read or replaced, and whether the one that it makes leaves
      * the block */
     uint32_t *first_word;
@@ -72,7 +74,10 @@ typedef struct {
 } verifier;
 
 /* What new instructions are for; SHARED_*: a bit of a register that several predicates share. */
-enum { NOT_NEW, BASE, REFILL, SPILL, BIT_REFILL, BIT_SPILL, SHARED_CLEAR, SHARED_SET, SHARED_TEST, CLEAR, REMADE, UNKNOWN, OTHER };
+enum {
+    NOT_NEW, BASE, REFILL, SPILL, BIT_REFILL, BIT_SPILL, UNIFORM_REFILL, UNIFORM_SPILL, SHARED_CLEAR, SHARED_SET, SHARED_TEST, CLEAR, REMADE,
+    UNKNOWN, OTHER
+};
 
 static inline const oric_node *oric_v_original(const verifier *v, const oric_node *node) {
     int32_t at = node->index < (uint32_t)v->was->insns ? v->was->node_of[node->index] : -1;

@@ -30,6 +30,7 @@ static void see_carrier(verifier *v, int32_t carrier) {
     see_value(v, v->value_of[carrier]);
     see_place(v, v->place_of[carrier]);
     v->carrier_seen[carrier] = v->stamp;
+    v->touched_carriers[v->touched_carrier_count++] = carrier;
     int invalid = v->carrier_bit[carrier] >= 0 && test_bit(v->invalid_in, v, v->block, v->carrier_bit[carrier]);
     v->has_version[carrier] = 0;
     v->has_content[carrier] = invalid ? -1 : 0;
@@ -54,6 +55,9 @@ static int32_t version_in(verifier *v, int32_t carrier) {
 
 enum { CLEARED = 2 };                     /* `when` of a shared bit that is 0 */
 enum { UNKNOWN_GUARD = -1, NEVER = -2 }; /* guards that are no values: see guard_of */
+
+/* Whether a carrier that was seen is a shared bit that is known to be 0. */
+static int is_cleared(const verifier *v, int32_t carrier) { return v->halves[carrier].when == CLEARED && intact(v, carrier); }
 
 /* The version that it has where a guard holds (1) or does not (-1); -1 for none. */
 static int32_t half_version(verifier *v, int32_t carrier, int when, int32_t guard, int32_t guard_version) {
@@ -112,7 +116,8 @@ static void define(verifier *v, int32_t carrier, int32_t now, int32_t before, in
     int32_t value = v->value_of[carrier];
     see_carrier(v, carrier);
     for (int32_t c = guard ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c])
-        if (c != carrier && readable(v, c, before)) v->halves[c] = (half){-1, now, guard, guard_version, before}, v->has_content[c] = v->content[v->place_of[c]];
+        if (c != carrier && readable(v, c, before) && !is_cleared(v, c))
+            v->halves[c] = (half){-1, now, guard, guard_version, before}, v->has_content[c] = v->content[v->place_of[c]];
     fill(v, carrier, !guard || old ? now : -1);
     if (guard && !old) v->halves[carrier] = (half){1, now, guard, guard_version, before};
 }
@@ -299,6 +304,18 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
     give(v, (int32_t)to->unit, found);
 }
 
+/* A word of a uniform register goes to a general one, or comes back. */
+static void step_uniform(verifier *v, const oric_node *node, int refill) {
+    const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
+    int32_t value = v->value_of[from->unit];
+    having found = {-1, {0, 0, 0, 0, 0}};
+    if (value >= 0 && v->value_of[to->unit] == value) found = had(v, (int32_t)from->unit);
+    if (refill && found.version < 0 && !found.part.when)
+        oric_v_problem(v, ORIC_V_NO_SPILL, node, from->slot, value, v->quiet ? -1 : intruder(v, (int32_t)from->unit));
+    write_place(v, (int32_t)to->unit);
+    if (v->value_of[to->unit] >= 0) give(v, (int32_t)to->unit, found);
+}
+
 /* A predicate comes back from its bit of a register. */
 static void step_shared_test(verifier *v, const oric_node *node) {
     int32_t unit, to = (int32_t)oric_v_result(v, node)->unit, value = v->value_of[to], bit = oric_v_shared_bit(v, node, &unit);
@@ -342,6 +359,8 @@ static void step(verifier *v, int32_t n) {
     case SPILL: step_spill(v, node); return;
     case BIT_REFILL: step_bit(v, node, 0); return;
     case BIT_SPILL: step_bit(v, node, 1); return;
+    case UNIFORM_REFILL: step_uniform(v, node, 1); return;
+    case UNIFORM_SPILL: step_uniform(v, node, 0); return;
     case SHARED_TEST: step_shared_test(v, node); return;
     case SHARED_CLEAR:
     case SHARED_SET: step_shared_change(v, node, v->kinds[n] == SHARED_SET); return;
@@ -366,29 +385,44 @@ static void step(verifier *v, int32_t n) {
 static void enter(verifier *v, int32_t block) {
     v->stamp++;
     v->block = block;
-    v->touched_value_count = v->touched_place_count = 0;
+    v->touched_value_count = v->touched_place_count = v->touched_carrier_count = 0;
 }
 
 static void note(verifier *v, int32_t carrier) {
-    int32_t bit = v->carrier_bit[carrier], value = v->value_of[carrier];
+    int32_t bit = v->carrier_bit[carrier];
     if (bit < 0) return;
-    see_carrier(v, carrier);
     uint64_t *word = &v->invalid_out[bit >> 6], one = (uint64_t)1 << (bit & 63);
-    *word = readable(v, carrier, v->last_version[value]) ? *word & ~one : *word | one;
+    *word = readable(v, carrier, v->last_version[v->value_of[carrier]]) ? *word & ~one : *word | one;
+}
+
+/* What a block overwrites without looking has nothing any more that was defined. */
+static void note_place(verifier *v, int32_t place) {
+    const uint64_t *defined = v->defined_in + (size_t)v->block * v->words;
+    int32_t bit = v->first_bit[place], end = v->first_bit[place + 1];
+    while (bit < end) {
+        int32_t count = 64 - (bit & 63) < end - bit ? 64 - (bit & 63) : end - bit;
+        uint64_t mask = (count == 64 ? ~(uint64_t)0 : ((uint64_t)1 << count) - 1) << (bit & 63);
+        v->invalid_out[bit >> 6] |= defined[bit >> 6] & mask;
+        bit += count;
+    }
 }
 
 /* What leaves the block that was gone through. */
 static void leave(verifier *v) {
     memcpy(v->invalid_out, v->invalid_in + (size_t)v->block * v->words, v->words * sizeof(uint64_t));
     memcpy(v->defined_out, v->defined_in + (size_t)v->block * v->words, v->words * sizeof(uint64_t));
-    int32_t values = v->touched_value_count, places = v->touched_place_count; /* looking touches more, which is as it came in */
+    for (int32_t k = 0; k < v->touched_place_count; k++)
+        if (v->content[v->touched_places[k]]) note_place(v, v->touched_places[k]);
+    int32_t values = v->touched_value_count; /* looking touches more places and carriers, which are as they came in */
     for (int32_t k = 0; k < values; k++) {
-        int32_t value = v->touched_values[k], bit = v->value_bit[value];
-        if (bit >= 0 && v->last_version[value]) v->defined_out[bit >> 6] |= (uint64_t)1 << (bit & 63);
-        for (int32_t c = bit >= 0 ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c]) note(v, c);
+        int32_t value = v->touched_values[k];
+        if (v->value_bit[value] < 0 || !v->last_version[value]) continue;
+        for (int32_t c = v->first_carrier[value]; c >= 0; c = v->next_carrier[c]) {
+            v->defined_out[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
+            see_carrier(v, c);
+        }
     }
-    for (int32_t k = 0; k < places; k++)
-        for (int32_t c = v->first_here[v->touched_places[k]]; c >= 0; c = v->next_here[c]) note(v, c);
+    for (int32_t k = 0; k < v->touched_carrier_count; k++) note(v, v->touched_carriers[k]);
 }
 
 static void go_through(verifier *v, int32_t block) {

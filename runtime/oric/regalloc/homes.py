@@ -1,0 +1,86 @@
+"""Registers of a small file that wait in general ones: each instruction gets short-lived ones for those that it names."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+
+from oric.ir import operand as opd
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, Function
+from oric.ir.optable import OPS
+
+from .spill import SPILLED
+
+
+class Spiller:
+    """``homes``: register -> where its words wait. How a word goes there and comes back is what files differ in."""
+
+    def __init__(self, f: Function, homes: dict[int, list[int]]) -> None:
+        self.f = f
+        self.homes = homes
+        self.cursor = Cursor(f)
+
+    def load(self, short: i64, home: i64) -> None:
+        """Bring a word back at the cursor."""
+        raise NotImplementedError
+
+    def keep(self, short: i64, home: i64) -> None:
+        """Let a word wait, at the cursor."""
+        raise NotImplementedError
+
+    def rewrite_all(self) -> list[int]:
+        """All instructions of the function; returns the general registers."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                following = f.next[i]
+                self._rewrite(i)
+                i = following
+            b += 1
+        return sorted(home for words in self.homes.values() for home in words)
+
+    def _spilled(self, operand: i64) -> i64:
+        """The spilled register that an operand names, -1 when it names none (0, the missing guard, names none)."""
+        index = operand & opd.INDEX
+        return index if opd.is_register(operand) and index in self.homes else -1
+
+    def _rewrite(self, i: i64) -> None:
+        f = self.f
+        read: dict[int, int] = {}  # with the words, as bits
+        written: dict[int, int] = {}
+        at: i64 = -1
+        while at < f.count[i]:
+            operand = f.guard[i] if at < 0 else f.get(i, at)
+            n = self._spilled(operand)
+            if n >= 0:
+                words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+                side = written if at >= 0 and OPS.writes_at(f.op[i], at) else read
+                side[n] = side.get(n, 0) | words
+            at += 1
+        if not read and not written:
+            return
+        if f.guard[i]:
+            for n, words in written.items():  # where the guard is false the old value stays
+                read[n] = read.get(n, 0) | words
+        renamed: dict[int, int] = {}
+        for n in sorted({*read, *written}):
+            short = renamed[n] = f.new_reg(f.reg_type[n], f.reg_size[n])
+            f.reg_flags[short] |= SPILLED
+            for word, home in enumerate(self.homes[n]):
+                if read.get(n, 0) >> word & 1:
+                    self.cursor.in_front(i)
+                    self.load(opd.reg(short, word), opd.reg(home))
+                if written.get(n, 0) >> word & 1:
+                    self.cursor.behind(i)
+                    self.keep(opd.reg(short, word), opd.reg(home))
+        f.set_guard(i, self._renamed(f.guard[i], renamed))
+        at = 0
+        while at < f.count[i]:
+            f.set(i, at, self._renamed(f.get(i, at), renamed))
+            at += 1
+
+    def _renamed(self, operand: i64, renamed: dict[int, int]) -> i64:
+        n = self._spilled(operand)
+        return opd.with_index(operand, renamed[n]) if n >= 0 else operand
