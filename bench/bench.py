@@ -1,11 +1,12 @@
 """Compile time and code size, ours and ptxas's, in one run: `make bench`.
 
-    python -m bench.bench [--targets sm_80,sm_90] [--level 3] [--only kernels,corpora,growth,processes] [KERNEL...]
+    python -m bench.bench [--targets sm_80,sm_90] [--level 3] [--only kernels,corpora,pressure,growth,processes] [KERNEL...]
 
 Compile time is CPU time.  Ours: `time.process_time` from PTX text to image in a warm process, median of the repeats.  ptxas:
 user and system time of the child process less that of ptxas on a module with nothing in it, median of the repeats.  It is taken
-over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then how it grows from 1,000 to
-100,000 instructions, and process against process (start-up included).  Writes bench/results.json and prints tables.  Without
+over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then spills and cycles at few
+registers and what the proof of allocations costs, how time grows from 1,000 to 100,000 instructions, and process against process
+(start-up included).  Writes bench/results.json and prints tables.  Without
 ptxas on PATH only our own figures are measured, and the output says so.
 """
 
@@ -21,12 +22,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench import growth, modules, processes
+from bench import growth, modules, pressure, processes
 from bench.measure import Ptxas, Repeats, Row, ptx_instructions, table
 from tests.kernels import cases
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("kernels", "corpora", "growth", "processes")
+SECTIONS = ("kernels", "corpora", "pressure", "growth", "processes")
 NO_PTXAS = "bench: THERE IS NO ptxas ON PATH: only oric is measured, nothing is compared"
 WORST = 10
 
@@ -104,6 +105,14 @@ def run(options: argparse.Namespace, ptxas: Ptxas) -> tuple[dict[str, Any], list
         missed += modules.verdicts(modules.CORPORA, rows)
         if len(modules.both(rows)) < modules.LEAST_MODULES:
             missed.append(f"{modules.CORPORA}: only {len(modules.both(rows))}, fewer than {modules.LEAST_MODULES}")
+    if "pressure" in options.only:
+        files = options.kernels or cases.files()
+        inputs = [*modules.kernels(files, targets), *(one for one in modules.corpora() if modules.compiles(one, level))]
+        spills, clock = pressure.measure_spills(inputs, level, ptxas), pressure.measure_cycles(files, targets, level, ptxas)
+        proof = pressure.measure_proof(inputs, level)
+        results["pressure"] = {"spills": spills, "cycles": clock, "proof": proof}
+        pressure.report(spills, clock, proof)
+        missed += pressure.verdicts(spills, clock, proof)
     if "growth" in options.only:
         rows = results["growth"] = growth.measure(targets[-1], level, ptxas)
         growth.report(rows)

@@ -117,11 +117,13 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     for code in module.functions:
         _set_bounds(code, options.bounds)
         _check_bounds(code, options.target, front.places[code.name])
+    limit = _register_limit(options, front.parts[0])
+    for code in module.functions:
+        code.attributes.register_override = (limit or 0) if options.bounds.override else 0
     _check_memory(module, options, front.parts[0])
     fail_if_any(front.parts)
     stages.finished(DAGGEN)
     stages.inlining = front.inlining
-    limit = _register_limit(options, front.parts[0])
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
@@ -181,7 +183,7 @@ def _check_bounds(code: Function, target: Target, diag: Diagnostics) -> None:
     facts, name = code.attributes, code.name
     if facts.maxnreg > _NO_LIMIT:
         diag.warning(f"Too many maxnreg specified for entry {name}, will be ignored")
-        facts.maxnreg = 0
+        facts.maxnreg = target.max_regs  # it stands in place of the command line's all the same (observed)
     elif 0 < facts.maxnreg < target.min_regs:
         change = f"register count of {facts.maxnreg} to lower bound of {target.min_regs}"
         diag.warning(f"For entry {name} adjusting per thread {change}")

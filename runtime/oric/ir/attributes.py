@@ -66,6 +66,7 @@ class FunctionAttributes(Record):
         "num_uregs",
         "param_size",
         "params",
+        "register_override",
         "reqnctapercluster",
         "reqntid",
         "shared_align",
@@ -86,6 +87,7 @@ class FunctionAttributes(Record):
         self.reqntid: tuple[int, int, int] | None = None
         self.minnctapersm: int = 0
         self.maxnreg: int = 0
+        self.register_override: int = 0  # registers by the command line, which says that directives do not count
         self.noreturn: bool = False
         self.binding: str = "global"  # of the function's symbol: global (.visible), weak, local
         self.reqnctapercluster: tuple[int, int, int] | None = None
@@ -121,20 +123,23 @@ class FunctionAttributes(Record):
         """Registers a thread may have: from ``.maxnreg``, ``.maxntid``/``.reqntid`` and ``.minnctapersm``.
 
         ``default`` (``-maxrregcount``, 0 = none) counts only where no directive does. ``.minnctapersm`` is left out when
-        that many blocks have more warps than an SM. Source: MAXREG_COUNT in ptxas 13.0.88 output.
+        that many blocks have more warps than an SM; without it a block's size does not count beside ``.maxnreg``.
+        Source: MAXREG_COUNT in ptxas 13.0.88 output.
         """
         block = self.reqntid or self.maxntid
         most: int = target.max_regs
+        if self.register_override:
+            return min(max(self.register_override, int(target.min_regs)), most)
         wished = self.maxnreg if self.maxnreg <= most else 0
         if block is None and not wished:
             return min(max(default, target.min_regs), most) if default else most
         limit = max(wished, int(target.min_regs)) if wished else most
         if block is not None:
-            warps = -(-block[0] * block[1] * block[2] // 32)
-            if warps * self.minnctapersm <= target.warps_per_sm:
-                warps *= max(self.minnctapersm, 1)
-            warps = -(-max(warps, 1) // target.warp_unit) * target.warp_unit
-            limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
+            warps = max(-(-block[0] * block[1] * block[2] // 32), 1)
+            blocks = self.minnctapersm if warps * self.minnctapersm <= target.warps_per_sm else 0
+            if blocks or not wished:
+                warps = -(-warps * max(blocks, 1) // target.warp_unit) * target.warp_unit
+                limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
         return limit
 
     def reserve_shared(self, symbol: int, size: int, align: int) -> int:
