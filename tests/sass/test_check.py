@@ -377,6 +377,12 @@ BEFORE_A_BARRIER = """[B------:R-:W-:-:S04] STS.64 [0x410], R2
                      [B------:R-:W-:-:S03] LOP3.LUT R14, RZ, R6, RZ, 0x33, !PT
                      [B------:R-:W-:Y:S01] IMAD.X R3, RZ, RZ, ~R3, P3
                      [B------:R-:W-:Y:S01] SEL R13, RZ, 0x1, !P0"""),
+        ("sm_80", """[B------:R-:W-:-:S01] BSSY B1, END
+                     [B------:R-:W-:Y:S02] IMNMX R9, R10, R9, PT
+                     [B------:R-:W-:-:S05] BSYNC B1
+                     END:"""),
+        ("sm_80", """[B------:R-:W-:-:S01] IADD3 R30, R27, -0x2, RZ
+                     [B------:R-:W0:Y:S04] @!P4 DFMA R30, R14, R16, R14"""),
         ("sm_80", BEFORE_A_BARRIER),
         ("sm_89", BEFORE_A_BARRIER),
     ],
