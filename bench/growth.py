@@ -12,11 +12,24 @@ EXPONENT_LIMIT = 1.1
 LONGEST_MS = 15_000.0
 PTXAS_SIZE = 10_000  # ptxas is measured up to this one
 REPEATS = Repeats(5, 0.5)
+
+
+def at_24_registers(make: Callable[[int, str], tuple[str, int]]) -> Callable[[int, str], tuple[str, int]]:
+    """The same with a limit of registers under which values wait in memory."""
+
+    def limited(size: int, target: str) -> tuple[str, int]:
+        text, count = make(size, target)
+        return text.replace(")\n{", ")\n.maxnreg 24\n{", 1), count
+
+    return limited
+
+
 SHAPES: tuple[tuple[str, Callable[[int, str], tuple[str, int]]], ...] = (
     ("one block", generated.one_block),
     ("blocks of five instructions", generated.many_blocks),
     ("loop nests of 20", generated.loop_nests),
     ("one loop nest", generated.one_nest),
+    ("loop nests of 20, 24 registers", at_24_registers(generated.loop_nests)),
     ("300 inlined calls", generated.inlined_calls),
 )
 
