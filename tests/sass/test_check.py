@@ -381,6 +381,12 @@ BEFORE_A_BARRIER = """[B------:R-:W-:-:S04] STS.64 [0x410], R2
                      [B------:R-:W-:Y:S02] IMNMX R9, R10, R9, PT
                      [B------:R-:W-:-:S05] BSYNC B1
                      END:"""),
+        ("sm_80", """[B------:R-:W-:-:S01] BSSY B0, END
+                     [B------:R-:W-:-:S05] BSYNC B0
+                     END:"""),
+        ("sm_80", """[B------:R-:W-:-:S04] IMAD.HI.U32 R29, R29, R30, RZ
+                     [B------:R-:W-:-:S01] MOV R5, RZ
+                     [B------:R-:W0:Y:S04] DADD R28, -RZ, -R12"""),
         ("sm_80", """[B------:R-:W-:-:S01] IADD3 R30, R27, -0x2, RZ
                      [B------:R-:W0:Y:S04] @!P4 DFMA R30, R14, R16, R14"""),
         ("sm_80", BEFORE_A_BARRIER),

@@ -110,17 +110,18 @@ def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
     if done.failed or done.view is None:
         _report(f, ctx, done, limits)
         raise OutOfRegisters(f.name)
+    if relief.memory.home and ctx.opt_level >= 1:
+        used = lib.oric_hoist_loads(done.view.fn, limits[GENERAL], done.assigned, done.leader)
+        if used < 0:
+            raise MemoryError("no memory for scheduling")
+        done.result.used[GENERAL] = used
     done.view.publish(done.assigned, done.leader)
-    if relief.memory.home:
-        done.view = _with_shared_slots(f, ctx, done.view, relief.memory)
+    if relief.memory.home:  # the function gets the order that was tried, and as small a frame as there can be
+        done.view.link()
+        done.view = None  # the pool of immediates grows
+        share_slots(f, relief.memory)
+        done.view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     return done
-
-
-def _with_shared_slots(f: Function, ctx: PassContext, view: MachineFunction, memory: Memory) -> MachineFunction:
-    """The function in the order of a view, with as small a frame as there can be; gives that order to the function."""
-    view.link()
-    share_slots(f, memory)
-    return machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
 
 
 @final
@@ -134,6 +135,7 @@ class _Relief:
         self.room: list[int] = []  # live words of the general file that spilling is to leave, by block
         self.rounds = 0  # of splitting with this room
         self.predicates = 0
+        self.reserved = False  # whether it is settled that some registers are left to loads under way
         self.uniforms = 0
         self.homes: set[int] = set()  # registers that have a spilled predicate each
         self.shared = SharedHomes()
@@ -180,6 +182,11 @@ class _Relief:
                 self.shared.move(f, crowded)
                 return True
             split = plan(f, code, self.room, self.memory)
+            if not self.reserved and self.ctx.opt_level >= 1:
+                self.reserved = True
+                if thresholds.SPILL_OFTEN * sum(len(places) for places in split.back) > f.length():
+                    self.room = [room - _reserve(self.aim[GENERAL]) for room in self.room]
+                    split = plan(f, code, self.room, self.memory)
             if split.returns() and self.rounds <= _ROUNDS:
                 break
             self.rounds = 0
@@ -210,6 +217,11 @@ class _Relief:
             if not beyond.isdisjoint(code.live_in[b]) or not beyond.isdisjoint(code.at[b])
         ]  # fmt: skip
         return found or list(range(self.f.blocks()))
+
+
+def _reserve(limit: int) -> int:
+    """General registers that spilling leaves to loads under way."""
+    return min(int(thresholds.SPILL_RESERVE), limit // int(thresholds.SPILL_RESERVE_SHARE))
 
 
 def _again(done: Allocation) -> MachineFunction:

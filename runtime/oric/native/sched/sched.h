@@ -26,6 +26,12 @@ typedef struct {
  * be known; after it pass no limits. Returns the sum of the expected cycles of all blocks, or -1 without memory. */
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
 
+/* Move loads up within each block, each into a register of the general file, of `limit`, that is free from there on, until their results
+ * are there when they are read; everything else keeps its order and its register. After allocation, which made `assigned` and `leader`
+ * (alloc/regalloc.h), of a view on virtual registers; liveness must be known. Returns how many registers of the general file are
+ * in use then, or -1 without memory. */
+int32_t oric_hoist_loads(oric_fn *fn, int32_t limit, int32_t *assigned, const int32_t *leader);
+
 /* Fill oric_node.control of every instruction of a function on hardware registers: stall counts, yield, barriers, wait
  * masks. Also correct along every path through the blocks. Returns the number of cycles of all stalls, or -1. */
 int64_t oric_assign_control(oric_fn *fn);
