@@ -71,3 +71,39 @@ def test_every_combination(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.measure
 def test_ptxas_still_says_so(ptxas: str, tmp_path: Path) -> None:
     assert answers(ptxas, tmp_path) == json.loads(ANSWERS.read_text())
+
+
+OVER = "Overriding global maxrregcount 40 with entry-specific value"
+TAKEN = "Overriding maximum register limit {} for 'k' with  40 of maxrregcount option"
+
+
+@pytest.mark.parametrize(
+    ("directives", "options", "lines"),
+    [
+        ("", "", [TAKEN.format(256)]),
+        (".maxnreg 32", "", [f"{OVER} 32 of .maxnreg"]),
+        (".maxnreg 40", "", []),
+        (".maxnreg 300", "", [f"{OVER} 255 of .maxnreg"]),
+        (".maxntid 1024", "", []),
+        (".maxntid 1024 .minnctapersm 2", "", [f"{OVER} 32 computed using thread count"]),
+        (".maxnreg 100 .maxntid 1024", "", [f"{OVER} 100 of .maxnreg"]),
+        (".maxnreg 128 .maxntid 1024 .minnctapersm 2", "", [f"{OVER} 32 computed using thread count"]),
+        (".maxnreg 32", "-override-directive-values", [TAKEN.format(32)]),
+        (".maxntid 1024", "-override-directive-values", [TAKEN.format(256)]),
+        (".minnctapersm 4", "", [TAKEN.format(256)]),
+    ],
+)
+def test_what_is_said_of_limits(
+    directives: str,
+    options: str,
+    lines: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The lines of ptxas 13.0.88 (observed)."""
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, "sm_90", directives)
+    assert main(["k.ptx", "-arch", "sm_90", "-o", "k.cubin", "-v", "-maxrregcount", "40", *options.split()]) == 0
+    said = "".join(capfd.readouterr())
+    assert [line.partition(": ")[2] for line in said.splitlines() if "Overriding" in line] == lines

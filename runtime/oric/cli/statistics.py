@@ -24,10 +24,15 @@ def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[st
     limit = cubin.register_limit
     order = entries or tuple(cubin.kernels)
     kernels = [cubin.kernels[name] for name in reversed(order) if name in cubin.kernels]
-    for kernel in kernels:
-        if limit is not None and not kernel.bounded:
-            text = f"Overriding maximum register limit {_REGISTERS} for '{kernel.name}' with  {limit} of maxrregcount option"
+    for kernel in kernels if limit is not None else ():
+        if not kernel.bounded:
+            stated = kernel.stated or _REGISTERS
+            text = f"Overriding maximum register limit {stated} for '{kernel.name}' with  {limit} of maxrregcount option"
             messages.tell(INFO, text)
+    for kernel in kernels if limit is not None else ():
+        if kernel.bounded and kernel.limit_by and kernel.limit != limit:
+            by = f"of {kernel.limit_by}" if kernel.limit_by.startswith(".") else f"computed using {kernel.limit_by}"
+            messages.tell(INFO, f"Overriding global maxrregcount {limit} with entry-specific value {kernel.limit} {by}")
     messages.tell(INFO, ", ".join([f"{cubin.global_bytes} {_GMEM}", *_banks(cubin.constants)]))
     for kernel in kernels:
         messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")

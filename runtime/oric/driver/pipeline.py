@@ -256,7 +256,10 @@ def _facts(
         ),
         construct_seconds=times[0],
         generate_seconds=times[1],
-        bounded=bool(facts.maxntid or facts.reqntid or facts.maxnreg),
+        bounded=not facts.register_override and bool(facts.maxntid or facts.reqntid or facts.maxnreg),
+        limit=facts.register_limit(options.target),
+        limit_by="" if facts.register_override else facts.limit_by(),
+        stated=facts.maxnreg if facts.register_override else 0,
     )
 
 

@@ -11,16 +11,17 @@ class KernelInfo:
     """Facts of one kernel: registers per thread, the rest in bytes; ``params`` holds (offset, size) of each.
 
     ``constants`` holds the bytes of the constant banks that its report shows, ``bounded`` whether it states launch bounds or a
-    number of registers; its construction and what followed took the seconds given.
+    number of registers that count; ``limit_by`` what makes its own ceiling ``limit`` of registers, "" when nothing does, and
+    ``stated`` the number that the command line overrides, 0 for none; its construction and what followed took the seconds given.
     """
 
-    __slots__ = ("barriers", "bounded", "constants", "construct_seconds", "generate_seconds", "instructions", "name", "params",
-                 "registers", "shared", "spills", "stack")  # fmt: skip
+    __slots__ = ("barriers", "bounded", "constants", "construct_seconds", "generate_seconds", "instructions", "limit", "limit_by",
+                 "name", "params", "registers", "shared", "spills", "stack", "stated")  # fmt: skip
 
     def __init__(
         self, *, name: str, registers: int, shared: int, stack: int, spills: tuple[int, int], barriers: int,
         params: tuple[tuple[int, int], ...], instructions: int, constants: dict[int, int], construct_seconds: float,
-        generate_seconds: float, bounded: bool,
+        generate_seconds: float, bounded: bool, limit: int, limit_by: str, stated: int,
     ) -> None:  # fmt: skip
         self.name = name
         self.registers = registers
@@ -34,6 +35,9 @@ class KernelInfo:
         self.construct_seconds = construct_seconds
         self.generate_seconds = generate_seconds
         self.bounded = bounded
+        self.limit = limit
+        self.limit_by = limit_by
+        self.stated = stated
 
     def __repr__(self) -> str:
         return f"<KernelInfo {self.name}: {self.instructions} instructions, {self.registers} registers>"

@@ -142,6 +142,12 @@ class FunctionAttributes(Record):
                 limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
         return limit
 
+    def limit_by(self) -> str:
+        """What says how many registers a thread may have, beside the block's size alone; "" for nothing."""
+        if self.minnctapersm and (self.reqntid or self.maxntid):
+            return "thread count"
+        return ".maxnreg" if self.maxnreg else ""
+
     def reserve_shared(self, symbol: int, size: int, align: int) -> int:
         """Give a shared variable its place on first use; returns its byte offset in the user part."""
         offset = self.shared_offsets.get(symbol)
