@@ -83,7 +83,9 @@ def test_place_and_severity_of_the_first_line(compared):
 
 def test_every_row_has_a_module():
     used = set()
-    for text in reject_answers.modules().values():
+    warned = HEAD + ".entry k() .minnctapersm 4 { ret; }\n"
+    assert any("is ignored when neither" in line for line in printed(checked(warned)))
+    for text in [*reject_answers.modules().values(), warned]:
         diag = checked(text)
         used |= {row for item in diag.items if (row := words._row(item, diag)[0]) is not None}
     assert not [row.pattern for row in WORDS if row not in used and not row.alone]
