@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, WARPSYNC, WARPSYNC_ALL, YIELD
@@ -19,26 +20,30 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
-from oric.ir.function import AUX_IF_DIVERGED, NONE, Function, R
+from oric.ir.function import AUX_IF_DIVERGED, NONE, UR, Function, R
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
+from oric.ir.words import WordList
+from oric.support.diagnostics import InternalError
 
 from .barriers import Barriers
 from .control import thread_jumps
-from .divergence import Definitions, divergent_branches, waiting_loops
+from .divergence import Definitions, divergence, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
+_EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 
 
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     """Insert the barriers of a function and settle its WARPSYNCs."""
+    masked = _masked(f)
     b: i64 = 0
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
-    if b == f.blocks():
+    if b == f.blocks() and not masked:
         before = f.code_epoch
         _settle_warpsync(f, set(), ctx)
         return f.code_epoch != before
@@ -51,7 +56,9 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     definitions = Definitions(flow)
     branches = _branches(flow, cfg)
     if not cfg.loops().irreducible:
-        branches &= divergent_branches(flow, cfg, definitions, meeting.points)
+        diverging, different = divergence(flow, cfg, definitions, meeting.points)
+        branches &= diverging
+        masked = [i for i in masked if _names_any(f, i, different)]
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
     barriers, unmet = _find(flow, cfg, leaving, branches)
     apart = _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
@@ -60,6 +67,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     inserted = _Insertion(flow, barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
     ctx.count("convergence barriers", inserted.count)
+    _keep_apart(flow, masked, ctx)
     flow.rebuild()
     return True
 
@@ -129,6 +137,87 @@ def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[
             ways.stop(gate, kind)
     ways.solve()
     return {block for block in range(cfg.blocks) if ways.passes(block)}
+
+
+def _masked(f: Function) -> list[int]:
+    """The instructions that bring threads together for what those of one mask do by themselves, where masks may differ."""
+    found: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == WARPSYNC and f.mods[i] & _EXCLUSIVE:
+                if opd.is_register(f.get(i, 0)):
+                    found.append(i)
+                else:
+                    f.set_mods(i, f.mods[i] & ~_EXCLUSIVE)
+            i = f.next[i]
+        b += 1
+    return found
+
+
+def _names_any(f: Function, i: i64, words: vec[i64]) -> bool:
+    """Whether an instruction reads one of the marked words; what does not need not tell masks apart."""
+    found = WordList()
+    found.add_reads(f, i)
+    at: i64 = 0
+    while at < found.count:
+        if words[found.words[at]]:
+            return True
+        at += 1
+    f.set_mods(i, f.mods[i] & ~_EXCLUSIVE)
+    return False
+
+
+def _keep_apart(flow: Flow, masked: list[int], ctx: PassContext) -> None:
+    """A barrier around what the threads of one mask do after those of another, as they go on together behind it."""
+    f, cursor = flow.f, flow.cursor
+    number = f.attributes.num_convergence_barriers
+    if not masked:
+        return
+    if number >= ctx.target.barrier_regs:
+        what = f"member masks that differ between threads (line {f.line[masked[0]]})"
+        text = f"'{f.name}': {what} are not supported inside {number} regions in which threads part"
+        if ctx.diag is None:
+            raise InternalError(text)
+        ctx.diag.error(text)
+        ctx.diag.check()
+    f.attributes.num_convergence_barriers = number + 1
+    barrier = opd.special(number)
+    for i in masked:
+        end = _last_for(f, i)
+        rest = flow.split_behind(end)
+        cursor.in_front(i)
+        cursor.make2(BSSY, barrier, opd.label(rest))
+        cursor.at_end(f.block[end])
+        cursor.line = f.line[end]
+        cursor.make1(BSYNC, barrier)
+    ctx.count("convergence barriers", len(masked))
+
+
+def _last_for(f: Function, i: i64) -> i64:
+    """The last instruction that belongs to what a mask is for: that behind its WARPSYNC, and what copies its uniform results."""
+    end = i
+    following = f.next[i]
+    if following == NONE or not OPS.flags[f.op[following]] & WARP:
+        return end
+    end = following
+    uniform: set[int] = set()
+    at: i64 = 0
+    while at < f.count[following]:
+        operand = f.get(following, at)
+        if OPS.writes_at(f.op[following], at) and opd.is_register(operand) and f.reg_type[operand & opd.INDEX] == UR:
+            uniform.add(operand & opd.INDEX)
+        at += 1
+    following = f.next[end]
+    while following != NONE and uniform:
+        at = 0
+        while at < f.count[following]:
+            if opd.is_register(f.get(following, at)) and f.get(following, at) & opd.INDEX in uniform:
+                end = following
+            at += 1
+        following = f.next[following]
+    return end
 
 
 def _let_others_run(f: Function, waiting: set[int]) -> None:

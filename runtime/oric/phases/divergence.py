@@ -183,8 +183,11 @@ def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:
     return False
 
 
-def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> set[int]:
-    """Blocks at whose end the threads of a warp may go different ways; ``points``: where the threads meet again."""
+def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> tuple[set[int], vec[i64]]:
+    """Blocks at whose end the threads of a warp may go different ways, and by word, whether they may have different values of it.
+
+    ``points``: where the threads meet again.
+    """
     f = flow.f
     marked = zeros(f.words)
     row: i64 = 0
@@ -203,7 +206,7 @@ def divergent_branches(flow: Flow, cfg: Cfg, definitions: Definitions, points: v
                 fresh.append(b)
             b += 1
         if not fresh:
-            return found
+            return found, marked
         found.update(fresh)
         _mark_meeting(cfg, definitions, points, fresh, marked)
 

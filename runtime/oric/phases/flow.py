@@ -169,6 +169,19 @@ class Flow:
         self._add(JUMP, NONE, target, -1)
         return block
 
+    def split_behind(self, i: i64) -> i64:
+        """Move what follows an instruction, and what its block does at its end, into a new block right behind it."""
+        b = self.f.block[i]
+        rest = self.cursor.split_behind(i)
+        self._add(self.kind[b], self.node[b], self.target[b], self.other[b])
+        if self.kind[b] == TABLE:
+            self.tables[rest] = self.tables.pop(b)
+        self.set_end(b, JUMP, NONE, rest, -1)
+        if b in self.follower:
+            self.follower[rest] = self.follower.pop(b)
+        self.follower[b] = rest
+        return rest
+
     def drop_unreachable(self) -> None:
         """Remove blocks that the entry does not reach."""
         seen = zeros(self.blocks())
