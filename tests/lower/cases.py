@@ -382,6 +382,72 @@ def half() -> Iterator[Case]:
     yield Case("fma.rn.relu.f16 D, A, B, C", "h", "hhh", lambda a, b, c: _relu(F16, F16.fma(a, b, c)), kinds="HHH")
 
 
+_TRUE = {"u32": 0xFFFFFFFF, "s32": 0xFFFFFFFF, "u16": 0xFFFF, "s16": 0xFFFF, "f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+_RESULT = {"f32": "f", "f16": "h", "bf16": "h", "u16": "h", "s16": "h"}
+_BOOLS: dict[str, Callable[[Any, Any], Any]] = {
+    "and": lambda x, p: x and p,
+    "or": lambda x, p: x or p,
+    "xor": lambda x, p: x != p,
+}
+_ORDERED = {
+    "lt": "lt",
+    "le": "le",
+    "gt": "gt",
+    "ge": "ge",
+    "lo": "lt",
+    "ls": "le",
+    "hi": "gt",
+    "hs": "ge",
+    "eq": "eq",
+    "ne": "ne",
+}
+
+
+def sets() -> Iterator[Case]:
+    """``set`` of every pair of types, comparisons and combinations in turn."""
+    turn = 0
+    for signedness, comparisons in (("s", "eq ne lt le gt ge"), ("u", "eq ne lo ls hi hs lt le gt ge"), ("b", "eq ne")):
+        for bits in (16, 32, 64):
+            for dest in ("u32", "s32", "f32", "f16", "bf16"):
+                for combine in ("", "and", "or", "xor"):
+                    compare = comparisons.split()[turn % len(comparisons.split())]
+                    turn += 1
+                    yield _set(
+                        compare,
+                        combine,
+                        dest,
+                        f"{signedness}{bits}",
+                        _CLASS[bits],
+                        _compares(compare, signedness == "s", bits),
+                        "",
+                    )
+    formats = (("f32", F32, "f", "", "u32 s32 f32 f16 bf16"), ("f64", F64, "g", "", "u32 s32 f32 f16 bf16"),
+               ("f16", F16, "h", "H", "u32 s32 u16 s16 f16 bf16"), ("bf16", BF16, "h", "H", "u32 s32 u16 s16 bf16"))  # fmt: skip
+    for name, fmt, c, kind, dests in formats:
+        for dest in dests.split():
+            for combine in ("", "and", "or", "xor"):
+                compare = ("lt", "equ", "ne", "gtu", "nan", "le", "neu", "num", "ge", "eq", "ltu", "leu", "gt", "geu")[turn % 14]
+                turn += 1
+                yield _set(compare, combine, dest, name, c, lambda a, b, f=fmt, k=compare: f.compare(k, a, b), kind)
+
+
+def _compares(compare: str, signed: bool, bits: int) -> Callable[[int, int], bool]:
+    import operator
+
+    by = getattr(operator, _ORDERED[compare])
+    return lambda a, b: by(s(a, bits), s(b, bits)) if signed else by(a, b)
+
+
+def _set(compare: str, combine: str, dest: str, source: str, c: str, by: Callable[[int, int], Any], kind: str) -> Case:
+    targets = ("sm_90",) if "bf16" in (dest, source) else ("sm_90", "sm_80")
+    true = _TRUE[dest]
+    if not combine:
+        return Case(f"set.{compare}.{dest}.{source} D, A, B", _RESULT.get(dest, "r"), c * 2, lambda a, b: true * bool(by(a, b)),
+                    kinds=kind * 2, targets=targets)  # fmt: skip
+    return Case(f"set.{compare}.{combine}.{dest}.{source} D, A, B, C", _RESULT.get(dest, "r"), c * 2 + "p",
+                lambda a, b, p: true * bool(_BOOLS[combine](bool(by(a, b)), bool(p))), kinds=kind and kind * 2 + "p", targets=targets)  # fmt: skip
+
+
 def _sat16(a: int) -> int:
     if F16.is_nan(a) or a & F16.sign:
         return 0
@@ -450,4 +516,4 @@ def _close_quotient(got: int, want: int, b: int, form: str) -> bool:
 
 
 def all_cases() -> list[Case]:
-    return [*integer(), *carries(), *bits(), *conversions(), *floats(), *half(), *approximate()]
+    return [*integer(), *carries(), *bits(), *conversions(), *floats(), *half(), *sets(), *approximate()]
