@@ -122,6 +122,10 @@ def integer() -> Iterator[Case]:
             yield Case(f"dp4a.{ta}32.{tb}32 D, A, B, C", "r", "rrr", dot)
             yield Case(f"dp2a.lo.{ta}32.{tb}32 D, A, B, C", "r", "rrr", lambda a, b, c, f=dot2: f(a, b, c, 0))
             yield Case(f"dp2a.hi.{ta}32.{tb}32 D, A, B, C", "r", "rrr", lambda a, b, c, f=dot2: f(a, b, c, 2))
+    yield Case("mad24.hi.sat.s32 D, A, B, C", "r", "rrr",
+               lambda a, b, c: u(max(-(1 << 31), min((1 << 31) - 1, (s(a, 24) * s(b, 24) >> 16) + s(c, 32))), 32))  # fmt: skip
+    for op, pick in (("min", min), ("max", max)):
+        yield Case(f"{op}.relu.s32 D, A, B", "r", "rr", lambda a, b, f=pick: max(0, f(s(a, 32), s(b, 32))), targets=("sm_90",))
 
 
 def carries() -> Iterator[Case]:
@@ -135,6 +139,21 @@ def carries() -> Iterator[Case]:
     )
     yield Case("{.reg .b64 %lo; add.cc.u64 %lo, A, B; addc.u64 D, C, 0;}", "d", "ddd", lambda a, b, c: u(c + (a + b >> 64), 64))
     yield Case("{.reg .b64 %lo; sub.cc.u64 %lo, A, B; subc.u64 D, C, A;}", "d", "ddd", lambda a, b, c: u(c - a - (a < b), 64))
+    for t, signed in (("u64", False), ("s64", True)):
+        for part in ("lo", "hi"):
+
+            def product(a: int, b: int, signed: bool = signed, part: str = part) -> int:
+                whole = s(a, 64) * s(b, 64) if signed else a * b
+                return u(whole if part == "lo" else whole >> 64, 64)
+
+            # the sum and its carry, without and with a carry that comes in (of C + C)
+            yield Case(f"{{mad.{part}.cc.{t} D, A, B, C;}}", "d", "ddd", lambda a, b, c, f=product: u(f(a, b) + c, 64))
+            yield Case(f"{{.reg .b64 %lo; mad.{part}.cc.{t} %lo, A, B, C; addc.u64 D, 0, 0;}}", "d", "ddd",
+                       lambda a, b, c, f=product: f(a, b) + c >> 64)  # fmt: skip
+            yield Case(f"{{.reg .b64 %lo; add.cc.u64 %lo, C, C; madc.{part}.{t} D, A, B, C;}}", "d", "ddd",
+                       lambda a, b, c, f=product: u(f(a, b) + c + (c >> 63), 64))  # fmt: skip
+            yield Case(f"{{.reg .b64 %lo; add.cc.u64 %lo, C, C; madc.{part}.cc.{t} %lo, A, B, C; addc.u64 D, 0, 0;}}", "d", "ddd",
+                       lambda a, b, c, f=product: f(a, b) + c + (c >> 63) >> 64)  # fmt: skip
 
 
 def bits() -> Iterator[Case]:
