@@ -218,15 +218,27 @@ def test_barrier(barrier: str, arch: str, level: int) -> None:
     assert list(out) == [3 * (127 - t) for t in range(128)]
 
 
+REDUCTIONS = [
+    "bar.red.{}",
+    "bar.cta.red.{}",
+    "barrier.red.{}",
+    "barrier.red.{}.aligned",
+    "barrier.cta.red.{}",
+    "barrier.cta.red.{}.aligned",
+]
+
+
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
-def test_barrier_reduction(arch: str, level: int) -> None:
-    body = """
+@pytest.mark.parametrize("form", REDUCTIONS)
+def test_barrier_reduction(form: str, arch: str, level: int) -> None:
+    popc, both, either = (form.format(op) for op in ("popc", "and", "or"))
+    body = f"""
   rem.u32 %r1, %i, 3; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p2, %i, 200;
-  bar.red.popc.u32 %r2, 0, %p1; bar.red.and.pred %p3, 1, %p1; bar.red.or.pred %p4, 2, %p1; bar.red.and.pred %p5, 1, 128, %p2;
-  bar.red.or.pred %p6, 0, !%p2;
+  {popc}.u32 %r2, 0, %p1; {both}.pred %p3, 1, %p1; {either}.pred %p4, 2, %p1; {both}.pred %p5, 1, 128, %p2;
+  {either}.pred %p6, 0, !%p2;
   selp.u32 %r3, 1, 0, %p3; selp.u32 %r4, 2, 0, %p4; or.b32 %r3, %r3, %r4; selp.u32 %r4, 4, 0, %p5; or.b32 %r3, %r3, %r4;
   selp.u32 %r4, 8, 0, %p6; or.b32 %r3, %r3, %r4;
-  add.u64 %d1, %out, %tid8; st.global.v2.u32 [%d1], {%r2, %r3};
+  add.u64 %d1, %out, %tid8; st.global.v2.u32 [%d1], {{%r2, %r3}};
 """
     out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((128, 2), np.uint32), arch, level, threads=128)
     assert (out == [43, 6]).all()
