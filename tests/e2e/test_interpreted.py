@@ -28,6 +28,8 @@ LEVELS = range(4)
 PARTS = 32  # of all inputs; each is a test
 SHARE = 0.05  # of the inputs that are small, in every run of the tests
 SMALL = 6000  # characters
+FEW_REGISTERS = ROOT / "tests" / "regalloc" / "found"
+_BODY = re.compile(r"\)\s*\{")
 _TARGET = re.compile(r"^\.target\s+(\w+)", re.MULTILINE)
 
 
@@ -41,8 +43,12 @@ class Input(NamedTuple):
 
 @cache
 def inputs() -> tuple[Input, ...]:
-    """The kernels and the modules of other compilers, in an order that spreads large and small ones evenly."""
+    """The kernels, the modules of other compilers and kernels with few registers, large and small ones spread evenly."""
     found = [Input(name, cases.ptx(name, target), target) for name in cases.files() for target in cases.TARGETS]
+    for path in sorted(FEW_REGISTERS.glob("*.ptx")):
+        limited, count = _BODY.subn(") .maxnreg 24 {", path.read_text(encoding="utf-8"), count=1)
+        assert count
+        found.append(Input(f"24 registers/{path.stem}", limited, _target(limited)))
     for compiler in archive.COMPILERS:
         found += [Input(f"{compiler}/{name}", text, _target(text)) for name, text in archive.modules(compiler)]
     random.Random(1).shuffle(found)
