@@ -17,7 +17,7 @@ from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .emit import part
 from .memory import Memory
-from .moves import extend, extract, move
+from .moves import extend, extract, move, move_vector
 from .program import D, Program
 
 _HALF: Final = 2  # bytes
@@ -67,6 +67,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "load_param": load_param,
     "low_mask": low_mask,
     "move": move,
+    "move_vector": move_vector,
     "narrow": narrow,
     "shift_count": shift_count,
     "store": store,

@@ -48,6 +48,21 @@ def move(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
         b.set(target, constant(value, program.wide), guard)
 
 
+def move_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``mov.v2`` and ``mov.v4``: element by element; all are read before one is written."""
+    pairs = [(b.dest(to), b.value(item)) for to, item in zip(operands[0][1], operands[1][1], strict=True) if to[0] != nodes.SINK]
+    written = {to & opd.INDEX for to, _ in pairs}
+    values: list[Value] = []
+    for to, value in pairs:
+        if value.kind == OPERAND and value.bits & opd.INDEX in written:
+            copy = b.like(to)
+            b.move(copy, value.bits)
+            value = packed(copy)
+        values.append(constant(value, opd.count_of(to) == 2))
+    for (to, _), value in zip(pairs, values, strict=True):
+        b.set(to, value, guard)
+
+
 def constant(value: Value, wide: bool) -> Value:
     """A floating-point immediate as an integer one, of 64 bits when ``wide``; other operands as they are."""
     if value.kind == FLOATING:
