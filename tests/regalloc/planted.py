@@ -130,7 +130,7 @@ def refill_of_another_slot(a: Allocated, rng: random.Random) -> tuple[int, ...] 
     i = rng.choice(loads)
     a.f.attributes.frame_size += 16
     a.f.set(i, 2, a.f.imm(-a.f.attributes.frame_size))
-    return words.PROBLEM_NO_SPILL, *PATTERN, words.PROBLEM_EXTRA
+    return words.PROBLEM_NO_SPILL, *PATTERN, words.PROBLEM_EXTRA, words.PROBLEM_UNINITIALIZED  # the last one at the reader
 
 
 def refill_without_base(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
