@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mypy_extensions import i64
+from oric_tables._native import ffi, lib
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
+from oric.ir.machine import MachineFunction
 from oric.ir.optable import OPS
 
 from .spill import SPILLED
+
+
+def choose(f: Function, view: MachineFunction, chooser: Callable[[Any, bytes, Any], int]) -> list[int]:
+    """The registers whose units a kernel names. It is called with the function, per unit whether that stays as it belongs to an
+    earlier spill, and an array for the units; it returns their number, -1 without memory. ``view``: the function as it stands.
+    """
+    fn = view.fn
+    stays = bytearray(fn.unit_count + 1)
+    for n in range(f.registers()):
+        if f.reg_flags[n] & SPILLED:
+            stays[f.reg_word[n]] = 1
+    if lib.oric_liveness(fn):
+        raise MemoryError("no memory for liveness")
+    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
+    count = chooser(fn, bytes(stays), chosen)
+    if count < 0:
+        raise MemoryError("no memory for the choice of spills")
+    return sorted({fn.unit_register[chosen[k]] for k in range(count)})
 
 
 class Spiller:

@@ -14,7 +14,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables._native import ffi, lib
+from oric_tables._native import lib
 from oric_tables.op import ISETP, LOP3, MOV, SEL
 from oric_tables.ori_operands import KIND_BIT_SPILL, KIND_R2P_P2R
 
@@ -23,7 +23,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R, control_flow
 from oric.ir.machine import FILES, MachineFunction
 
-from .homes import Spiller
+from .homes import Spiller, choose
 from .residence import Code, is_flow
 from .spill import SPILLED
 
@@ -54,18 +54,7 @@ def choose_predicates(f: Function, view: MachineFunction, limit: int) -> list[in
     Those that are live where too many are, and seldom named, go first; those of earlier spills stay. ``view``: the function as it
     stands, in its own order.
     """
-    fn = view.fn
-    fixed = bytearray(fn.unit_count + 1)
-    for n in range(f.registers()):
-        if f.reg_flags[n] & SPILLED:
-            fixed[f.reg_word[n]] = 1
-    if lib.oric_liveness(fn):
-        raise MemoryError("no memory for liveness")
-    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
-    count = lib.oric_spill_choose(fn, bytes(fixed), _FILE, limit, chosen)
-    if count < 0:
-        raise MemoryError("no memory for the choice of spills")
-    return sorted({fn.unit_register[chosen[k]] for k in range(count)})
+    return choose(f, view, lambda fn, stays, chosen: int(lib.oric_spill_choose(fn, stays, _FILE, limit, chosen)))
 
 
 def spill_predicates(f: Function, victims: list[int]) -> list[int]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import final
 
 from mypy_extensions import i64
-from oric_tables._native import ffi, lib
+from oric_tables._native import lib
 from oric_tables.op import MOV, R2UR
 from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir.function import Function, R
 from oric.ir.machine import MachineFunction
 
-from .homes import Spiller
-from .spill import SPILLED
+from .homes import Spiller, choose
 
 
 def choose_uniforms(f: Function, view: MachineFunction, limit: int) -> list[int]:
@@ -25,18 +24,7 @@ def choose_uniforms(f: Function, view: MachineFunction, limit: int) -> list[int]
 
     Those of earlier spills stay. ``view``: the function as it stands, in its own order.
     """
-    fn = view.fn
-    fixed = bytearray(fn.unit_count + 1)
-    for n in range(f.registers()):
-        if f.reg_flags[n] & SPILLED:
-            fixed[f.reg_word[n]] = 1
-    if lib.oric_liveness(fn):
-        raise MemoryError("no memory for liveness")
-    chosen = ffi.new("uint32_t[]", fn.unit_count + 1)
-    count = lib.oric_uniform_choose(fn, bytes(fixed), limit, chosen)
-    if count < 0:
-        raise MemoryError("no memory for the choice of spills")
-    return sorted({fn.unit_register[chosen[k]] for k in range(count)})
+    return choose(f, view, lambda fn, stays, chosen: int(lib.oric_uniform_choose(fn, stays, limit, chosen)))
 
 
 def spill_uniforms(f: Function, victims: list[int]) -> None:
