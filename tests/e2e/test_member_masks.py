@@ -146,6 +146,28 @@ def test_tiles(arch: str, level: int, shape: str) -> None:
                 check(name, op, shape, arch, level, tile)
 
 
+def nest(depth: int) -> str:
+    """A vote inside so many branches that the data decide, each with something behind it."""
+    body = HEAD.format(inverse=24, ones=255)
+    for n in range(depth):
+        body += f" shr.u32 %s, %a, {n}; and.b32 %s, %s, 1; setp.eq.u32 %p2, %s, 0; @%p2 bra SKIP{n}; add.u32 %r0, %r0, {n + 1};\n"
+        body += " red.global.add.u32 [%out], %r0;\n"
+    body += " activemask.b32 %t; and.b32 %m, %m, %t; vote.sync.ballot.b32 %r1, %q, %m; xor.b32 %r0, %r0, %r1;\n"
+    for n in reversed(range(depth)):
+        body += f"SKIP{n}: mad.lo.u32 %r0, %r0, 3, {n}; red.global.add.u32 [%out], %r0;\n"
+    return body + TAIL
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_regions_may_be_fifteen_deep(arch: str) -> None:
+    """A barrier is left for the mask in fifteen; what has none left is refused and named."""
+    oric.compile(source(nest(15), arch), arch=arch)
+    with pytest.raises(
+        oric.CompileError, match=r"member masks that differ between threads \(line \d+\) are not supported inside 16 regions"
+    ):
+        oric.compile(source(nest(16), arch), arch=arch)
+
+
 def test_a_mask_that_all_threads_share_needs_no_barrier() -> None:
     from oric.sass.instruction import disassemble
 

@@ -39,12 +39,12 @@ _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     """Insert the barriers of a function and settle its WARPSYNCs."""
+    before = f.code_epoch
     masked = _masked(f)
     b: i64 = 0
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if b == f.blocks() and not masked:
-        before = f.code_epoch
         _settle_warpsync(f, set(), ctx)
         return f.code_epoch != before
     flow = Flow(f)
@@ -58,7 +58,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     if not cfg.loops().irreducible:
         diverging, different = divergence(flow, cfg, definitions, meeting.points)
         branches &= diverging
-        masked = [i for i in masked if _names_any(f, i, different)]
+        masked = _those_that_differ(f, masked, different)
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
     barriers, unmet = _find(flow, cfg, leaving, branches)
     apart = _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
@@ -140,7 +140,7 @@ def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[
 
 
 def _masked(f: Function) -> list[int]:
-    """The instructions that bring threads together for what those of one mask do by themselves, where masks may differ."""
+    """The instructions that bring threads together for what those of one mask do by themselves; constant masks are alike."""
     found: list[int] = []
     b: i64 = 0
     while b < f.blocks():
@@ -150,23 +150,31 @@ def _masked(f: Function) -> list[int]:
                 if opd.is_register(f.get(i, 0)):
                     found.append(i)
                 else:
-                    f.set_mods(i, f.mods[i] & ~_EXCLUSIVE)
+                    _let_together(f, i)
             i = f.next[i]
         b += 1
     return found
 
 
-def _names_any(f: Function, i: i64, words: vec[i64]) -> bool:
-    """Whether an instruction reads one of the marked words; what does not need not tell masks apart."""
-    found = WordList()
-    found.add_reads(f, i)
-    at: i64 = 0
-    while at < found.count:
-        if words[found.words[at]]:
-            return True
-        at += 1
+def _let_together(f: Function, i: i64) -> None:
+    """All threads that come have the same mask: they need not be told apart by it."""
     f.set_mods(i, f.mods[i] & ~_EXCLUSIVE)
-    return False
+
+
+def _those_that_differ(f: Function, masked: list[int], different: vec[i64]) -> list[int]:
+    """Those whose masks may differ between threads, as the words say that do; the threads of the others go on together."""
+    found: list[int] = []
+    for i in masked:
+        words = WordList()
+        words.add_reads(f, i)
+        at: i64 = 0
+        while at < words.count and not different[words.words[at]]:
+            at += 1
+        if at < words.count:
+            found.append(i)
+        else:
+            _let_together(f, i)
+    return found
 
 
 def _keep_apart(flow: Flow, masked: list[int], ctx: PassContext) -> None:
