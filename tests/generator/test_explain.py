@@ -213,7 +213,7 @@ def test_an_opcode_page_joins_the_other_tables(spec: Spec) -> None:
     assert section(page(spec, "LDS", "sm_90"), "dispatch: LDS")
 
 
-@pytest.mark.parametrize("sm", ["sm_75", "sm_86", "sm_87", "sm_100", "sm_121a"])
+@pytest.mark.parametrize("sm", ["sm_101", "sm_101f"])
 def test_forms_and_timings_of_a_target_that_no_code_can_be_made_for(spec: Spec, sm: str) -> None:
     """They are those of its model: words of it can be read, checked and run."""
     isa = targets.load(spec).by_name[sm].isa

@@ -29,7 +29,7 @@ def test_every_name_is_there() -> None:
     assert sorted(t.name for t in BY_NAME.values() if t.ptxas) == sorted(ARCH.split())
     documented = "sm_30 sm_35 sm_37 sm_50 sm_53 sm_60 sm_61 sm_70 sm_75 sm_80 sm_89 sm_90 sm_90a sm_100 sm_104"
     assert set(documented.split()) <= set(BY_NAME)
-    assert [t.name for t in BY_NAME.values() if t.code] == ["sm_80", "sm_90", "sm_90a"]
+    assert {t.name for t in BY_NAME.values() if t.code} <= set(ARCH.split())
     assert all(t.source for t in BY_NAME.values())
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import lzma
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,9 +25,12 @@ from typing import Any
 
 import numpy as np
 import oric
+from oric.support.targets import find_target
+from oric_tables import targets as oric_targets
 
 HERE = Path(__file__).resolve().parent
-TARGETS = ("sm_80", "sm_90")
+TARGETS = ("sm_80", "sm_90")  # whose PTX and ptxas-made cubins are stored
+OTHERS = tuple(name for name in oric_targets.TARGETS if name not in TARGETS)  # the other targets that code can be made for
 Shape = tuple[int, int, int]
 Array = np.ndarray[Any, Any]
 
@@ -100,8 +104,14 @@ def case(file: str, *shapes: Any) -> Callable[[Callable[..., Iterator[Step]]], C
 
 
 def ptx(file: str, target: str) -> str:
-    """The stored PTX of a kernel file."""
-    return (HERE / f"{file}.{target}.ptx").read_text()
+    """The stored PTX of a kernel file; for a target of which none is stored, that of the newest older one, or of the oldest."""
+    model = find_target(target).isa
+    older = [name for name in TARGETS if find_target(name).isa <= model] or [TARGETS[0]]
+    text = (HERE / f"{file}.{older[-1]}.ptx").read_text()
+    if target in TARGETS:
+        return text
+    text = re.sub(r"^\.version \d\.\d$", ".version 9.0", text, flags=re.M)
+    return re.sub(r"^\.target \w+$", f".target {target}", text, flags=re.M)
 
 
 def launch(image: bytes, file: str, modes: oric.sim.Modes | None = None) -> None:

@@ -68,19 +68,14 @@ def _check_targets(spec: Spec, data: Map) -> None:
         if layout != targets.UNKNOWN:
             if layout not in data["layouts"]:
                 raise SpecError(path, target.line, f"{target.name}: cubin.yaml has no layout '{layout}'")
-            found = _workaround(layout_columns(data, spec.path("cubin.yaml"), str(layout)))
-            if war != found:
+            records = layout_columns(data, spec.path("cubin.yaml"), str(layout))["records"]
+            if war and all(record["attribute"] != "SW_WAR" for record in records):
                 raise SpecError(
-                    path, target.line, f"{target.name}: elf.sw_war is {war}, layout {layout} of cubin.yaml has {found}"
+                    path, target.line, f"{target.name}: elf.sw_war is {war}, layout {layout} of cubin.yaml has no record SW_WAR"
                 )
         form = (target.elf["osabi"], target.elf["abiversion"])
         if targets.UNKNOWN not in form and form not in forms:
             raise SpecError(path, target.line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
-
-
-def _workaround(layout: dict[str, Any]) -> int:
-    """The value of the record SW_WAR, 0 without one."""
-    return next((int(r["value"]) for r in layout["records"] if r["attribute"] == "SW_WAR"), 0)
 
 
 def _unique(rows: Seq, path: PurePath, where: str) -> None:
@@ -141,7 +136,7 @@ def layout_columns(data: Map, path: PurePath, name: str, seen: tuple[str, ...] =
     for old in replaced:
         if old not in names:
             raise SpecError(path, replaced.line_of(old), f"{name}: there is no record {old} to replace")
-    merged["records"] = [replaced.get(r["attribute"], r) for r in merged.get("records", ())]
+    merged["records"] = [new for old in merged.get("records", ()) for new in replaced.get(old["attribute"], [old])]
     return merged
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from ..errors import UsageError
 from ..isa import bits, rows
 from ..names import did_you_mean
-from ..outputs.cubin import layout_columns
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import targets as table
@@ -20,7 +19,7 @@ from ..textedit import Document
 from . import MARK, Plan
 
 _NAME = re.compile(r"sm_([1-9][0-9]*)([af]?)\Z")
-_FILE, _CONTAINER = table.FILES[0], "cubin.yaml"
+_FILE = table.FILES[0]
 _SHORT, _WIDTH = 0xFFFF, 130
 _PLAIN = {"guard": 7, "stall": 5, "yield": 1, "write_barrier": 7, "read_barrier": 7}  # always executed, waits for nothing
 _GROUPS = ("limits", "bank0", "elf")
@@ -149,8 +148,6 @@ def _complete(out: Plan, spec: Spec, target: Target, base: Target) -> None:
         _columns(document, at, data, target, base)
         for group in _GROUPS:
             own, theirs = getattr(target, group), dict(getattr(base, group))
-            if group == "elf":
-                theirs["layout"] = _layout(out, spec, target, base)
             lacking = {k: v for k, v in theirs.items() if own.get(k, table.UNKNOWN) == table.UNKNOWN}
             if lacking:
                 _fill(document, target.name, group, lacking, base.name)
@@ -187,31 +184,6 @@ def _columns(document: Document, at: int, data: Map, target: Target, base: Targe
         new["shared_base"] = _value("", "shared_base", base.shared_base)
     for key, value in reversed(new.items()):
         document.insert(at, [f"    {MARK} {key}: not known so far; as on {base.name}?", f"    {key}: {value}"])
-
-
-def _layout(out: Plan, spec: Spec, target: Target, base: Target) -> Any:
-    """The container's layout: that of the base, or a new one where the target's value of the record SW_WAR is another."""
-    layout, war = base.elf["layout"], target.elf.get("sw_war", table.UNKNOWN)
-    if war in (table.UNKNOWN, base.elf["sw_war"], 0):
-        return layout
-    data = spec.load(_CONTAINER)
-    records = layout_columns(data, spec.path(_CONTAINER), str(layout))["records"]
-    old = next((r["attribute"] for r in records if "SW_WAR" in r["attribute"] or r["attribute"].endswith("_WAR")), None)
-    if old is None:
-        return layout
-    if target.name not in data["layouts"]:
-        document = out.document(_CONTAINER)
-        lines = [
-            f"  {target.name}:",
-            f"    inherits: {layout}",
-            f"    {MARK} is everything but the record SW_WAR as on {base.name}?",
-            "    source: inferred",
-            "    replace_records:",
-            f"      {old}: {{attribute: SW_WAR, value: {war}}}",
-        ]
-        document.insert(document.entry("layouts", str(layout))[1], lines)
-        out.done.append(f"spec/{_CONTAINER}: layout {target.name}, which inherits {layout}")
-    return target.name
 
 
 def _keep_unknown(document: Document, data: Map, name: str, group: str, values: Mapping[str, Any]) -> None:

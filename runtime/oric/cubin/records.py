@@ -118,6 +118,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "cluster": lambda f: _size3(f.attributes.reqnctapercluster),
     "cluster_rank": lambda f: [words(f.attributes.maxclusterrank)] if f.attributes.maxclusterrank else [],
     "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
+    "workarounds": lambda f: [words(f.target.elf["sw_war"])] if f.target.elf["sw_war"] else [],
 }
 
 

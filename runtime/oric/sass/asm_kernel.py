@@ -194,6 +194,7 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "cluster": lambda k: [],
     "cluster_rank": lambda k: [],
     "explicit_cluster": lambda k: [],
+    "workarounds": lambda k: _if(k.target.elf["sw_war"], [str(k.target.elf["sw_war"])]),
 }
 
 

@@ -4,8 +4,10 @@ set -e
 cd "$(dirname "$0")"
 for source in *.ptx; do
     name="${source%.ptx}"
-    targets="sm_80 sm_90"
+    targets="sm_75 sm_80 sm_87 sm_89 sm_90"
     [ "$name" = clusters ] && targets="sm_90 sm_90a"
+    [ "$name" = branches ] && targets="sm_80 sm_87 sm_89 sm_90" # redux is newer than sm_75
+    [ "$name" = limits ] && targets="sm_80 sm_90" # within whose limits its numbers are
     for target in $targets; do
         sed "s/^\.target sm_90/.target $target/" "$source" > "/tmp/$name.ptx"
         (cd /tmp && ptxas -arch "$target" "$name.ptx" -o "$name.$target.cubin")
