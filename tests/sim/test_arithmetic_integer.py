@@ -246,7 +246,7 @@ def extremes() -> None:
 
             def distances(x: list[int], p: list[int], s: str = sign, acc: int = acc) -> dict[str, int]:
                 out = [abs(a - b) for a, b in zip(elements(x[0], s + "8x4"), elements(x[1], s + "8x4"), strict=True)]
-                return {"R16": (sum(out) if acc else assembled(out)["R16"]) + x[2]}
+                return {"R16": sum(out) + x[2]} if acc else assembled(out)
 
             put("sm_80", "VABSDIFF4", ("R16", "R8", "R9", "R10"), "www", distances, sign=f"{sign}8", acc=acc)
     put("sm_80", "IABS", ("R16", "R8"), "w", lambda x, p: {"R16": abs(signed(x[0]))}, "UIABS")

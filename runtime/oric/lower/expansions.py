@@ -16,6 +16,7 @@ from .access import load, load_const, load_param, store, store_param
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .emit import part
+from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
 from .program import D, Program
@@ -61,6 +62,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "branch_table": branch_table,
     "call": call,
     "divide_by_constant": divide_by_constant,
+    "lanes": lanes,
     "leave": leave,
     "load": load,
     "load_const": load_const,

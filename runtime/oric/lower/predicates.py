@@ -41,11 +41,23 @@ def divisor_is_constant(operands: Sequence[Any]) -> bool:
     return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF not in {0, 1, 0xFFFFFFFF})
 
 
+def product_is_negated(operands: Sequence[Any]) -> bool:
+    """One of the two factors is negated."""
+    return bool((operands[1][0] == nodes.NEG) != (operands[2][0] == nodes.NEG))
+
+
+def addend_is_negated(operands: Sequence[Any]) -> bool:
+    """The last of four operands is negated."""
+    return bool(operands[3][0] == nodes.NEG)
+
+
 TESTS: Final = {
+    "addend_is_negated": addend_is_negated,
     "all_constant": all_constant,
     "divisor_is_constant": divisor_is_constant,
     "divisor_is_power_of_two": divisor_is_power_of_two,
     "fields_are_constant": fields_are_constant,
     "mask_is_full": mask_is_full,
     "middle_constant": middle_constant,
+    "product_is_negated": product_is_negated,
 }
