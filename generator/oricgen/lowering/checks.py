@@ -13,6 +13,7 @@ from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import targets
 from . import reach
+from .compiler import instances
 
 if TYPE_CHECKING:
     from ..outputs.lowering import Compiled
@@ -30,10 +31,9 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
     with Mistakes() as each:
         for name, data in spec.family(FOLDER).items():
             for entry in data.get("rules", ()):
-                for row in (entry, *entry.get("cases", ())):
-                    for column, message in _references(row, features):
-                        with each:
-                            raise SpecError(spec.path(name), row.line_of(column), f"{entry['ptx']}: column '{column}': {message}")
+                for line, column, message in _mistaken(entry, features):
+                    with each:
+                        raise SpecError(spec.path(name), line, f"{entry['ptx']}: column '{column}': {message}")
             with each:
                 _special_registers(spec, name, data)
         with each:
@@ -45,6 +45,15 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
                 raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
 
 
+def _mistaken(entry: Map, features: set[str]) -> dict[tuple[int, str, str], None]:
+    """Line, column and mistake of what the rules of an entry, and their cases, name that does not exist."""
+    found: dict[tuple[int, str, str], None] = {}
+    for rule in instances(entry):
+        for row in (rule, *rule.get("cases", ())):
+            found.update(((row.line_of(column), column, message), None) for column, message in _references(row, features))
+    return found
+
+
 def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
     """Columns of a rule or case that name what does not exist, and what is wrong."""
     for name in row.get("when", "").split():
@@ -52,7 +61,7 @@ def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
             yield "when", f"no target has the feature '{name.removeprefix('!')}'"
     if "if" in row and row["if"] not in handlers.functions(handlers.PREDICATES):
         yield "if", f"there is no function '{row['if']}' in oric/{handlers.PREDICATES}.py"
-    if "expand" in row and row["expand"] not in handlers.registered(handlers.EXPANSIONS):
+    if row.get("expand") and row["expand"] not in handlers.registered(handlers.EXPANSIONS):
         yield "expand", f"there is no function '{row['expand']}' in oric/{handlers.EXPANSIONS}.py"
 
 

@@ -13,7 +13,8 @@ labels, flags, lines)``:
 
 A line is ``(number of the operation, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model
 not in ``isas``. ``sets`` are ``(slot name, {token: bits})``;
-a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table.
+a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table, and
+``(?slot, qualifiers)`` says that the line is left out where the slot has none of these ("": where it is left out).
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
 1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
 indices are literals (below).
@@ -185,7 +186,8 @@ class Compiler:
             state.flags |= FLAG_GUARDED
             guard = self._operand(line.guard, _GUARD, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
-        sets = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
+        sets: list[Any] = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
+        sets += [self._test(test, slot_names, line, at) for test in line.tests]
         state.lines.append(
             (operation.number, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)
         )
@@ -236,6 +238,15 @@ class Compiler:
             if text != "-" and token in slots[slot]:
                 values[token] = base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
         return slot, values
+
+    def _test(
+        self, test: tuple[str, bool, tuple[str, ...]], slots: Mapping[str, tuple[str, ...]], line: template.Line, at: int
+    ) -> tuple[str, tuple[str, ...]]:
+        """The qualifiers of a slot for which a line stands, "" for none."""
+        slot, among, qualifiers = test
+        if slot not in slots:
+            raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
+        return f"?{slot}", tuple(q for q in ("", *slots[slot]) if (q in qualifiers) == among)
 
     def _operands(
         self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int

@@ -1,7 +1,9 @@
 """One line of a rule: ``@!%p IADD3.X d.hi, a.hi, ~b.hi, RZ, Pp=%c``.
 
-A line is ``[@[!]predicate] MNEMONIC[.MODIFIER|{set}]... operand, ..., key=value, ...`` or a label ``name:`` (a
-branch names it as its target). A line that begins with ``?`` is left out where the operation does not exist. Operands:
+A line is ``[@[!]predicate] MNEMONIC[.MODIFIER|{set}]... operand, ..., key=value, ...`` or a label ``name:`` (a branch names it
+as its target). A line that begins with ``?`` is left out where the operation does not exist. One with ``[SLOT=QUALIFIER,...]``
+in front stands only for these qualifiers of the rule's slot, with ``[SLOT!=QUALIFIER,...]`` for all others and where the slot
+is left out. Operands:
 
 =====================  ===============================================================================================
 ``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise)
@@ -35,6 +37,8 @@ from ..errors import SpecError
 
 ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
 
+_CONDITION = re.compile(r"\[([^]]*)\]\s*")
+_TEST = re.compile(r"(\w+)(!?)=([\w:]+(?:,[\w:]+)*)\Z")
 _LABEL = re.compile(r"(\w+):\Z")
 _LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9]*)((?:\.\w+(?:=\w+)?|\{\w+\})*)(?:\s+(.*))?\Z")
 _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
@@ -72,6 +76,7 @@ class Line:
     operands: list[Operand] = field(default_factory=list)
     named: dict[str, Operand] = field(default_factory=dict)
     if_present: bool = False
+    tests: tuple[tuple[str, bool, tuple[str, ...]], ...] = ()  # slot, whether it must be (or not be) one of these qualifiers
 
 
 def parse(text: str, path: str, line: int) -> Line:
@@ -91,10 +96,14 @@ def _parsed(text: str) -> Line:
     label = _LABEL.match(text)
     if label:
         return Line(text, label=label[1])
-    match = _LINE.match(text.removeprefix("?"))
+    condition = _CONDITION.match(text)
+    rest = text[condition.end() :] if condition else text
+    match = _LINE.match(rest.removeprefix("?"))
     if not match:
         raise ValueError(f"'{text}' is no line: write [@[!]PREDICATE] MNEMONIC[.MODIFIER]... OPERAND, ...")
-    out = Line(text, mnemonic=match[3], if_present=text.startswith("?"))
+    out = Line(text, mnemonic=match[3], if_present=rest.startswith("?"))
+    if condition:
+        out.tests = tuple(_test(part, text) for part in condition[1].split())
     if match[2]:
         out.guard = _operand(("!" if match[1] else "") + match[2], text)
     for fixed, named in _SUFFIX.findall(match[4] or ""):
@@ -109,6 +118,13 @@ def _parsed(text: str) -> Line:
         else:
             out.operands.append(_operand(part, text))
     return out
+
+
+def _test(text: str, line_text: str) -> tuple[str, bool, tuple[str, ...]]:
+    match = _TEST.match(text)
+    if not match:
+        raise ValueError(f"'{line_text}': '{text}' is no condition: write SLOT=QUALIFIER,... or SLOT!=QUALIFIER,...")
+    return match[1], not match[2], tuple(match[3].split(","))
 
 
 def _operand(text: str, line_text: str) -> Operand:

@@ -13,10 +13,11 @@ from oric.ir.optable import MEMORY, OPS
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .control import run_lines
 from .emit import OPERAND, Env, Value, integer, packed, part
 from .memory import Memory
 from .moves import DOUBLE_BYTES, constant, extend, extract, in_register, pack_word, type_bytes, word_of
-from .program import DESC, Program, V
+from .program import DESC, A, D, M, Program, V
 
 _MASK32 = 0xFFFFFFFF
 
@@ -33,7 +34,7 @@ def load(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     if program.uses_desc:
         env.put(DESC, b.descriptor())
     before = b.last()
-    _load_into(b, program, env, guard, operands[0])
+    _load_into(b, program, env, guard, operands[0], V)
     _mark_volatile(b, program, before)
     b.close()
 
@@ -50,7 +51,8 @@ def _mark_volatile(b: Memory, program: Program, before: i64) -> None:
         i = f.next[i]
 
 
-def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any) -> None:
+def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any, at: i64) -> None:
+    """Run the lines with ``dest``, an element or a vector of them, at a place of the environment."""
     count = _count(program)
     type_ = program.types[-1]
     each = type_bytes(type_)
@@ -58,7 +60,7 @@ def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any) -> 
         target = opd.RZ_OPERAND if dest[0] == nodes.SINK else b.dest(dest)
         if each >= DOUBLE_BYTES and opd.is_register(target) and opd.count_of(target) == 1:
             raise NotSupported(f"{program.text} into a register of 32 bits")
-        env.put(V, target if each >= 4 else part(target, 0))
+        env.put(at, target if each >= 4 else part(target, 0))
         b.run(program, env, guard)
         if each < DOUBLE_BYTES and opd.is_register(target):
             extend(b, target, type_[0] == "s", guard)
@@ -66,11 +68,11 @@ def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any) -> 
     items = dest[1]
     wide = _vector_target(b, items, count, each)
     if wide:
-        env.put(V, wide)
+        env.put(at, wide)
         b.run(program, env, guard)
         return
     wide = b.new("R", max(1, count * each // 4))
-    env.put(V, wide)
+    env.put(at, wide)
     b.run(program, env, guard)
     for index, item in enumerate(items):
         if item[0] != nodes.SINK:
@@ -109,6 +111,36 @@ def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     b.run(program, env, guard)
     _mark_volatile(b, program, before)
     b.close()
+
+
+def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``atom`` and ``red`` of a vector: its elements lie in one register of their whole width, before and behind."""
+    env = b.open(program)
+    items = operands[program.args.index(A)][1]
+    env.put(A, _store_value(b, program, items, _count(program), type_bytes(program.types[-1])))
+    for index, node in zip(program.args, operands, strict=False):
+        if index == M:
+            b.put_address(env, b.address(node, program.options["space"]))
+        elif index not in (D, A):
+            env.put_value(index, b.value(node))
+    if program.uses_desc:
+        env.put(DESC, b.descriptor())
+    if D not in program.args or operands[0][0] == nodes.SINK:
+        b.run(program, env, guard)
+    else:
+        _load_into(b, program, env, guard, operands[0], D)
+    b.close()
+
+
+def ordered(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """An instruction that no later access may move in front of, though its machine code does not say so."""
+    f = b.code
+    made: i64 = len(f.op)
+    run_lines(b, program, guard, operands)
+    while made < len(f.op):
+        if OPS.flags[f.op[made]] & MEMORY or not f.count[made]:
+            f.aux[made] |= AUX_VOLATILE
+        made += 1
 
 
 def _store_value(b: Memory, program: Program, items: Any, count: int, each: int) -> i64:

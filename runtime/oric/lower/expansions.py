@@ -12,7 +12,7 @@ from mypy_extensions import i64
 
 from oric.support import nodes
 
-from .access import load, load_const, load_param, store, store_param
+from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .emit import part
@@ -57,6 +57,7 @@ def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None
 Expansion = Callable[[Memory, Program, int, list[Any]], None]
 
 FUNCTIONS: Final[dict[str, Expansion]] = {
+    "atomic_vector": atomic_vector,
     "barrier": barrier,
     "branch": branch,
     "branch_table": branch_table,
@@ -71,6 +72,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "move": move,
     "move_vector": move_vector,
     "narrow": narrow,
+    "ordered": ordered,
     "shift_count": shift_count,
     "store": store,
     "store_param": store_param,

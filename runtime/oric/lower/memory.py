@@ -195,8 +195,10 @@ class Memory(Emitter):
     # -- addresses ---------------------------------------------------------------------------------------
 
     def address(self, node: Any, space: str) -> Address:
-        """An address operand in a space (``""`` for generic)."""
+        """An address operand in a space (``""`` for generic); of the shared memory of a cluster, the generic address."""
         kind: int = node[0]
+        if space == "shared::cluster":
+            return self._in_window(self.address(node, "shared"))
         wide = space == "" or space == "global"
         if kind == nodes.ADDR_REG:
             base = self.register(node[1])
@@ -215,6 +217,16 @@ class Memory(Emitter):
         if kind != nodes.ADDR_SYM:
             raise self.unexpected(node, "as an address")
         return self._symbol_base(self.place_of(node[1]), node[2], space)
+
+    def _in_window(self, found: Address) -> Address:
+        """The generic address of an address in shared memory, where those of other blocks of the cluster lie too."""
+        dest = self.new_pair()
+        low, offset = packed(found.base), found.displacement
+        if offset & opd.TYPE == opd.IS_SYMBOL:
+            low, offset = packed(self.new_r()), opd.imm(0)
+            self.template("add_constant", 0, low.bits, packed(found.base), Value(ADDRESS, found.displacement))
+        self.template("in_shared_window", 0, dest, low)
+        return Address(dest, offset)
 
     def _with_offset(self, base: i64, offset: int, wide: bool) -> Address:
         if _OFFSET_MIN <= offset <= _OFFSET_MAX:

@@ -192,7 +192,7 @@ class Tables:
 
     def _program(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> Program | None:
         """A row for these qualifiers; None when an operation cannot express one of them."""
-        here = [line for line in row[-1] if isinstance(line, int) or line[5] is None or self.target.isa_name in line[5]]
+        here = [line for line in row[-1] if isinstance(line, int) or self._stands(line, tokens)]
         lines: list[tuple[Any, int, list[tuple[int, int, int]]]] = []
         for line in here:
             if isinstance(line, int):
@@ -209,6 +209,12 @@ class Tables:
         program.last = len(self.op)
         self._note_uses(program)
         return program
+
+    def _stands(self, line: Any, tokens: dict[str, str]) -> bool:
+        """Whether a line is for the target and these qualifiers."""
+        if line[5] is not None and self.target.isa_name not in line[5]:
+            return False
+        return all(tokens.get(name[1:], "") in table for name, table in line[2] if name[0] == "?")
 
     def _add_line(self, line: Any, mods: int, dynamic: list[tuple[int, int, int]]) -> None:
         if isinstance(line, int):
@@ -297,6 +303,8 @@ def _modifiers(line: Any, tokens: dict[str, str]) -> tuple[int, list[tuple[int, 
     _, mods, sets, _, _, _ = line
     dynamic = []
     for name, table in sets:
+        if name[0] == "?":
+            continue
         if name.startswith("="):
             dynamic.append((int(name[1:]), table["shift"], table["mask"]))
             continue
