@@ -319,6 +319,8 @@ class Compiler:
             if operand.name not in self.special:
                 raise SpecError(self.path, at, f"'{line.text}': there is no system register {operand.name} on every ISA")
             return _SPECIAL | self.special[operand.name]
+        if base == "board":
+            return _SPECIAL | operand.value
         if base == "label":
             state.labels_at.setdefault(operand.name, at)
             return (LABEL, state.labels.setdefault(operand.name, len(state.labels)), 0, 0)

@@ -9,6 +9,7 @@ is left out. Operands:
 ``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise)
 ``q``                  the second of a pair ``d|q`` (PT when there is none)
 ``m``, ``off``         base register and byte offset of the address operand
+``n``, ``noff``        the same of a second address operand
 ``desc``               the descriptor of global memory: a pair of uniform registers, loaded at function entry
 ``v``                  the vector or wide register made of a braced operand
 ``cc``                 the carry flag, a predicate that lives as long as the function
@@ -20,6 +21,7 @@ is left out. Operands:
 ``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``
 ``t:NAME``             the target's column NAME as an integer
 ``SR_TID.X``           a system register
+``SB0``                a scoreboard
 ``- ~ ! |x|``          sign changes in front
 ``x@H0_H0``            half selection of a packed operand
 =====================  ===============================================================================================
@@ -35,7 +37,7 @@ from typing import Any
 
 from ..errors import SpecError
 
-ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc")
+ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "noff")
 
 _CONDITION = re.compile(r"\[([^]]*)\]\s*")
 _TEST = re.compile(r"(\w+)(!?)=([\w:]+(?:,[\w:]+)*)\Z")
@@ -53,7 +55,7 @@ TEMP_KINDS = "prswxuv"
 class Operand:
     """One operand of a line. ``base`` is an argument or temporary name, a constant name, or a number in ``value``."""
 
-    base: str  # "a", "%t", "RZ", "int", "column", "sreg", "cbank", "label"
+    base: str  # "a", "%t", "RZ", "int", "column", "sreg", "board", "cbank", "label"
     view: str = ""
     value: int = 0
     name: str = ""
@@ -152,6 +154,8 @@ def _operand(text: str, line_text: str) -> Operand:
         return Operand(body, **flags)
     if body.startswith("SR_"):
         return Operand("sreg", name=body)
+    if re.fullmatch(r"SB[0-5]", body):
+        return Operand("board", value=int(body[2:]))
     if body.startswith("c:"):
         name, _, add = body[2:].partition("+")
         if not _INT.match(add or "0"):

@@ -20,6 +20,7 @@ ADDRESSES = {"ADDRESS32": 1, "ADDRESS64": 2}
 # Pseudo-operation of patterns: a pair of registers by its words.
 PAIR = "PAIR"
 BASE, OFFSET = "Ra", "off"
+_REACH = 20  # bits of an offset; where a form has fewer, sums stay in front
 ROOT = "root_"  # in front of the name of a modifier of the instruction around an operand rule
 _EXPRESSION = (
     ast.Expression, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.Call, ast.Name, ast.Constant, ast.Load, ast.Add, ast.Sub,
@@ -185,10 +186,14 @@ def _within(resolver: Resolver, row: Map, match: Node, path: str, line: int) -> 
 
 
 def _has_address(operation: Operation) -> bool:
-    """Whether a memory operation has a register and a number that are added."""
+    """Whether a memory operation has a register and a number that are added, and the number may be large."""
     kinds = {o.name: o.kind for o in operation.operands}
     memory = {"load", "store", "atomic"} & set(operation.effects)
-    return bool(memory) and "constant" not in operation.effects and kinds.get(BASE) == "gpr" and kinds.get(OFFSET) == "imm"
+    if not memory or "constant" in operation.effects or kinds.get(BASE) != "gpr" or kinds.get(OFFSET) != "imm":
+        return False
+    forms = [form for of_isa in operation.forms.values() for form in of_isa]
+    places = [p for form in forms for p in form.operands if operation.operands[p.index].name == OFFSET]
+    return all(p.bits.width >= _REACH for p in places)
 
 
 def _is_whole(source: Source) -> bool:

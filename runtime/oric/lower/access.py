@@ -102,7 +102,9 @@ def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     count = _count(program)
     each = type_bytes(program.types[-1])
     env = b.open(program)
-    b.put_address(env, b.address(operands[0], program.options["space"]))
+    b.put_address(env, b.bound_address(operands[0], program))
+    if len(operands) > 2:
+        b.put_second(env, b.bound_address(operands[2], program, True))
     if program.uses_desc:
         env.put(DESC, b.descriptor())
     items = operands[1][1] if operands[1][0] == nodes.VEC else (operands[1],)

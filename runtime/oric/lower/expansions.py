@@ -15,6 +15,7 @@ from oric.support import nodes
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
+from .copies import copy_async
 from .emit import part
 from .lanes import lanes
 from .memory import Memory
@@ -33,6 +34,11 @@ def shift_count(b: Memory, program: Program, guard: i64, operands: list[Any]) ->
 def low_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """A power of two as divisor becomes the mask of the bits below it."""
     run_lines(b, program, guard, [*operands[:2], (nodes.INT, operands[2][1] - 1)])
+
+
+def one_bit(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """A number of a bit becomes that bit."""
+    run_lines(b, program, guard, [(nodes.INT, 1 << operands[0][1])])
 
 
 def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -62,6 +68,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "branch": branch,
     "branch_table": branch_table,
     "call": call,
+    "copy_async": copy_async,
     "divide_by_constant": divide_by_constant,
     "lanes": lanes,
     "leave": leave,
@@ -72,6 +79,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "move": move,
     "move_vector": move_vector,
     "narrow": narrow,
+    "one_bit": one_bit,
     "ordered": ordered,
     "shift_count": shift_count,
     "store": store,

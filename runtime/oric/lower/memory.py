@@ -21,11 +21,12 @@ from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
 from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Emitter, Env, Value, integer, packed, part
-from .program import CC, DESC, FIRST_TEMP, OFF, WORD_MASK, A, B, M, Program, Q
+from .program import CC, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, M, N, Program, Q
 
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
-_OFFSET_MIN: Final = -(1 << 23)
-_OFFSET_MAX: Final = (1 << 23) - 1
+_OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
+_OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
+_OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
 _MOST_ADDEND: Final = 1 << 22  # a larger distance from the start of a variable is added by an instruction
 _EXTENDED: Final = {1: 0x4440, 2: 0x4410}  # bytes -> selector of PRMT that puts zeros behind them
 _MASK32: Final = 0xFFFFFFFF
@@ -161,11 +162,15 @@ class Memory(Emitter):
                 else:
                     env.put_value(place, self.value(item))
         elif kind == nodes.SINK:
-            if index == M:
+            if index == M or index == N:
                 raise NotSupported("_ as an address")
             env.put(index, program.sinks[index])
+        elif kind == nodes.VEC and len(node[1]) == 1:
+            env.put_value(index, self.value(node[1][0]))
         elif index == M:
-            self.put_address(env, self.address(node, program.options["space"]))
+            self.put_address(env, self.bound_address(node, program))
+        elif index == N:
+            self.put_second(env, self.bound_address(node, program, True))
         else:
             env.put_value(index, self.value(node))
 
@@ -173,6 +178,46 @@ class Memory(Emitter):
         """Put an address into the places of an environment that are for it."""
         env.put(M, address.base)
         env.put(OFF, address.displacement)
+
+    def put_second(self, env: Env, address: Address) -> None:
+        """Put a second address into its places."""
+        env.put(N, address.base)
+        env.put(NOFF, address.displacement)
+
+    def bound_address(self, node: Any, program: Program, second: bool = False) -> Address:
+        """An address as the options of a rule say: its space, the bits of its displacement (0: there is none), the space whose
+        variables may stand for an address of no space.
+        """
+        options = program.options
+        space: str = options["other" if second else "space"]
+        if node[0] in (nodes.ADDR_SYM, nodes.INDEX) and options.get("variables") == self.place_of(node[1]).space:
+            space = options["variables"]
+        return self.within(self.address(node, space), int(options.get("other_reach" if second else "reach", _OFFSET_BITS)))
+
+    def within(self, address: Address, bits: int) -> Address:
+        """An address whose displacement has so many bits, with a sign; 0: it is 0."""
+        displacement = address.displacement
+        if displacement & opd.TYPE == opd.IS_SYMBOL:
+            if bits:
+                return address
+            low = self.new_r()
+            self.copy(low, displacement, 0)
+            return Address(low, opd.imm(0))
+        offset = self.code.imm_value(displacement)
+        reach = 1 << bits >> 1
+        return address if -reach <= offset < max(reach, 1) else self._moved(address.base, offset)
+
+    def displaced(self, address: Address, offset: int) -> Address:
+        """An address some bytes further on, of a displacement that is a number."""
+        total = self.code.imm_value(address.displacement) + offset
+        return self._with_offset(address.base, total, opd.count_of(address.base) > 1)
+
+    def _moved(self, base: i64, offset: int) -> Address:
+        """An address whose displacement has been added to its base."""
+        wide = opd.count_of(base) > 1
+        dest = self.new_pair() if wide else self.new_r()
+        self.template("add_offset_wide" if wide else "add_constant", 0, dest, packed(base), integer(offset))
+        return Address(dest, opd.imm(0))
 
     # -- things loaded at function entry -------------------------------------------------------------------
 
@@ -231,9 +276,7 @@ class Memory(Emitter):
     def _with_offset(self, base: i64, offset: int, wide: bool) -> Address:
         if _OFFSET_MIN <= offset <= _OFFSET_MAX:
             return Address(base, self.code.imm(offset))
-        dest = self.new_pair() if wide else self.new_r()
-        self.template("add_offset_wide" if wide else "add_constant", 0, dest, packed(base), integer(offset))
-        return Address(dest, opd.imm(0))
+        return self._moved(base, offset)
 
     def _scaled(self, node: Any, base: i64, wide: bool) -> i64:
         """``base`` plus the bytes in front of an element that a register chooses.

@@ -29,6 +29,16 @@ def mask_is_full(operands: Sequence[Any]) -> bool:
     return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF == 0xFFFFFFFF)
 
 
+def first_is_sink(operands: Sequence[Any]) -> bool:
+    """The first operand is ``_``."""
+    return bool(operands[0][0] == nodes.SINK)
+
+
+def six_bits(operands: Sequence[Any]) -> bool:
+    """The first operand is a constant of six bits."""
+    return bool(operands[0][0] == nodes.INT and 0 <= operands[0][1] < 64)
+
+
 def divisor_is_power_of_two(operands: Sequence[Any]) -> bool:
     """The third operand is a positive constant with one bit set."""
     last = operands[2]
@@ -57,7 +67,9 @@ TESTS: Final = {
     "divisor_is_constant": divisor_is_constant,
     "divisor_is_power_of_two": divisor_is_power_of_two,
     "fields_are_constant": fields_are_constant,
+    "first_is_sink": first_is_sink,
     "mask_is_full": mask_is_full,
     "middle_constant": middle_constant,
     "product_is_negated": product_is_negated,
+    "six_bits": six_bits,
 }

@@ -35,7 +35,9 @@ OFF: Final = 8
 DESC: Final = 9
 V: Final = 10
 CC: Final = 11
-FIRST_TEMP: Final = 12
+N: Final = 12
+NOFF: Final = 13
+FIRST_TEMP: Final = 14
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
 _LITERAL: Final = -1

@@ -44,7 +44,7 @@ static void set_boards(oric_pending *state, const oric_fn *fn, const oric_places
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t write = node->write_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->write_barrier) : 0;
     uint8_t read = node->read_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->read_barrier) : 0;
-    if (node->flags & ORIC_I_COMPLETES) state->read[places->memory] |= read;
+    if (node->flags & ORIC_I_COMPLETES) state->read[places->memory] |= read | write;
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++) {
             if (a->flags & ORIC_A_DEF) state->write[u] |= write;
@@ -157,11 +157,11 @@ static int32_t sharing_cost(const board *b, int32_t wait, int32_t done) {
     return theirs + mine;
 }
 
-/* A scoreboard for something that is waited for at `wait` and done at about `done`. */
-static uint8_t take_board(board *boards, int32_t i, int32_t wait, int32_t done) {
-    int best = 0;
+/* A scoreboard from `first` on for something that is waited for at `wait` and done at about `done`. */
+static uint8_t take_board(board *boards, int first, int32_t i, int32_t wait, int32_t done) {
+    int best = first;
     int64_t best_cost = INT64_MAX;
-    for (int s = 0; s < ORIC_SCOREBOARDS; s++) {
+    for (int s = first; s < ORIC_SCOREBOARDS; s++) {
         int64_t cost;
         if (boards[s].wait <= i) cost = 1 + ORIC_SCOREBOARDS + boards[s].last; /* idle: the one that has been so for longest */
         else if (boards[s].wait == wait && abs(boards[s].done - done) < ORIC_BOARD_SIMILAR) cost = 0;
@@ -178,7 +178,16 @@ static uint8_t take_board(board *boards, int32_t i, int32_t wait, int32_t done) 
     return (uint8_t)best;
 }
 
-static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, const place_set *later, int32_t *wait, int32_t *overwrite) {
+static int class_has(const oric_fn *fn, const oric_node *node, uint16_t flag) { return (oric_classes[fn->isa][node->klass].flags & flag) != 0; }
+
+/* The first scoreboard that may be used freely: groups of copies are counted by scoreboard 0. */
+static int first_board(const oric_fn *fn) {
+    for (int32_t i = 0; i < fn->insn_count; i++)
+        if (class_has(fn, &fn->nodes[i], ORIC_C_GROUP_MARK)) return 1;
+    return 0;
+}
+
+static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int first, const place_set *later, int32_t *wait, int32_t *overwrite) {
     int32_t count = (int32_t)(fn->block_first[b + 1] - fn->block_first[b]);
     oric_node *nodes = &fn->nodes[fn->block_first[b]];
     int32_t read_delay = oric_models[fn->isa].late_read + oric_models[fn->isa].settle;
@@ -193,8 +202,10 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, cons
     for (int32_t i = 0; i < count; i++) {
         int32_t now = i * ORIC_BOARD_PACE;
         nodes[i].write_barrier = nodes[i].read_barrier = ORIC_NO_SCOREBOARD;
-        if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(boards, i, wait[i], now + oric_classes[fn->isa][nodes[i].klass].estimate);
-        if (overwrite[i] != INT32_MAX) nodes[i].read_barrier = take_board(boards, i, overwrite[i], now + read_delay);
+        if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(boards, first, i, wait[i], now + oric_classes[fn->isa][nodes[i].klass].estimate);
+        uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
+        if (overwrite[i] != INT32_MAX) *told = take_board(boards, first, i, overwrite[i], now + read_delay);
+        if (class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) nodes[i].write_barrier = 0;
     }
 }
 
@@ -204,8 +215,8 @@ int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {
         if (fn->block_first[b + 1] - fn->block_first[b] > longest) longest = fn->block_first[b + 1] - fn->block_first[b];
     int32_t *wait = malloc(longest * sizeof *wait), *overwrite = malloc(longest * sizeof *overwrite);
     place_set *later = written_later(fn, places);
-    int failed = !wait || !overwrite || !later;
-    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, places, b, &later[b], wait, overwrite);
+    int failed = !wait || !overwrite || !later, first = first_board(fn);
+    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, places, b, first, &later[b], wait, overwrite);
     free(wait), free(overwrite), free(later);
     return failed ? -1 : 0;
 }
