@@ -26,6 +26,7 @@ _SHORT_TEXTURES = frozenset({"sm_100", "sm_103", "sm_110", "sm_120"})
 _TEXTURES = frozenset({"TEX", "TLD", "TLD4", "TXD"})
 # What code for sm_87 begins with; life ranges leave UR2 out there.
 _PROLOGUE = frozenset({"UMOV UR2, 0x1", "ISETP.NE.U32.AND P0, PT, RZ, UR2, PT"})
+_NO_OPERATION = 3 << 102 | 15 << 122  # performance monitor triggers, reuse of operands
 _LAST_UNIFORM = 62  # life ranges have columns for UR0 to UR62
 
 
@@ -56,6 +57,20 @@ def texts(model: str, words: list[golden.Word] | None = None) -> list[Difference
         if said != w.text:
             out.append((w.word, w.text, said))
     return out
+
+
+def unexplained(model: str) -> dict[tuple[str, tuple[int, ...]], str]:
+    """Operation and bits of it that no field of the specification explains -> a text; the simulator refuses such words."""
+    words = golden.words(model)
+    code = Code(isa_of(model), b"".join(w.word.to_bytes(16, "little") for w in words))
+    bad = set(code.bad)
+    found = {}
+    for i, w in enumerate(words):
+        residue = code.insns[i].residue
+        bits = (residue[0] | residue[1] << 64) & ~_NO_OPERATION
+        if bits and i not in bad:
+            found[name(w.text), tuple(b for b in range(128) if bits >> b & 1)] = w.text
+    return found
 
 
 def round_trips(model: str, cubins: list[golden.Cubin] | None = None) -> list[Difference]:

@@ -35,6 +35,11 @@ def test_texts_are_those_of_nvdisasm(model: str):
 
 
 @pytest.mark.parametrize("model", MODELS)
+def test_every_bit_is_explained(model: str):
+    assert compare.unexplained(model) == {}
+
+
+@pytest.mark.parametrize("model", MODELS)
 def test_words_encode_to_themselves(model: str):
     assert compare.round_trips(model) == []
 

@@ -16,6 +16,7 @@ SWIZZLES = ("H1_H0", "H0_H0", "H1_H1")
 FORMATS = {"f16": F16, "bf16": BF16}
 OOB = 0x7FF7
 PAIRS = tuple(zip(SWIZZLES, SWIZZLES[1:] + SWIZZLES[:1], strict=True))
+CROSSED = ("H1_H1", "H0_NH1")  # as ptxas makes it of the product of complex numbers
 
 
 def mods_of(kind: str) -> dict[str, Any]:
@@ -23,8 +24,8 @@ def mods_of(kind: str) -> dict[str, Any]:
 
 
 def part(word: int, i: int, swizzle: str = "H1_H0") -> int:
-    i = {"H1_H0": i, "H0_H0": 0, "H1_H1": 1}[swizzle]
-    return word >> 16 * i & 0xFFFF
+    from_half = {"H1_H0": i, "H0_H0": 0, "H1_H1": 1, "H0_NH1": 1 - i}[swizzle]
+    return (word >> 16 * from_half & 0xFFFF) ^ (0x8000 if swizzle == "H0_NH1" and i == 0 else 0)
 
 
 def packed(values: list[int]) -> dict[str, int]:
@@ -103,7 +104,7 @@ def fused(a: int, b: int, c: int, fmt: Format, ftz: str, sat: int = 0, relu: int
 
 def fma_cases() -> list[Case]:
     cases = []
-    for kind, (sa, sb), ftz in itertools.product(FORMATS, PAIRS, ("NONE", "FTZ", "OOB")):
+    for kind, (sa, sb), ftz in itertools.product(FORMATS, (*PAIRS, CROSSED), ("NONE", "FTZ", "OOB")):
         fmt, kinds = FORMATS[kind], (kind,) * 3
         for sat, relu in ((0, 0), (1, 0), (0, 1)):
             if sat and ftz == "OOB":
@@ -123,7 +124,7 @@ def fma_cases() -> list[Case]:
             m = mods_of(kind) | {"swza": sa, "swzb": sb, "swzc": sa, "ftz": ftz}
             name, extra = ("HFMA2.RELU", {}) if relu else ("HFMA2", {"sat": sat})
             cases.append(Case("sm_90", name, ("R16", "R8", "R9", "R10"), kinds, want, m | extra))
-            if ftz != "OOB" and sa == "H1_H0":
+            if ftz != "OOB" and sb == SWIZZLES[1]:
 
                 def plain(
                     x: list[int], p: list[int], f: Format = fmt, z: str = ftz, t: int = sat, r: int = relu

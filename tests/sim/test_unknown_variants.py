@@ -37,3 +37,14 @@ def test_it_stops_with_its_name(isa: str, name: str, operands: tuple[Any, ...], 
     assert fault is not None
     assert fault.code == lib.ORIC_FAULT_NO_MEANING
     assert name in ffi.string(fault.detail).decode()
+
+
+@pytest.mark.parametrize("bit", [40, 86])
+def test_bits_that_no_field_explains_stop(bit: int) -> None:
+    number = ops.ISAS.index("sm_80")
+    plain = word(number, "HFMA2", "R0", "R1", "R2", "R3")
+    assert Device(number, plain + word(number, "EXIT")).launch(32, b"") is None
+    changed = (int.from_bytes(plain, "little") | 1 << bit).to_bytes(16, "little")
+    fault = Device(number, changed + word(number, "EXIT")).launch(32, b"")
+    assert fault is not None
+    assert fault.code == lib.ORIC_FAULT_NO_MEANING

@@ -242,6 +242,8 @@ static inline uint32_t swizzle(uint32_t pair, unsigned how)
 {
     if (how == V_H0_H0)
         return (pair & 0xffff) | pair << 16;
+    if (how == V_H0_NH1)
+        return (pair >> 16 ^ 0x8000u) | pair << 16;
     return how == V_H1_H1 ? pair >> 16 | (pair & 0xffff0000u) : pair;
 }
 

@@ -9,6 +9,9 @@
 #include "sim/memcheck.h"
 #include "sim/modes.h"
 
+/* Bits that no field explains and that change no result: 102 and 103 (performance monitors), 122 to 125 (reuse of operands). */
+#define NO_OPERATION_BITS (3ull << 38 | 15ull << 58)
+
 #define FIRST_ADDRESS 0x7f4000000000ull
 #define GROUP_SLICE 1024u       /* instructions of a group of threads while another one is ready */
 
@@ -72,6 +75,7 @@ int oric_sim_add_code(oric_sim *sim, uint64_t address, const uint8_t *text, uint
             insns[i].op = 0xffff;
             insns[i].guard = 7;
         }
+        insns[i].residue[1] &= ~NO_OPERATION_BITS;
         in_order |= sim_in_order(&insns[i]);
     }
     sim_code *code = &sim->codes[sim->ncodes++];
@@ -135,7 +139,7 @@ static void execute(sim_warp *w, const oric_insn *in, uint32_t mask)
 {
     if (in->op >= sim_op_count)
         sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "no such instruction");
-    else if (!sim_exec_table[in->op])
+    else if (!sim_exec_table[in->op] || in->residue[0] || in->residue[1])
         sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), sim_op_names[in->op]);
     else
         sim_exec_table[in->op](w, in, mask);
