@@ -171,7 +171,8 @@ _INTEGERS = {
     "m(mm)": "__umul64hi ulldiv=a/b ullrem=a%b ullmax=max(a,b) ullmin=min(a,b) ullshr=a>>(b&63) ullshl=a<<(b&63)",
     "u(iiu)": "__sad",
     "u(uuu)": "__usad __byte_perm __funnelshift_l __funnelshift_lc __funnelshift_r __funnelshift_rc"
-    " __fns=__fns(a,b&31,(int)(c%9)-4) __dp4a __dp2a_lo=__dp2a_lo(*(ushort2*)&a,*(uchar4*)&b,c) __dp2a_hi=__dp2a_hi(*(ushort2*)&a,*(uchar4*)&b,c)",
+    " __fns=__fns(a,b&31,(int)(c%9)-4) __dp4a __dp2a_lo=__dp2a_lo(*(ushort2*)&a,*(uchar4*)&b,c)"
+    " __dp2a_hi=__dp2a_hi(*(ushort2*)&a,*(uchar4*)&b,c)",
     "i(iii)": "idp4a=__dp4a(a,b,c) idp2a_lo=__dp2a_lo(a,b,c) idp2a_hi=__dp2a_hi(a,b,c)",
     "i(fff)": "triple=a<b&&b<c",
 }
