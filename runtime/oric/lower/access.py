@@ -57,6 +57,7 @@ def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any, at:
     type_ = program.types[-1]
     each = type_bytes(type_)
     if count == 1:
+        dest = _items(dest)[0]  # braces with one element
         target = opd.RZ_OPERAND if dest[0] == nodes.SINK else b.dest(dest)
         if each >= DOUBLE_BYTES and opd.is_register(target) and opd.count_of(target) == 1:
             raise NotSupported(f"{program.text} into a register of 32 bits")

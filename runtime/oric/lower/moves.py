@@ -27,7 +27,7 @@ def type_bytes(name: str) -> int:
 
 def move(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``mov``."""
-    dest, source = operands
+    dest, source = (_alone(node) for node in operands)
     if dest[0] == nodes.VEC:
         _unpack(b, program, guard, dest[1], source)
         return
@@ -46,6 +46,11 @@ def move(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
         b.move(target, opd.PT_OPERAND if value.bits else opd.NOT_PT_OPERAND, guard)
     else:
         b.set(target, constant(value, program.wide), guard)
+
+
+def _alone(node: Any) -> Any:
+    """The one element of a vector of one; any other operand as it is."""
+    return node[1][0] if node[0] == nodes.VEC and len(node[1]) == 1 else node
 
 
 def move_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -117,11 +122,12 @@ def _pack(b: Memory, program: Program, guard: i64, dest: i64, items: Any) -> Non
 
 
 def pack_word(b: Memory, dest: i64, items: list[Value], each: int) -> None:
-    """Put the low bytes of two 16-bit or four 8-bit items into one register."""
+    """Put the low bytes of two 16-bit, or of two or four 8-bit items into one register."""
     words = [packed(part(v.bits, 0) if v.kind == OPERAND else in_register(b, v)) for v in items]
     if each == 2:
         b.template("pack_halves", 0, dest, words[0], words[1])
     else:
+        words += [packed(opd.RZ_OPERAND)] * (4 - len(words))
         b.template("pack_bytes", 0, dest, words[0], words[1], words[2], words[3])
 
 

@@ -226,7 +226,7 @@ def _accept_pair(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) ->
 
 def _accept_vector(spec: OperandSpec, descriptor: cl.Descriptor, node: Operand) -> str:
     parts = [cl.DESCRIPTORS[c] for c in descriptor[1:]]
-    if spec.mask & ix.PACK and spec.elements == 1 and len(parts) > 1:
+    if spec.mask & ix.PACK and spec.elements == 1 and (len(parts) > 1 or not spec.mask & ix.WIDER):
         return _accept_wide_pack(spec, parts) if spec.mask & ix.WIDER else _accept_pack(spec, parts, node)
     if not spec.mask & ix.VEC:
         good = (
@@ -340,9 +340,9 @@ def _accept_element(spec: OperandSpec, part: cl.Descriptor) -> bool:
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
-    """``{a, b}`` as one value of twice their size. Behind an integer registers may be wider: their low bits count."""
+    """``{a, b}`` as one value of twice their size; ``{a}`` is a. Behind an integer registers may be wider: their low bits count."""
     size = spec.size // max(len(parts), 1)
-    if len(parts) not in (2, 4, 8) or size < 8:
+    if len(parts) not in (1, 2, 4, 8) or size < 8:
         return f"a value of type .{spec.type} is made of 2 or 4 elements, found {len(parts)}"
     result = bool(spec.mask & ix.DEST)
     cut = not result and parts[0][0] == cl.C_INT
