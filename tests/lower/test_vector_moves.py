@@ -36,9 +36,9 @@ A, B, C, D = 0x11110001, 0x22220002, 0x33330003, 0x80000004
          (B, C, 7, 5)),
         (".reg .b64 %w<3>; add.s64 %w0, %in, 4; ld.global.b32 { %r1 }, [ %w0 + 4 ]; ld.global.u8 {%r2}, [%in]; "
          "st.global.b32 [%in], {%r4}; ld.volatile.global.u32 {%r3}, [%in];", (C, 1, D, D)),
-        (".reg .b8 %c<4>; .reg .b16 %w<3>; cvt.u8.u32 %c0, %r1; cvt.u8.u32 %c1, %r2; mov.b16 %w0, {%c0, %c1}; cvt.u32.u16 %r1, %w0;"
-         " mov.b16 {%c2, %c3}, %w0; cvt.u32.u8 %r2, %c3; cvt.u32.u8 %r3, %c2; mov.b16 {%w1}, %w0; mov.b16 %w2, {%w1};"
-         " cvt.u32.u16 %r4, %w2;", (0x201, 2, 1, 0x201)),
+        (".reg .b8 %c<4>; .reg .b16 %w<3>; cvt.u8.u32 %c0, %r1; cvt.u8.u32 %c1, %r2; mov.b16 %w0, {%c0, %c1};"
+         " cvt.u32.u16 %r1, %w0; mov.b16 {%c2, %c3}, %w0; cvt.u32.u8 %r2, %c3; cvt.u32.u8 %r3, %c2; mov.b16 {%w1}, %w0;"
+         " mov.b16 %w2, {%w1}; cvt.u32.u16 %r4, %w2;", (0x201, 2, 1, 0x201)),
         ("setp.eq.u32 %p1, %i, 1; @%p1 mov.v2.u32 {%r1, %r2}, {%r3, %r4}; @!%p1 mov.v2.u32 {%r3, %r4}, {%r2, %r1};",
          (A, B, B, A)),
     ],

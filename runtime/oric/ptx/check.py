@@ -340,7 +340,7 @@ def _accept_element(spec: OperandSpec, part: cl.Descriptor) -> bool:
 
 
 def _accept_pack(spec: OperandSpec, parts: list[cl.Descriptor], node: Operand) -> str:
-    """``{a, b}`` as one value of twice their size; ``{a}`` is a. Behind an integer registers may be wider: their low bits count."""
+    """``{a, b}`` as one value of twice their size; ``{a}`` is a. Behind an integer registers may be wider."""
     size = spec.size // max(len(parts), 1)
     if len(parts) not in (1, 2, 4, 8) or size < 8:
         return f"a value of type .{spec.type} is made of 2 or 4 elements, found {len(parts)}"
