@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from oric.sass.listing import list_cubin
 from oric.support.elf import read
 from oricgen.tables import targets
 from oricgen.tables.targets import Target
@@ -58,6 +59,18 @@ def test_container(ptxas: str, release: tuple[int, int], tmp_path: Path, name: s
     if release == (13, 0):
         found = {record.name: record.words() for record in cubin.kernels["k"].records if record.format == 4}
         assert found.get("SW_WAR", (0,)) == (target.elf["sw_war"],)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_beginning_of_kernels(ptxas: str, release: tuple[int, int], tmp_path: Path, name: str) -> None:
+    """At every level ptxas puts the row's prologue in front of what loads the stack pointer, or nothing."""
+    target = TABLE.by_name[name]
+    begins = list(target.prologue.words) if target.prologue else []
+    for level in range(4):
+        assert compiled(ptxas, tmp_path, target, "", f"-O{level}") == ""
+        (function,) = list_cubin(read((tmp_path / "k.cubin").read_bytes())).functions
+        assert [line.words[0] | line.words[1] << 64 for line in function.lines[: len(begins)]] == begins
+        assert re.match(r"(MOV|LDC) R1, c\[0x0\]\[0x\w+\]", function.lines[len(begins)].text)
 
 
 @pytest.mark.parametrize("name", NAMES)

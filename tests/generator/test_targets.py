@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from oric.sass.code import Code
 from oricgen.tables import backends, targets
 
 from tests import specification
@@ -118,6 +119,14 @@ def test_names_of_ptx() -> None:
 def test_rows_with_code_know_everything() -> None:
     for target in targets.load(SPEC).with_code:
         assert all(isinstance(v, int) for group in (target.limits, target.bank0) for v in group.values())
+
+
+def test_prologues_say_what_their_words_are() -> None:
+    """The texts are those of the disassembler, on every model of a target that has them."""
+    models = targets.isa_names(SPEC)
+    for prologue in targets.load(SPEC).prologues.values():
+        for model in {models.index(t.isa) for t in BY_NAME.values() if t.prologue is prologue}:
+            assert Code(model, prologue.code).plain_texts == list(prologue.texts)
 
 
 @pytest.mark.row("R3-29")

@@ -18,6 +18,7 @@ NAME = "targets"
 FILES = ("sm_targets.yaml",)
 UNKNOWN = "unknown"
 NONE = "none"
+WORD_BITS = 128  # of a machine word from sm_70 on
 GENERATION_SHIFT = 12  # of the encoded architecture number (Ori IR, Field Map, +24)
 GROUPS = ("limits", "bank0", "elf", "overrides")  # columns that are merged name by name
 OWN = ("code", "ptx", "ptxas", "encoded_arch", "renamed", "source", "note")  # columns that are not inherited
@@ -39,6 +40,22 @@ class Feature:
 
 
 @dataclass(frozen=True)
+class Prologue:
+    """Code that every kernel of a target begins with: machine words of 128 bits, and their texts."""
+
+    name: str
+    about: str
+    source: str
+    words: tuple[int, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def code(self) -> bytes:
+        """The words as they stand in a file."""
+        return b"".join(word.to_bytes(WORD_BITS // 8, "little") for word in self.words)
+
+
+@dataclass(frozen=True)
 class Target:
     """One resolved target.
 
@@ -46,7 +63,8 @@ class Target:
     ``isa`` is empty where the machine code is not known.
     ``encoded_arch`` has minor number 0 where ``encoded_known`` is false. ``generation`` is None
     for a target without a backend. ``overrides`` are those of the backend and its own: operation -> function, or None for
-    nothing. ``family`` is 0 for a target of none. ``ptx`` is the PTX version times 10, 0 for a name unknown to ``.target``.
+    nothing. ``prologue`` is None where kernels begin with no such code. ``family`` is 0 for a target of none. ``ptx`` is the PTX
+    version times 10, 0 for a name unknown to ``.target``.
     """
 
     name: str
@@ -68,6 +86,7 @@ class Target:
     limits: Mapping[str, Value]
     bank0: Mapping[str, Value]
     elf: Mapping[str, Value]
+    prologue: Prologue | None
     overrides: Mapping[str, str | None]
     inherits: tuple[str, ...]
     source: str
@@ -77,9 +96,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Targets:
-    """The table: features by name, targets by name in order of the file."""
+    """The table: features and prologues by name, targets by name in order of the file."""
 
     features: dict[str, Feature]
+    prologues: dict[str, Prologue]
     by_name: dict[str, Target]
 
     @property
@@ -103,7 +123,7 @@ def isa_names(spec: Spec) -> list[str]:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row a feature (``feature redux``) and one a target, resolved; what is not known says so."""
+    """One row a feature (``feature redux``), a prologue and a target, resolved; what is not known says so."""
     table, path = load(spec), f"spec/{_FILE}"
     data = spec.load(_FILE)
     out = []
@@ -112,6 +132,10 @@ def rows(spec: Spec) -> list[Row]:
         out.append(
             Row(f"feature {f.name}", {**bit, "about": f.about, "source": f.source}, path, data["features"].line_of(f.name))
         )
+    for p in table.prologues.values():
+        code = [f"{word:#034x}  {text}" for word, text in zip(p.words, p.texts, strict=True)]
+        line = data["prologues"].line_of(p.name)
+        out.append(Row(f"prologue {p.name}", {"about": p.about, "code": code, "source": p.source}, path, line))
     return out + [Row(t.name, columns(t), path, t.line) for t in table.by_name.values()]
 
 
@@ -134,6 +158,7 @@ def columns(target: Target) -> dict[str, Any]:
         "shared_base": target.shared_base,
     }
     out |= {"limits": dict(target.limits), "bank0": dict(target.bank0), "elf": dict(target.elf)}
+    out |= {"prologue": target.prologue.name} if target.prologue else {}
     out |= {"overrides": {name: function or NONE for name, function in target.overrides.items()}} if target.overrides else {}
     return out | {"source": target.source} | ({"note": target.note} if target.note else {})
 
@@ -148,6 +173,7 @@ def counts(spec: Spec) -> dict[str, int]:
         "targets that ptxas 13.0.88 compiles for": sum(t.ptxas for t in all_targets),
         "targets that .target takes": sum(t.ptx > 0 for t in all_targets),
         "features": len(table.features),
+        "prologues": len(table.prologues),
         "capability bits": sum(f.bit is not None for f in table.features.values()),
     }
 
@@ -163,13 +189,13 @@ def check(spec: Spec) -> None:
 
 def _load(spec: Spec) -> Targets:
     data = spec.load(_FILE)
-    features = _features(data["features"])
+    features, prologues = _features(data["features"]), _prologues(data["prologues"])
     table = backends.load(spec)
     out: dict[str, Target] = {}
     with Mistakes() as each:
         for name in data["targets"]:
             with each:
-                out[name] = _read(spec, name, data["targets"], features, table)
+                out[name] = _read(spec, name, data["targets"], features, prologues, table)
     with Mistakes() as each:
         for target in out.values():
             with each:
@@ -180,21 +206,28 @@ def _load(spec: Spec) -> Targets:
                     _check_complete(target, out, data["targets"])
     _check_values(table, {key for t in out.values() for key in t.limits})
     used = {f for t in out.values() for f in t.features}
+    begun = {t.prologue.name for t in out.values() if t.prologue}
     with Mistakes() as each:
         for name in features:
             with each:
                 if name not in used:
                     raise _error(data["features"].line_of(name), f"{name}: no target has this feature")
-    return Targets(features, out)
+        for name in prologues:
+            with each:
+                if name not in begun:
+                    raise _error(data["prologues"].line_of(name), f"{name}: no target has this prologue")
+    return Targets(features, prologues, out)
 
 
-def _read(spec: Spec, name: str, data: Map, features: Mapping[str, Feature], table: backends.Backends) -> Target:
+def _read(
+    spec: Spec, name: str, data: Map, features: Mapping[str, Feature], prologues: Mapping[str, Prologue], table: backends.Backends
+) -> Target:
     """A resolved target with the overrides of its backend.
 
     Raises:
         SpecError: something that it names does not exist.
     """
-    target = _target(name, data, features)
+    target = _target(name, data, features, prologues)
     _check_backend(target, data[name], table)
     backends.check_overrides(spec, data[name].get("overrides", Map()), table.operations, name, _FILE)
     inherited = table.by_case[target.backend].overrides if isinstance(target.backend, int) else {}
@@ -214,7 +247,18 @@ def _features(data: Map) -> dict[str, Feature]:
     return out
 
 
-def _target(name: str, data: Map, features: Mapping[str, Feature]) -> Target:
+def _prologues(data: Map) -> dict[str, Prologue]:
+    out: dict[str, Prologue] = {}
+    for name, row in data.items():
+        words, texts = tuple(i["word"] for i in row["code"]), tuple(i["text"] for i in row["code"])
+        for at, word in enumerate(words):
+            if word >> WORD_BITS:
+                raise _error(row["code"].line_of(at), f"{name}: {word:#x} is no word of {WORD_BITS} bits")
+        out[name] = Prologue(name, row["about"], row["source"], words, texts)
+    return out
+
+
+def _target(name: str, data: Map, features: Mapping[str, Feature], prologues: Mapping[str, Prologue]) -> Target:
     row, columns = data[name], _inherited(name, data, features, ())
     line = data.line_of(name)
     match = _NAME.match(name)
@@ -225,6 +269,10 @@ def _target(name: str, data: Map, features: Mapping[str, Feature]) -> Target:
         wanted = f"generation {generation}, its backend is case {backend}; a 'note' must say why"
         raise _error(row.line_of("encoded_arch"), f"{name}: encoded_arch {encoded} is of {wanted}")
     found = columns.get("features", {})
+    prologue = columns.get("prologue", NONE)
+    if prologue != NONE and prologue not in prologues:
+        known = did_you_mean(prologue, prologues)
+        raise _error(row.line_of("prologue") if "prologue" in row else line, f"{name}: there is no prologue '{prologue}'{known}")
     return Target(
         name=name,
         number=int(match[1]),
@@ -245,6 +293,7 @@ def _target(name: str, data: Map, features: Mapping[str, Feature]) -> Target:
         limits=dict(columns.get("limits", {})),
         bank0=dict(columns.get("bank0", {})),
         elf=dict(columns.get("elf", {})),
+        prologue=prologues.get(prologue),
         overrides=dict(columns.get("overrides", {})),
         inherits=_chain(name, data),
         source=row["source"],

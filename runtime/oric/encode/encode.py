@@ -49,9 +49,11 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
     """
     view = machine.on_registers(f, target.isa, target.uniform_regs)
     f.analyses.forget(MACHINE)
-    words, blocks, marks = _emit(view)
+    lead = target.prologue if f.is_entry else b""
+    words, blocks, marks = _emit(view, lead)
     facts = f.attributes
     out = EncodedFunction(f.name, words, max(facts.num_regs + target.reserved_regs, target.smallest_regs))
+    out.frame_ready += len(lead)
     starts = [WORD_BYTES * word for word in blocks]
     for word, mark, index in marks:
         offset = WORD_BYTES * word
@@ -78,15 +80,17 @@ def _tables(facts: Any, starts: list[int]) -> bytes:
     return bytes(data)
 
 
-def _emit(view: MachineFunction) -> tuple[bytes, list[int], list[tuple[int, int, int]]]:
-    """Machine code, first word of every block, and (word, mark, instruction) of marked instructions."""
+def _emit(view: MachineFunction, lead: bytes) -> tuple[bytes, list[int], list[tuple[int, int, int]]]:
+    """Machine code behind ``lead``, first word of every block, and (word, mark, instruction) of marked instructions."""
     fn = view.fn
-    size = lib.oric_emit_size(fn)
+    before = len(lead) // WORD_BYTES
+    size = lib.oric_emit_size(fn, before)
     words = ffi.new("uint64_t[]", 2 * size)
+    ffi.memmove(words, lead, len(lead))
     blocks = ffi.new("uint32_t[]", fn.block_count + 1)
     found = ffi.new("oric_mark[]", fn.insn_count + 1)
     error = ffi.new("int32_t[2]")
-    count = lib.oric_emit(fn, view.lent.c, NOP, BRA, _marks(), words, blocks, found, error)
+    count = lib.oric_emit(fn, view.lent.c, NOP, BRA, _marks(), before, words, blocks, found, error)
     if count < 0:
         raise InternalError(f"{view.describe(error[1])} cannot be encoded: {_explain(error[0], view, error[1])}")
     return (

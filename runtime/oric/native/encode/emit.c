@@ -22,7 +22,9 @@ static int32_t code_words(const oric_fn *fn) {
     return count;
 }
 
-int32_t oric_emit_size(const oric_fn *fn) { return (code_words(fn) + 1 + ORIC_EMIT_ALIGN - 1) / ORIC_EMIT_ALIGN * ORIC_EMIT_ALIGN; }
+int32_t oric_emit_size(const oric_fn *fn, int32_t lead) {
+    return (lead + code_words(fn) + 1 + ORIC_EMIT_ALIGN - 1) / ORIC_EMIT_ALIGN * ORIC_EMIT_ALIGN;
+}
 
 static int put_register(const emitter *em, uint64_t operand, int slot_kind, oric_operand *out) {
     uint32_t index = oric_operand_index(operand);
@@ -112,8 +114,7 @@ static int build(const emitter *em, const oric_node *node, int64_t next, oric_in
     return 0;
 }
 
-static void place_blocks(const oric_fn *fn, uint32_t *block_words) {
-    uint32_t word = 0;
+static void place_blocks(const oric_fn *fn, uint32_t word, uint32_t *block_words) {
     for (int32_t b = 0; b < fn->block_count; b++) {
         block_words[b] = word;
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) word += 1u + fn->nodes[i].pads;
@@ -131,12 +132,12 @@ static int put_plain(int isa, int32_t op, uint32_t control, int64_t target, uint
     return oric_encode(isa, &insn, word);
 }
 
-int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_t bra, const uint8_t *marks, uint64_t *words,
-                  uint32_t *block_words, oric_mark *out_marks, int32_t *error) {
+int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_t bra, const uint8_t *marks, int32_t lead,
+                  uint64_t *words, uint32_t *block_words, oric_mark *out_marks, int32_t *error) {
     emitter em = {fn, f, block_words};
     oric_insn insn;
-    int32_t word = 0, marked = 0, size = oric_emit_size(fn);
-    place_blocks(fn, block_words);
+    int32_t word = lead, marked = 0, size = oric_emit_size(fn, lead);
+    place_blocks(fn, (uint32_t)lead, block_words);
     error[0] = error[1] = 0;
     for (int32_t i = 0; i < fn->insn_count && !error[0]; i++) {
         const oric_node *node = &fn->nodes[i];

@@ -15,14 +15,14 @@ enum {
     ORIC_EMIT_NO_MEMORY = 65
 };
 
-/* Number of machine words of the function, with padding. */
-int32_t oric_emit_size(const oric_fn *fn);
+/* Number of machine words of the function, with padding, behind `lead` words of another maker. */
+int32_t oric_emit_size(const oric_fn *fn, int32_t lead);
 
 /* Encode a function on hardware registers with control bits. words: two 64-bit halves per instruction, oric_emit_size of
- * them; block_words: per block the word that it begins at (block_count + 1 entries). nop and bra are operation numbers,
+ * them, of which the first `lead` are there already; block_words: per block the word that it begins at (block_count + 1 entries). nop and bra are operation numbers,
  * marks a byte per operation number: instructions of a marked operation are listed in out_marks (room for insn_count).
  * Returns the number of marks. On failure -1, with the encoder's (or this file's) error in error[0] and the
  * instruction in error[1]. */
-int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_t bra, const uint8_t *marks, uint64_t *words,
-                  uint32_t *block_words, oric_mark *out_marks, int32_t *error);
+int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_t bra, const uint8_t *marks, int32_t lead,
+                  uint64_t *words, uint32_t *block_words, oric_mark *out_marks, int32_t *error);
 #endif
