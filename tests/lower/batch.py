@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import oric
@@ -31,6 +31,7 @@ class Item:
         reference: bit patterns of the sources to that of the result.
         constants: what stands in the places of sources; None for a register.
         same: the second source is the register of the first.
+        since: the first SM that has it.
     """
 
     text: str
@@ -39,10 +40,25 @@ class Item:
     reference: Callable[..., int]
     constants: tuple[int | None, ...] = ()
     same: bool = False
+    since: int = 0
 
     def __str__(self) -> str:
         found = [str(c) for c in self.constants if c is not None]
         return " ".join([self.text, *found, *(["same"] if self.same else [])])
+
+
+def in_place(item: Item, name: str) -> Item:
+    """The same with its result in the place of a source (``A``, ``B``, ``C``), under a guard: the source behind the last."""
+    place, guard = NAMES.index(name), NAMES[len(item.sources)]
+    mnemonic, _, rest = item.text.partition(" ")
+    kind = ".pred" if item.dest == "p" else f".b{harness.BITS[item.dest]}"
+    text = re.sub(rf"\b[D{name}]\b", "%z", rest)
+    body = f".reg {kind} %z; mov{kind} %z, {name}; @{guard} {mnemonic} {text}; mov{kind} D, %z;"
+
+    def reference(*values: int) -> int:
+        return item.reference(*values[:-1]) if values[-1] else values[place]
+
+    return replace(item, text=f"{{{body}}}", sources=item.sources + "p", reference=reference)
 
 
 def operands(threads: int = THREADS, seed: str = "") -> dict[str, list[list[int]]]:

@@ -232,8 +232,13 @@ def prmt(a: int, b: int, selector: int) -> int:
     return out
 
 
+def field(pos: int, length: int, bits: int) -> tuple[int, int]:
+    """Position and length of a bit field: bytes; of 64 bits whole numbers (ptxas 13.0.88; the manual says bytes there too)."""
+    return (pos & 255, length & 255) if bits == 32 else (min(pos, 64), min(length, 64))
+
+
 def bfe(a: int, pos: int, length: int, bits: int, signed: bool) -> int:
-    pos, length = pos & 255, length & 255
+    pos, length = field(pos, length, bits)
     if length == 0:
         return 0
     top = bits - 1
@@ -246,7 +251,7 @@ def bfe(a: int, pos: int, length: int, bits: int, signed: bool) -> int:
 
 
 def bfi(a: int, b: int, pos: int, length: int, bits: int) -> int:
-    pos, length = pos & 255, length & 255
+    pos, length = field(pos, length, bits)
     mask = u(((1 << length) - 1) << pos, bits)
     return b & ~mask | a << pos & mask
 

@@ -26,6 +26,8 @@ def _lines() -> list[str]:
             given = [SOURCES[at][which] for at, which in enumerate(chosen)]
             if text == "add.s64":
                 given = [s.replace("%r", "%d") for s in given]
+            if text.startswith("bfe"):  # its places and lengths are bytes
+                given[1] = given[1].replace("0x12345", "0x45")
             found.append(f"{text} {'%d9' if text == 'add.s64' else '%r9'}, {', '.join(given)}{tail};")
     return found
 

@@ -28,23 +28,10 @@ def test_results(arch: str, level: int, share: int) -> None:
     assert not list(batch.mistakes(ITEMS[share::SHARES], inputs, lambda text: image(text, arch, level), arch))
 
 
-def in_place(item: Item, name: str) -> Item:
-    """The same with its result in the place of a source, under a guard that holds when a is less than b."""
-    mnemonic, _, rest = item.text.partition(" ")
-    text = rest.replace("D", "%z").replace(name, "%z")
-    body = f".reg .b32 %z; .reg .pred %g; mov.b32 %z, {name}; setp.lt.u32 %g, A, B; @%g {mnemonic} {text}; mov.b32 D, %z;"
-    place = "ABC".index(name)
-
-    def reference(*values: int) -> int:
-        return item.reference(*values) if values[0] < values[1] else values[place]
-
-    return Item(f"{{{body}}}", "r", item.sources, reference)
-
-
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("name", ["A", "B", "C"])
 def test_a_result_in_the_place_of_a_source_under_a_guard(name: str, level: int) -> None:
-    items = [in_place(item, name) for item in ITEMS[level::9] if len(item.sources) == 3]
+    items = [batch.in_place(item, name) for item in ITEMS[level::9] if len(item.sources) == 3]
     inputs = batch.operands(64, name)
     assert not list(batch.mistakes(items, inputs, lambda text: image(text, "sm_90", level), "sm_90"))
 

@@ -1,14 +1,15 @@
 /* Conversions between number formats. */
 #include "sim/ops.h"
 
-/* The raw bits of the source lanes. */
+/* The raw bits of the source lanes. Of 64 bits an immediate is the upper half, of integers as well: ptxas 13.0.88 divides by 2^32
+   with the reciprocal of `I2F.U64.RP R10, 0x1`. */
 static void source_bits(sim_warp *w, uint32_t mask, sim_opd Rb, unsigned format, uint64_t *out)
 {
     oric_operand bare = *Rb;
     bare.flags = 0;
     if (arith_format_bits(format) == 64) {
         uint64_t room[SIM_LANES];
-        const uint64_t *wide = format == V_F64 ? sim_get_f64(w, mask, &bare, room) : sim_get64(w, mask, &bare, room, 1);
+        const uint64_t *wide = sim_get_f64(w, mask, &bare, room);
         memcpy(out, wide, SIM_LANES * sizeof *out);
         return;
     }
