@@ -196,7 +196,8 @@ def _options(args: Arguments, launch: Any) -> Any:
 def _watch(args: Arguments) -> Any:
     from oric.driver import Watch
 
-    return Watch(args.has("warn-on-double-precision-use"), args.has("warn-on-local-memory-usage"), args.has("warn-on-spills"))
+    names = ("warn-on-double-precision-use", "warn-on-local-memory-usage", "warn-on-spills", "warn-on-uninitialized-registers")
+    return Watch(*map(args.has, names))
 
 
 def _launch_bounds(args: Arguments) -> Any:

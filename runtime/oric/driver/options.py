@@ -29,14 +29,15 @@ class LaunchBounds:
 
 
 class Watch:
-    """What is warned about: double precision in the PTX, local memory and spills in the code."""
+    """What is warned about: double precision and registers read before they are written in the PTX, local memory and spills."""
 
-    __slots__ = ("double", "local", "spills")
+    __slots__ = ("double", "local", "spills", "uninitialized")
 
-    def __init__(self, double: bool = False, local: bool = False, spills: bool = False) -> None:
+    def __init__(self, double: bool = False, local: bool = False, spills: bool = False, uninitialized: bool = False) -> None:
         self.double = double
         self.local = local
         self.spills = spills
+        self.uninitialized = uninitialized
 
 
 class CompileOptions:

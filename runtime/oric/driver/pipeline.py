@@ -127,7 +127,12 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
-        context = PassContext(options.target, module, options.opt_level, diag, limit, options.verify, options.register_usage)
+        context = PassContext(
+            *(options.target, module, options.opt_level, diag, limit),
+            verify=options.verify,
+            register_usage=options.register_usage,
+            reports=options.watch.uninitialized,
+        )
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
     return _Made(front, encoded, limit, manager, seconds)

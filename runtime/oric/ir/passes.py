@@ -19,10 +19,10 @@ class PassContext:
 
     ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
     collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can. ``register_usage``:
-    how freely registers may be used, 0 to 10.
+    how freely registers may be used, 0 to 10. ``reports``: registers that may be read before they are written are named.
     """
 
-    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "register_usage", "stats", "target", "verify")
+    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "register_usage", "reports", "stats", "target", "verify")
 
     def __init__(
         self,
@@ -33,6 +33,7 @@ class PassContext:
         maxrregcount: int | None = None,
         verify: bool = False,
         register_usage: int = 5,
+        reports: bool = False,
     ) -> None:
         self.target = target
         self.module = module
@@ -41,6 +42,7 @@ class PassContext:
         self.maxrregcount = maxrregcount
         self.verify = verify
         self.register_usage = register_usage
+        self.reports = reports
         self.stats: dict[str, int] = {}
 
     def count(self, name: str, number: int = 1) -> None:
