@@ -34,6 +34,10 @@ def render(spec: Spec) -> dict[str, str]:
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
+    places = [int(n) for n in values["block_places"]]
+    if other := set(places) - stable:
+        message = f"block_places: {min(other)} is not listed as stable"
+        raise SpecError(spec.path(VALUES), values.line_of("block_places"), message)
     if both := uniform & stable:
         message = f"stable: {', '.join(map(str, sorted(both)))} is listed as uniform too"
         raise SpecError(spec.path(VALUES), values.line_of("stable"), message)
@@ -50,6 +54,7 @@ def render(spec: Spec) -> dict[str, str]:
             halves=_hex([[0], *([int(_selects_halves(o))] for o in operations)]),
             uniform=sorted(uniform),
             stable=sorted(stable),
+            places=places,
         )
     }
 

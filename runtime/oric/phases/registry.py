@@ -12,12 +12,14 @@ from .convergence import insert_convergence_barriers
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
 from .report import report_initial_representation
+from .uniforms import replace_uniforms_with_immediates
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
     "analyze_control_flow": analyze_control_flow,
     "set_control_flow_last": set_control_flow_last,
     "report_initial_representation": report_initial_representation,
+    "replace_uniforms_with_immediates": replace_uniforms_with_immediates,
     "sanitize": sanitize,
     "remove_dead_code": remove_dead_code,
     "simplify_control_flow": simplify_control_flow,
