@@ -72,8 +72,9 @@ class Function:
     word among all words of all registers, of which there are ``words``; ``reg_flags[r]``; ``physical[r]``: hardware register
     or ``NONE``; ``hint[r]``; ``parent[r]``: the register that it is coalesced with.
 
-    ``descriptor``, ``stack``: operands of the registers with the descriptor of global memory and the frame's address, 0
-    before their first use; ``needs``: which of the two the entry must load, in order of first use. ``formals``: results and
+    ``descriptor``, ``stack``, ``top``: operands of the registers with the descriptor of global memory, the frame's address and
+    the address below which the stack is free, 0
+    before their first use; ``needs``: which of the three the entry must load, in order of first use. ``formals``: results and
     parameters of a function that is no entry; ``calls``: call sites by number, which is ``aux`` of an INVOKE.
     """
 
@@ -115,6 +116,7 @@ class Function:
         self._immediate_ids: dict[int, int] = {}
         self.descriptor = 0
         self.stack = 0
+        self.top = 0
         self.needs: list[str] = []
         self.formals: list[Formal] = []
         self.calls: list[CallSite] = []

@@ -16,13 +16,15 @@ from .access import atomic_vector, load, load_const, load_param, ordered, store,
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .copies import copy_async
-from .emit import part
+from .emit import integer, part
 from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
-from .program import D, Program
+from .program import D, E, F, Program
 
 _HALF: Final = 2  # bytes
+_STACK_ALIGN: Final = 8  # of what alloca gives, where it does not say
+_SIZE_AND_PLACE: Final = 2  # operands of such an alloca
 
 
 def shift_count(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -39,6 +41,17 @@ def low_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
 def one_bit(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """A number of a bit becomes that bit."""
     run_lines(b, program, guard, [(nodes.INT, 1 << operands[0][1])])
+
+
+def on_stack(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``alloca`` and its kin: e is the top of the stack, f the mask of an alignment (the last of three operands)."""
+    align = operands.pop()[1] if len(operands) > _SIZE_AND_PLACE else _STACK_ALIGN
+    env = b.open(program)
+    b.bind(program, env, operands)
+    env.put(E, b.top())
+    env.put_value(F, integer(-align))
+    b.emit(program, env, guard)
+    b.close()
 
 
 def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -79,6 +92,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "move": move,
     "move_vector": move_vector,
     "narrow": narrow,
+    "on_stack": on_stack,
     "one_bit": one_bit,
     "ordered": ordered,
     "shift_count": shift_count,

@@ -97,7 +97,14 @@ def _load_at_entry(f: Function, target: Any) -> None:
     """Load the stack pointer and the descriptor of memory where the code uses them, and make room for the frame."""
     tables = tables_of(target.name)
     cursor = Cursor(f)
+    cursor.line = 0
+    if f.top:  # behind what the others make, which begins the function
+        cursor.at_start(0)
+        line = tables.template("move").first
+        cursor.make2(tables.op[line], f.top, f.stack, tables.mods[line])
     for need in f.needs:
+        if need == "top":
+            continue
         if need == "stack":
             facts = f.attributes
             facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN

@@ -237,6 +237,15 @@ class Memory(Emitter):
             f.needs.append("stack")
         return f.stack
 
+    def top(self) -> i64:
+        """The register with the address below which the stack is free: what ``alloca`` moves."""
+        f = self.code
+        if not f.top:
+            self.stack()
+            f.top = self.new_r()
+            f.needs.append("top")
+        return f.top
+
     # -- addresses ---------------------------------------------------------------------------------------
 
     def address(self, node: Any, space: str) -> Address:

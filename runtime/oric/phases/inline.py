@@ -17,7 +17,7 @@ from oric.ir import operand as opd
 from oric.ir.calls import CallSite, Formal, ParamVariable
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE, Function, R
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
 
@@ -110,10 +110,15 @@ class _Splice:
         for need in body.needs:
             self._need(body, need)
         self.cursor.in_front(call)
+        kept: i64 = opd.with_index(f.top, f.new_reg(R)) if body.top else 0  # what a body takes from the stack ends with it
+        if kept:
+            self.cursor.make2(MOV, kept, f.top)
         self._bind(body.formals, site.actuals, True)
         self.cursor.remove(call)
         self._copy(body, rest)
         self.cursor.at_start(rest)
+        if kept:
+            self.cursor.make2(MOV, f.top, kept)
         self._bind(body.formals, site.actuals, False)
         self.order = append(self.order, rest)
         return f.head[rest]
@@ -121,16 +126,18 @@ class _Splice:
     def _need(self, body: Function, what: str) -> None:
         """Let the caller's own register for what its entry loads stand for that of a body."""
         f = self.f
-        theirs = body.descriptor if what == "descriptor" else body.stack
-        ours = f.descriptor if what == "descriptor" else f.stack
+        theirs: i64 = {"descriptor": body.descriptor, "stack": body.stack, "top": body.top}[what]
+        ours: i64 = {"descriptor": f.descriptor, "stack": f.stack, "top": f.top}[what]
         if not ours:
             index: i64 = theirs & opd.INDEX
             ours = opd.with_index(theirs, f.new_reg(body.reg_type[index], body.reg_size[index]))
             f.needs.append(what)
             if what == "descriptor":
                 f.descriptor = ours
-            else:
+            elif what == "stack":
                 f.stack = ours
+            else:
+                f.top = ours
         self.map[theirs & opd.INDEX] = ours & opd.INDEX
 
     def _merge_facts(self, body: Function) -> None:

@@ -171,6 +171,8 @@ class _Relief:
     def _general(self, done: Allocation) -> bool:
         """Split registers; where no more are live than there are registers and yet they do not fit, let fewer be."""
         f = self.f
+        if f.top:
+            return False  # slots would lie where alloca takes from the stack
         code = Code(f, _again(done))
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
         self.rounds += 1
