@@ -195,6 +195,7 @@ class Operation:
     implicit: tuple[Implicit, ...] = ()
     flow: Flow = Flow()
     align: tuple[int, ...] = ()  # of each operand: its first register is a multiple; 0 = what follows from its width
+    unread: str = ""  # operation that does the same where nobody reads the results
     takes: tuple[str, ...] = ()  # of a macro: sources that may be a constant or a place of a constant bank
     template: str = ""  # of a macro: the template of spec/lowering that it stands for
     expansion: int = 0  # of a macro: index of the phase that puts the template in its place

@@ -68,6 +68,10 @@ def _load(spec: Spec) -> Machine:
                     raise SpecError(where, line, f"{name}: opcode {key[0]} and sub {key[1]} are those of {words[key].name}")
                 seen[name] = words[key] = operation
                 operations.append(operation)
+        for path, name, row, _ in rows:
+            if "unread" in row and name in seen:
+                with each:
+                    _check_unread(str(spec.path(path)), row, seen[name], seen)
     machine = Machine(isas, tuple(operations), tuple(aliases))
     check_overlap(machine)
     return machine
@@ -146,8 +150,19 @@ def _operation(
     return Operation(
         number, name, row.get("opcode", name), int(row.get("sub", 0)), where, line, row.get("guard", "P"), operands, mods,
         tuple(row.get("effects", [])), row["text"], {isa: builder.finish(f, number, mods) for isa, f in forms.items()},
-        registers, implicit, flow, tuple(row.get("align", {}).get(o.name, 0) for o in operands),
+        registers, implicit, flow, tuple(row.get("align", {}).get(o.name, 0) for o in operands), row.get("unread", ""),
     )  # fmt: skip
+
+
+def _check_unread(where: str, row: Map, operation: Operation, known: dict[str, Operation]) -> None:
+    """What an operation becomes where nobody reads its results must have what else it has."""
+    other = known.get(operation.unread)
+    at = row.line_of("unread")
+    if other is None:
+        raise SpecError(where, at, f"{operation.name}: column 'unread': there is no operation '{operation.unread}'")
+    kept = {o.name for o in operation.operands if not o.writes}
+    if {o.name for o in other.operands} != kept or {m.name for m in other.mods} != {m.name for m in operation.mods}:
+        raise SpecError(where, at, f"{operation.name}: column 'unread': {other.name} has other sources or modifiers")
 
 
 def _alias(alias: Map, operands: dict[str, int], fail: Any) -> tuple[str, tuple[tuple[int, str], ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..isa.model import EFFECTS, KINDS, SLOTS, Machine, Modifier, Operand, Operation, Registers
 from ..render import header, template
@@ -33,7 +33,8 @@ def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation])
 
 def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]:
     """(name, element code of ``struct``, meaning, values in hexadecimal) of every column of ``op_tables.py``."""
-    facts = [_facts(o) for o in operations]
+    numbers = {o.name: o.number for o in operations}
+    facts = [_facts(o, numbers) for o in operations]
     blank = [[0] * SLOTS if isinstance(fact, list) else 0 for fact in facts[0]]
     rows = [blank, *facts]
     columns = []
@@ -55,13 +56,14 @@ _COLUMNS = (
     ("ORDER_SHIFT", "b", "where the memory order stands in the modifiers"),
     ("ORDER_MASK", "b", "the mask of its codes"),
     ("ORDER_STRONG", "q", "mask of the codes of memory orders that other threads' writes show through, 0 = no such modifier"),
+    ("UNREAD", "h", "operation that does the same where nobody reads the results, 0 = none"),
     ("EXPANSION", "B", "index of the phase that expands a macro operation, 0 = it stays"),
     ("KIND", "b", "kind of each operand slot as in oric_insn"),
     ("SIGNS", "b", "signs that each operand slot may have: 1 negation, 2 absolute value, 4 complement"),
 )
 
 
-def _facts(o: Operation) -> list[int | list[int]]:
+def _facts(o: Operation, numbers: Mapping[str, int]) -> list[int | list[int]]:
     kinds = [operand.kind for operand in o.operands]
     flags = sum(1 << EFFECTS.index(e) for e in o.effects)
     if "branch" in o.effects and "label" not in kinds:
@@ -79,6 +81,7 @@ def _facts(o: Operation) -> list[int | list[int]]:
         order.shift if order is not None else 0,
         (1 << order.width) - 1 if order is not None else 0,
         strong,
+        numbers[o.unread] if o.unread else 0,
         o.expansion,
         [KINDS[k] for k in kinds] + [0] * (SLOTS - len(kinds)),
         [sum(bit for mark, bit in _MARKS.items() if mark in x.marks) for x in o.operands] + [0] * (SLOTS - len(kinds)),

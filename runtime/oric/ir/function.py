@@ -38,8 +38,9 @@ NONE: Final = -1  # no instruction, no block, no physical register
 # ``aux`` of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it: the convergence
 # phase removes it where they are together anyway.
 AUX_IF_DIVERGED: Final = 1
-# ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of a NOP: stands for a fence
-# that the machine does not need, and no access moves across it. (Bit 5 of the documented special flags.)
+# ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of an atomic: an acquire, which
+# reads whether its result is wanted or not; of a NOP: what stands behind it waits for what stands in front of it. (Bit 5 of the
+# documented special flags.)
 AUX_VOLATILE: Final = 0x20
 # ``aux`` of an atomic in a loop that lowering made: the loop ends although other threads do nothing more.
 AUX_LOCK_FREE: Final = 0x40

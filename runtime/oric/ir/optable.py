@@ -64,6 +64,7 @@ class OpTable:
         self.order_shift = _column(op_tables.ORDER_SHIFT)
         self.order_mask = _column(op_tables.ORDER_MASK)
         self.order_strong = _column(op_tables.ORDER_STRONG)
+        self.unread = _column(op_tables.UNREAD)
         self.expansion = _column(op_tables.EXPANSION)
         self.kind = _column(op_tables.KIND)
         self.signs = _column(op_tables.SIGNS)

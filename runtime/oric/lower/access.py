@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mypy_extensions import i64
+from oric_tables import ops
 
 from oric.ir import operand as opd
 from oric.ir.calls import ParamVariable
 from oric.ir.function import AUX_VOLATILE, NONE
-from oric.ir.optable import MEMORY, OPS
+from oric.ir.optable import MEMORY, OPS, PINNED
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -128,20 +129,33 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
             env.put_value(index, b.value(node))
     if program.uses_desc:
         env.put(DESC, b.descriptor())
+    made: i64 = len(b.code.op)
     if D not in program.args or operands[0][0] == nodes.SINK:
         b.run(program, env, guard)
     else:
         _load_into(b, program, env, guard, operands[0], D)
+    _mark_acquire(b, program, made)
     b.close()
 
 
 def ordered(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """An instruction that no later access may move in front of, though its machine code does not say so."""
-    f = b.code
-    made: i64 = len(f.op)
+    """Lines whose NOPs stay, and whose accesses are acquires for the qualifiers that the option ``acquires`` names."""
+    made: i64 = len(b.code.op)
     run_lines(b, program, guard, operands)
+    _mark_acquire(b, program, made)
+
+
+def _mark_acquire(b: Memory, program: Program, made: i64) -> None:
+    """Mark the instructions from number ``made`` on. What comes later waits for an acquire's result, which has a register."""
+    f = b.code
+    acquires = program.tokens.get("sem", "") in program.options.get("acquires", "").split()
     while made < len(f.op):
-        if OPS.flags[f.op[made]] & MEMORY or not f.count[made]:
+        flags = OPS.flags[f.op[made]]
+        if flags & MEMORY and acquires:
+            f.aux[made] |= AUX_VOLATILE
+            if OPS.writes_at(f.op[made], 0) and f.get(made, 0) == opd.RZ_OPERAND:
+                f.set(made, 0, b.new("R", ops.op(f.op[made]).regs(0, f.mods[made])))
+        elif not f.count[made] and not flags & PINNED:
             f.aux[made] |= AUX_VOLATILE
         made += 1
 

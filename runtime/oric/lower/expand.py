@@ -15,8 +15,8 @@ from oric_tables.macros import EXPANSIONS, MODIFIERS, TEMPLATES
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import NONE, Function
-from oric.ir.optable import OPS
+from oric.ir.function import AUX_VOLATILE, NONE, Function
+from oric.ir.optable import MEMORY, OPS
 from oric.ir.passes import PassContext, PassFunction
 
 from .emit import BANK, INTEGER, Emitter, Env
@@ -140,8 +140,13 @@ class _Expander:
         for shift, mask in MODIFIERS.get(f.op[i], ()):
             _put_number(env, program.args[at], f.mods[i] >> shift & mask)
             at += 1
+        made: i64 = len(f.op)
         emitter.emit(program, env, f.guard[i])
         emitter.close()
+        while f.aux[i] & AUX_VOLATILE and made < len(f.op):
+            if OPS.flags[f.op[made]] & MEMORY:
+                f.aux[made] |= AUX_VOLATILE
+            made += 1
         f.block[i] = NONE
         self.count += 1
 

@@ -6,6 +6,7 @@ from typing import final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import ops
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -136,11 +137,17 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
             if not marks.needed[i]:
                 cursor.remove(i)
                 dead += 1
-            elif OPS.flags[f.op[i]] & ATOMIC and not _writes_live(f, i, marks) and _drop_results(f, i):
+            elif _is_for_effect(f, i, marks) and _drop_results(f, i):
+                _shorten(cursor, i)
                 dropped += 1
             i = following
         b += 1
     return dead, dropped
+
+
+def _is_for_effect(f: Function, i: i64, marks: _Marks) -> bool:
+    """Whether nobody reads what an atomic gives; that of an acquire is waited for all the same."""
+    return OPS.flags[f.op[i]] & ATOMIC != 0 and not f.aux[i] & AUX_VOLATILE and not _writes_live(f, i, marks)
 
 
 def _writes_live(f: Function, i: i64, marks: _Marks) -> bool:
@@ -172,3 +179,22 @@ def _drop_results(f: Function, i: i64) -> bool:
                 changed = True
         at += 1
     return changed
+
+
+def _shorten(cursor: Cursor, i: i64) -> None:
+    """Make of an atomic whose results nobody reads the operation that gives none, where there is one that does the same."""
+    f = cursor.f
+    number = OPS.unread[f.op[i]]
+    if not number:
+        return
+    before, behind = ops.op(f.op[i]), ops.op(number)
+    names = before.unpack(f.mods[i])
+    if any(isinstance(v, str) and v not in behind.mods[n].values for n, v in names.items() if behind.mods[n].values):
+        return
+    kept = []
+    for operand in behind.operands:
+        at = before.index(operand.name)
+        kept.append(f.get(i, at) if at < f.count[i] else opd.NO_OPERAND)
+    cursor.rewrite(i, number, behind.pack(**names), len(kept))
+    for at, bits in enumerate(kept):
+        f.set(i, at, bits)

@@ -119,6 +119,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule 
         if (op->order_free & bit) node->flags &= (uint16_t) ~(ORIC_I_MEM_READ | ORIC_I_MEM_WRITE), node->space = 0;
         else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED;
     }
+    if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     node->bytes = bytes_of(f, i, op);
     for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(f, i, s);
@@ -175,7 +176,6 @@ static void load_instruction(loader *ld, int64_t i, uint32_t at) {
     if (guard) add_register(ld, node, guard, 255, op, klass);
     if (guard && (oric_operand_index(guard) != ORIC_SENTINEL_PT || oric_operand_negate(guard))) node->flags |= ORIC_I_GUARDED;
     if (klass->spaces) describe_memory(ld, node, op, klass);
-    if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     if (klass->flags & ORIC_C_COPY && is_plain_copy(ld->fn, f, node)) node->flags |= ORIC_I_COPY;
 }
 
