@@ -264,12 +264,34 @@ FENCES = ["membar.cta", "membar.gl", "membar.sys", "fence.acq_rel.cta", "fence.a
           "prefetch.L1 [%in]", "prefetchu.L1 [%in]"]  # fmt: skip
 
 
+FENCES_OF_CLUSTERS = [
+    "fence.acquire.cta", "fence.acquire.gpu", "fence.release.sys", "fence.release.cluster", "fence.acq_rel.cluster", "fence.proxy.alias",
+    "fence.acquire.sync_restrict::shared::cluster.cluster", "fence.release.sync_restrict::shared::cta.cluster", "membar.proxy.alias",
+    "fence.mbarrier_init.release.cluster", "fence.proxy.async", "fence.proxy.async.global", "fence.proxy.async.shared::cta",
+    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "fence.proxy.tensormap::generic.release.gpu",
+    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "fence.proxy.tensormap::generic.acquire.gpu [%in], 128",
+    "fence.proxy.tensormap::generic.acquire.sys [%d1+128], 128",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("arch", ["sm_90", "sm_80"])
 @pytest.mark.parametrize("fence", FENCES)
 def test_without_effect(fence: str, arch: str) -> None:
     """Fences and hints change nothing that one thread can see."""
-    body = f"add.u64 %d1, %out, %tid4; st.global.u32 [%d1], %i; {fence}; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;"
-    assert list(launch(source(body, arch), np.zeros(4, np.uint32), np.zeros(32, np.uint32), arch)) == list(range(1, 33))
+    _no_effect(fence, arch)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("fence", FENCES_OF_CLUSTERS)
+def test_fences_of_clusters_without_effect(fence: str, level: int) -> None:
+    """The same, under a guard and without; a map of a tensor is thrown out of its cache once for each address."""
+    _no_effect(fence, "sm_90", level)
+    _no_effect(f"setp.lt.u32 %p7, %i, 9; @%p7 {fence}", "sm_90", level)
+
+
+def _no_effect(instruction: str, arch: str, level: int = 3) -> None:
+    body = f"add.u64 %d1, %out, %tid4; st.global.u32 [%d1], %i; {instruction}; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;"
+    assert list(launch(source(body, arch), np.zeros(4, np.uint32), np.zeros(32, np.uint32), arch, level)) == list(range(1, 33))
 
 
 @pytest.mark.row("R2-06")
