@@ -121,7 +121,7 @@ class Float:
             return self.sign if mode == "rm" else 0
         return self.round(total, mode)
 
-    def div(self, a: int, b: int) -> int:
+    def div(self, a: int, b: int, mode: str = "rn") -> int:
         if self.is_nan(a) or self.is_nan(b):
             return self.nan
         sign = (a ^ b) & self.sign
@@ -132,9 +132,9 @@ class Float:
             return sign | self.inf
         if self.is_inf(b) or zero_a:
             return sign
-        return self.round(self.value(a) / self.value(b))
+        return self.round(self.value(a) / self.value(b), mode)
 
-    def sqrt(self, a: int) -> int:
+    def sqrt(self, a: int, mode: str = "rn") -> int:
         if self.is_nan(a) or (a & self.sign and a & ~self.sign):
             return self.nan
         if not a & ~self.sign or self.is_inf(a):
@@ -145,7 +145,7 @@ class Float:
         n = x.numerator * (1 << shift) // x.denominator
         root = math.isqrt(n)
         sticky = 0 if root * root == n and x.numerator * (1 << shift) % x.denominator == 0 else 1
-        return self.round((Fraction(root) * 2 + sticky) / Fraction(2) ** (shift // 2 + 1))
+        return self.round((Fraction(root) * 2 + sticky) / Fraction(2) ** (shift // 2 + 1), mode)
 
     def minimum(self, a: int, b: int, larger: bool = False, nan: bool = False) -> int:
         if nan and (self.is_nan(a) or self.is_nan(b)):

@@ -186,7 +186,6 @@ def _errors(text: str, arch: str = "sm_90") -> list[str]:
 
 REFUSED = [
     ("wgmma.fence.sync.aligned;", "'wgmma.fence.sync.aligned'"),
-    ("div.rz.f32 %f1, %f2, %f3;", "'div.rz.f32'"),
     ("ld.global.L2::cache_hint.u32 %r1, [%d1], %d2;", "'ld.global.L2::cache_hint.u32'"),
     ("mov.u32 %r1, %pm0;", "'%pm0'"),
     ("ld.global.u32 %r1, [%r2];", "'a global or generic address of less than 64 bits'"),

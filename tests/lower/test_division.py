@@ -1,21 +1,26 @@
-"""Division, reciprocal and square root, rounded to nearest: equal to the last bit, on special values and random patterns."""
+"""Division, reciprocal and square root in every rounding: equal to the last bit, on special values and random patterns."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from . import harness
+from . import harness, meaning
 from .support import launch, source
 
 Array = np.ndarray[Any, Any]
 OPERATIONS = ("div.rn", "rcp.rn", "sqrt.rn")
+DIRECTED = tuple(f"{name}.{mode}" for name in ("div", "rcp", "sqrt") for mode in ("rz", "rm", "rp"))
+EVERY = [(operation, bits) for operation in OPERATIONS + DIRECTED for bits in (32, 64)]
+EVERY += [(operation + ".ftz", 32) for operation in OPERATIONS + DIRECTED]
 WAYS = [("sm_90", 3), ("sm_80", 3), ("sm_90", 0)]
 WIDTH = {32: (4, np.uint32, np.float32), 64: (8, np.uint64, np.float64)}
 
 
+@cache
 def operands(bits: int, count: int) -> tuple[Array, Array]:
     """Every pair of special values, and behind them random patterns: any, and of numbers whose quotient is no overflow."""
     rng = np.random.default_rng(bits)
@@ -36,7 +41,7 @@ def operands(bits: int, count: int) -> tuple[Array, Array]:
 def run(operation: str, bits: int, arch: str, level: int, a: Array, b: Array) -> Array:
     size, word, _ = WIDTH[bits]
     register = {32: "%f", 64: "%g"}[bits]
-    given = f"{register}2" if operation != "div.rn" else f"{register}2, {register}3"
+    given = f"{register}2" if not operation.startswith("div") else f"{register}2, {register}3"
     tid = f"%tid{size}"
     body = f"""
   mov.u32 %r1, %ctaid.x; mad.lo.u32 %i, %r1, 256, %i; mul.wide.u32 {tid}, %i, {size};
@@ -60,22 +65,42 @@ def with_nan(want: Array, a: Array, b: Array) -> Array:
     return np.where(np.isnan(want), nan, want.view(np.uint64)).view(want.dtype)
 
 
-def check(operation: str, bits: int, arch: str, level: int, count: int) -> None:
-    _, _, form = WIDTH[bits]
-    a, b = operands(bits, count)
-    got = run(operation, bits, arch, level, a, b)
+@cache
+def wanted(operation: str, bits: int, count: int) -> Array:
+    """The patterns of the results: numpy's to nearest, in other roundings those of exact fractions."""
+    _, word, form = WIDTH[bits]
+    name, mode, *flush = operation.split(".")
+    a, b = (flushed(x) if flush else x for x in operands(bits, count))
     x, y = a.view(form), b.view(form)
-    with np.errstate(all="ignore"):
-        want: Array = {"div.rn": lambda: x / y, "rcp.rn": lambda: form(1) / x, "sqrt.rn": lambda: np.sqrt(x)}[operation]()
-    want = with_nan(want, a, b if operation == "div.rn" else a)
-    wrong = np.flatnonzero(got != want.view(got.dtype))
-    assert not len(wrong), [(hex(a[i]), hex(b[i]), hex(got[i]), hex(want.view(got.dtype)[i])) for i in wrong[:6]]
+    if mode == "rn":
+        with np.errstate(all="ignore"):
+            want: Array = {"div": lambda: x / y, "rcp": lambda: form(1) / x, "sqrt": lambda: np.sqrt(x)}[name]()
+    else:
+        exact, one = {32: (meaning.F32, 0x3F800000), 64: (meaning.F64, 0x3FF << 52)}[bits]
+        pairs = zip(a.tolist(), b.tolist(), strict=True)
+        found = {"div": lambda: [exact.div(p, q, mode) for p, q in pairs],
+                 "rcp": lambda: [exact.div(one, p, mode) for p, _ in pairs],
+                 "sqrt": lambda: [exact.sqrt(p, mode) for p, _ in pairs]}[name]()  # fmt: skip
+        want = np.array(found, word).view(form)
+    result = with_nan(want, a, b if name == "div" else a).view(word)
+    return flushed(result) if flush else result
+
+
+def flushed(words: Array) -> Array:
+    """Patterns of singles with zeros of their sign for subnormal numbers."""
+    return np.where(words & 0x7F800000, words, words & 0x80000000).astype(np.uint32)
+
+
+def check(operation: str, bits: int, arch: str, level: int, count: int) -> None:
+    a, b = operands(bits, count)
+    got, want = run(operation, bits, arch, level, a, b), wanted(operation, bits, count)
+    wrong = np.flatnonzero(got != want)
+    assert not len(wrong), [(hex(a[i]), hex(b[i]), hex(got[i]), hex(want[i])) for i in wrong[:6]]
 
 
 @pytest.mark.row("R2-49")
 @pytest.mark.parametrize(("arch", "level"), WAYS)
-@pytest.mark.parametrize("bits", [32, 64])
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(("operation", "bits"), EVERY)
 def test_special_values_and_some_others(operation: str, bits: int, arch: str, level: int) -> None:
     check(operation, bits, arch, level, 4096)
 
@@ -87,3 +112,10 @@ def test_special_values_and_some_others(operation: str, bits: int, arch: str, le
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_million_operands(operation: str, bits: int, arch: str, level: int) -> None:
     check(operation, bits, arch, level, 1 << 20)
+
+
+@pytest.mark.row("R2-49")
+@pytest.mark.measure
+@pytest.mark.parametrize(("operation", "bits"), [way for way in EVERY if way[0] not in OPERATIONS])
+def test_a_million_operands_in_other_roundings(operation: str, bits: int) -> None:
+    check(operation, bits, "sm_90", 3, 1 << 20)

@@ -82,9 +82,9 @@ uint32_t arith_half_add_mixed(uint32_t a, unsigned how_a, uint32_t b, unsigned h
  * A multiply-add whose result is 0 where an operand is the NaN that tensor copies fill with outside of the tensor.
  * That NaN's bits are 0x7ff7, as GPUs fill it in.
  */
-uint32_t arith_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned relu)
+uint32_t arith_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned sat, unsigned relu)
 {
-    uint32_t r = arith_half_fma(a, b, c, format, 0, 0, relu);
+    uint32_t r = arith_half_fma(a, b, c, format, 0, sat, relu);
     for (int i = 0; i < 32; i += 16)
         if ((a >> i & 0x7fff) == 0x7ff7 || (b >> i & 0x7fff) == 0x7ff7 || (c >> i & 0x7fff) == 0x7ff7)
             r &= ~(0xffffu << i);

@@ -58,7 +58,7 @@ uint32_t arith_half_add(uint32_t a, uint32_t b, unsigned format, unsigned ftz, u
 uint32_t arith_half_add_f32(uint32_t a, uint32_t b, unsigned format, unsigned ftz, unsigned sat);
 uint32_t arith_half_minmax(uint32_t a, uint32_t b, unsigned format, unsigned min, unsigned ftz, unsigned nan, unsigned xorsign);
 uint32_t arith_half_add_mixed(uint32_t a, unsigned how_a, uint32_t b, unsigned how_b, unsigned ftz, unsigned sat);
-uint32_t arith_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned relu);
+uint32_t arith_half_fma_oob(uint32_t a, uint32_t b, uint32_t c, unsigned format, unsigned sat, unsigned relu);
 unsigned arith_half_compare(uint32_t a, uint32_t b, unsigned format, unsigned cmp, unsigned ftz);
 
 /*

@@ -1,0 +1,54 @@
+"""Every mnemonic of ``cvt`` that a target takes, on special numbers and random ones, against the PTX ISA manual."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from . import conversion_meaning, forms
+
+WAYS = [("sm_90a", 3), ("sm_90a", 0), ("sm_80", 3)]
+CHUNK = 32
+NARROW = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1", "ue8m0")  # test_narrow_floats, test_fp8
+
+
+def conversions(target: str) -> list[str]:
+    """The instructions, those of numbers of eight bits and less left out."""
+    found = forms.forms(["convert"], target, ("cvt", "cvt.pack"))
+    return [text for text in found if not any(name in text for name in NARROW) and ".rs." not in text]
+
+
+@cache
+def wanted(text: str) -> list[int]:
+    """The results in every row of the operands."""
+    mnemonic = text.split(" ", maxsplit=1)[0]
+    known: dict[tuple[int, ...], int] = {}
+    out = []
+    for row in forms.operands():
+        sources = tuple(forms.given(text, row))
+        if sources not in known:
+            known[sources] = conversion_meaning.convert(mnemonic, *sources)
+        out.append(known[sources])
+    return out
+
+
+@pytest.mark.row("R2-51")
+@pytest.mark.parametrize(("target", "level"), WAYS)
+def test_conversions(target: str, level: int) -> None:
+    texts = conversions(target)
+    assert len(texts) > 700
+    wrong = []
+    for start in range(0, len(texts), CHUNK):
+        chunk = texts[start : start + CHUNK]
+        got = forms.launch(forms.image(chunk, target, level), len(chunk), forms.operands())
+        for at, text in enumerate(chunk):
+            words = text.split(" ")[0].split(".")
+            to = words[3] if words[1] == "pack" else words[-2]
+            width = 32 if words[1] == "pack" else conversion_meaning.result_bits(to)
+            mask = (1 << width) - 1
+            for row, want in enumerate(wanted(text)):
+                found = int(got[row, 2 * at]) & mask
+                if not conversion_meaning.same("u32" if words[1] == "pack" else to, found, want):
+                    wrong.append((text, [hex(x) for x in forms.given(text, forms.operands()[row])], hex(found), hex(want)))
+    assert not wrong, (len(wrong), wrong[:6])
