@@ -38,6 +38,7 @@ LITERAL, CBANK, COLUMN, LABEL = -1, -2, -3, -5
 FLAG_HAZARD, FLAG_GUARDED = 1, 2
 
 _REG, _IMM, _SPECIAL, _NONE = 1 << 28, 2 << 28, 6 << 28, 7 << 28
+_BANK0 = 5 << 28 | 1 << 56  # a word of constant bank 0: the offset is added
 _NEGATE, _ABSOLUTE, _COMPLEMENT = 1 << 31, 1 << 58, 1 << 59
 _CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _REG | 31}
 _TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
@@ -70,7 +71,7 @@ class Compiler:
         operations: Mapping[str, Operation],
         sets: Mapping[str, Mapping[str, str]],
         macros: Mapping[str, Any],
-        special: Mapping[str, int],
+        special: Mapping[str, tuple[int, tuple[str, ...] | None]],
         path: str,
         columns: Collection[str] = (),
     ) -> None:
@@ -106,10 +107,10 @@ class Compiler:
             alternatives = tuple(self._alternative(row, entry, slot_names) for row in rows)
         return pattern.family, (slots, entry.get("operands", -1), alternatives)
 
-    def named(self, name: str, row: Any) -> tuple[Any, ...]:
-        """Compile an entry of ``templates``: an alternative that expansions run by name."""
+    def named(self, name: str, row: Any) -> tuple[tuple[Any, ...], ...]:
+        """Compile an entry of ``templates``: the alternatives of what expansions run by name."""
         with _called(name):
-            return self._alternative(row, row, {})
+            return tuple(self._alternative(case, row, {}) for case in row.get("cases") or [row])
 
     def _alternative(self, row: Any, entry: Any, slot_names: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
         state = Alternative()
@@ -310,6 +311,8 @@ class Compiler:
                 raise SpecError(self.path, at, f"'{line.text}': an immediate cannot stand in place of {value}")
             return _IMM | value if 0 <= value <= 0xFFFFF else (LITERAL, value & 0xFFFFFFFF, 0, 0)
         if base == "cbank":
+            if not operand.name:
+                return _BANK0 | operand.value ^ flags
             self._column(f"bank0_{operand.name}", line, at)
             return (CBANK, operand.name, flags, operand.value)
         if base == "column":
@@ -317,8 +320,11 @@ class Compiler:
             return (COLUMN, operand.name, 0, 0)
         if base == "sreg":
             if operand.name not in self.special:
-                raise SpecError(self.path, at, f"'{line.text}': there is no system register {operand.name} on every ISA")
-            return _SPECIAL | self.special[operand.name]
+                raise SpecError(self.path, at, f"'{line.text}': there is no system register {operand.name}")
+            number, have = self.special[operand.name]
+            if have is not None:
+                state.isas = set(have) if state.isas is None else state.isas & set(have)
+            return _SPECIAL | number
         if base == "board":
             return _SPECIAL | operand.value
         if base == "label":

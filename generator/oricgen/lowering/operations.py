@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..isa import model, rows
+from ..isa import model, ranges, rows
 from ..isa.model import is_source
 from ..spec import Spec
 from ..tables import macros, targets
@@ -101,9 +101,19 @@ def load(spec: Spec) -> dict[str, Operation]:
     return found | {o.name: replace(_operation(o, isas), isas=None) for o in macros.load(spec)}
 
 
-def special_registers(spec: Spec) -> dict[str, int]:
-    """Numbers of the system registers that every encoding model has."""
-    return {name: int(number) for number, name in spec.load("formats.yaml")["names"]["sreg"]["all"].items()}
+def special_registers(spec: Spec) -> dict[str, tuple[int, tuple[str, ...] | None]]:
+    """Numbers of the system registers, and the encoding models that have them, None for all."""
+    data = spec.load("formats.yaml")
+    isas = tuple(data["isas"])
+    found: dict[str, tuple[int, list[str]]] = {}
+    for isa in isas:
+        names: dict[int, str] = {}
+        for key, part in data["names"]["sreg"].items():
+            if key == "all" or isa in ranges.expand(key, isas):
+                names.update((int(number), name) for number, name in part.items())
+        for number, name in names.items():
+            found.setdefault(name, (number, []))[1].append(isa)
+    return {name: (number, None if tuple(have) == isas else tuple(have)) for name, (number, have) in found.items()}
 
 
 def _operation(row: model.Operation, isas: tuple[str, ...]) -> Operation:

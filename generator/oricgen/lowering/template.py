@@ -18,7 +18,7 @@ is left out. Operands:
 ``.lo .hi .0 .. .3``   parts of a wide operand
 ``RZ PT URZ UPT``      constants; ``!PT``
 ``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
-``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``
+``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``; ``c:+4``: offset 4
 ``t:NAME``             the target's column NAME as an integer
 ``SR_TID.X``           a system register
 ``SB0``                a scoreboard

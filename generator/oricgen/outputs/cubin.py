@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -167,10 +168,21 @@ def _layout(data: Map, path: PurePath, name: str) -> dict[str, Any]:
     ]
     ranks = tuple(rank.get(k, -1) for k in kinds)
     late = tuple(kinds.index(k) for k in columns["late"])
-    return {**columns, "ranks": ranks, "late": late, "records": records, "segments": segments, "compat": compat}
+    made = {"ranks": ranks, "late": late, "records": records, "segments": segments, "compat": compat}
+    return {**columns, **made, **_reserved(columns)}
+
+
+def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Size and alignment of the reserved part of shared memory, and its variables, one behind the other: (name, place, size)."""
+    end, align, places = columns["reserved_start"], 1, []
+    for variable in columns["reserved_variables"]:
+        place = -(-end // variable["align"]) * variable["align"]
+        places.append((variable["name"], place, variable["size"]))
+        end, align = place + variable["size"], max(align, variable["align"])
+    return {"reserved_size": end, "reserved_align": align, "reserved_places": places}
 
 
 _REQUIRED = (
     "section_info_has_registers", "implicit_addends", "empty_relocations", "cuinfo_flags", "compat", "rel_action",
-    "reserved_shared", "order", "late", "records", "segments",
+    "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records", "segments",
 )  # fmt: skip

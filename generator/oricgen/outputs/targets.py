@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..render import header, template
 from ..spec import Spec
 from ..tables import backends
-from ..tables.targets import Target, Targets, columns, isa_names, load
+from ..tables.targets import ONLY_SIMULATED, Target, Targets, columns, isa_names, load
 
 _ME = "generator/oricgen/outputs/targets.py"
 
@@ -15,7 +15,8 @@ def render(spec: Spec) -> dict[str, str]:
     table, cases = load(spec), backends.load(spec)
     return {
         "oric_tables/targets.py": template(
-            "targets.py.j2", targets=table.with_code, known=list(table.by_name.values()), isas=isa_names(spec)
+            "targets.py.j2", targets=table.with_code, known=list(table.by_name.values()), isas=isa_names(spec),
+            only_simulated=ONLY_SIMULATED,
         ),
         "oric_tables/backends.py": template(
             "backends.py.j2", backends=cases.by_case.values(), operations=cases.operations.values(), fields=_fields

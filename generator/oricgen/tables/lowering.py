@@ -45,11 +45,17 @@ def rows(spec: Spec) -> list[Row]:
         for group, mark in (("templates", "template "), ("special_registers", "%")):
             table = data.get(group, {})
             for key, row in table.items():
-                out.append(Row(mark + key, _alternative(row, row, compiler, rules), path, table.line_of(key)))
+                cases = [_alternative(case, row, compiler, rules) for case in row.get("cases") or [row]]
+                out.append(Row(mark + key, _numbered_cases(cases), path, table.line_of(key)))
         for group, mark in (("sets", "set "), ("macros", "macro ")):
             table = data.get(group, {})
             out += [Row(mark + key, plain(row), path, table.line_of(key)) for key, row in table.items()]
     return numbered(out)
+
+
+def _numbered_cases(cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """The columns of a row with one case are those of the case."""
+    return cases[0] if len(cases) == 1 else {f"case {number}": case for number, case in enumerate(cases, 1)}
 
 
 def _rule(
@@ -62,7 +68,7 @@ def _rule(
         "instruction": family,
         "isa": sorted({isa for part in isas if part for isa in part}) if None not in isas else [],
         "operands": one.get("operands"),
-        **(cases[0] if len(cases) == 1 else {f"case {number}": case for number, case in enumerate(cases, 1)}),
+        **_numbered_cases(cases),
         "source": one.get("source", source),
     }
     return without_empty(values)

@@ -117,6 +117,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "blocks_are_clusters": lambda f: [0] if f.attributes.blocksareclusters else [],
     "cluster": lambda f: _size3(f.attributes.reqnctapercluster),
     "cluster_rank": lambda f: [words(f.attributes.maxclusterrank)] if f.attributes.maxclusterrank else [],
+    "reserved_used": lambda f: [0] if tables.LAYOUTS[f.target.elf["layout"]].reserved_variables else [],
     "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
     "workarounds": lambda f: [words(f.target.elf["sw_war"])] if f.target.elf["sw_war"] else [],
 }

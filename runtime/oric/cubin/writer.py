@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TOOL: Final = ("oric", "Oric PTX assembler", "")
 _ADDRESS_BYTES: Final = 8
+_SHARED_ADDRESS_BYTES: Final = 4
 
 
 def write(module: Module, encoded: list[EncodedFunction], target: Target, options: str = "", register_default: int = 0) -> bytes:
@@ -130,16 +131,25 @@ class _Writer:
             return
         if self.layout.reserved_shared and not self.nameless_made:
             self.nameless_made = True
-            self.out.symbol("", tables.SYM_NAMELESS, None)
+            if self.layout.shared_end:
+                self.out.symbol(self.layout.shared_end, tables.SYM_RESERVED_OBJECT, None, self.target.shared_base, _SHARED_ADDRESS_BYTES)
+            else:
+                self.out.symbol("", tables.SYM_NAMELESS, None)
         if self.layout.empty_relocations:
             self.out.relocate(text, [], empty=True)
 
     def _reserved_shared(self) -> None:
         if not self.layout.reserved_shared:
             return
-        section = self.out.section(tables.SHARED_RESERVED)
+        start, variables = self.layout.reserved_start, self.layout.reserved_variables
+        section = self.out.section(tables.SHARED_RESERVED, align=self.layout.reserved_align)
+        section.size = self.layout.reserved_size
         for name, kind, size, defined in tables.RESERVED_SHARED_SYMBOLS:
-            self.out.symbol(name, kind, section if defined else None, 0, size)
+            if defined and variables:
+                self.out.section_symbol(section)
+            self.out.symbol(name, kind, section if defined else None, start, size)
+        for name, place, size in variables:
+            self.out.symbol(name, tables.SYM_RESERVED_OBJECT, section, place, size)
 
     def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
         section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)

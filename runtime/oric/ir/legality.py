@@ -12,6 +12,7 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import operand_kinds
+from oric_tables.op import MOV
 
 from oric.support.arrays import zeros
 
@@ -40,7 +41,8 @@ WHOLE: Final = operand_kinds.FORMATS.index("x64")
 class Legality:
     """What the operations of one target take.
 
-    ``halves[op]`` is not 0 where halves of the sources are selected, ``whole[op]`` where a source takes 64-bit constants.
+    ``halves[op]`` is not 0 where halves of the sources are selected, ``whole[op]`` where a source takes 64-bit constants;
+    ``takes_words``: whether operations take words of constant banks.
     """
 
     def __init__(self, isa: str) -> None:
@@ -59,6 +61,7 @@ class Legality:
         self.whole = zeros(len(self._entry))
         for op, number in enumerate(self._entry):
             self.whole[op] = whole[number]
+        self.takes_words = self.format_of(MOV, KIND_CBANK, 0) != 0
 
     def position(self, op: i64, source: i64) -> i64:
         """Operand position of source 0, 1, 2 (Ra, Rb, Rc); -1 when there is none."""

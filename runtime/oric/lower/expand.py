@@ -19,6 +19,7 @@ from oric.ir.function import AUX_VOLATILE, NONE, Function
 from oric.ir.optable import MEMORY, OPS
 from oric.ir.passes import PassContext, PassFunction
 
+from .bankwords import load_bank_words
 from .emit import BANK, INTEGER, Emitter, Env
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "expand_control_flow": expand_control_flow,
     "expand_sums": expand_sums,
     "expand_rest": expand_rest,
+    "load_bank_words": load_bank_words,
 }
 
 

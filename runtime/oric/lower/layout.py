@@ -16,7 +16,7 @@ from oric.ir.module import Module, Symbol
 from oric.ir.optable import KIND_IMM, OPS, SLOTS
 from oric.support.diagnostics import NotSupported
 
-from .program import PACKED, tables_of
+from .program import LITERAL, PACKED, tables_of
 
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
 _STACK_ALIGN: Final = 16
@@ -123,6 +123,6 @@ def _load_at_entry(f: Function, target: Any) -> None:
         cursor.put(f.stack if need == "stack" else f.descriptor)
         o = tables.start[line] + 1
         while o < tables.operands_end(line):
-            assert tables.index[o] == PACKED
-            cursor.put(tables.flip[o])
+            assert tables.index[o] == PACKED or tables.index[o] == LITERAL
+            cursor.put(tables.flip[o] if tables.index[o] == PACKED else f.imm(tables.flip[o]))
             o += 1

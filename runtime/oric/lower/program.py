@@ -40,7 +40,7 @@ NOFF: Final = 13
 FIRST_TEMP: Final = 14
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
-_LITERAL: Final = -1
+LITERAL: Final = -1
 _CBANK: Final = -2
 _COLUMN: Final = -3
 LABEL: Final = -5
@@ -165,9 +165,7 @@ class Tables:
         target = self.target
         for row in rows:
             isas, when, test = row[0], row[1], row[2]
-            if isas is not None and target.isa_name not in isas:
-                continue
-            if not all((name[1:] not in target.features) if name[0] == "!" else name in target.features for name in when):
+            if not _can_do(target, isas, when):
                 continue
             program = self._program(variant.text, row, tokens, variant.types)
             if program is None:
@@ -184,7 +182,10 @@ class Tables:
         if program is None:
             from oric_tables import lower_index
 
-            row = import_module(f"oric_tables.{lower_index.TEMPLATES[name]}").TEMPLATES[name]
+            rows = import_module(f"oric_tables.{lower_index.TEMPLATES[name]}").TEMPLATES[name]
+            row = next((row for row in rows if _can_do(self.target, row[0], row[1])), None)
+            if row is None:
+                raise NotSupported(name.removeprefix("%") if name[0] == "%" else f"template '{name}'")
             program = self._program(name, row, {}, ())
             assert program is not None  # as it has no qualifiers
             self.templates[name] = program
@@ -264,7 +265,7 @@ class Tables:
             self._put_operand(LABEL, -1, view, 0, 0)
         else:
             value = getattr(self.target, view) if index == _COLUMN else view
-            self._put_operand(_LITERAL, -1, value, 0, 0)
+            self._put_operand(LITERAL, -1, value, 0, 0)
 
     def _put_operand(self, index: int, keep: int, flip: int, slot: int, view: int) -> None:
         self.index = append(self.index, index)
@@ -316,6 +317,13 @@ def _modifiers(line: Any, tokens: dict[str, str]) -> tuple[int, list[tuple[int, 
                 return None
             mods ^= table[token]
     return mods, dynamic
+
+
+def _can_do(target: Any, isas: Sequence[str] | None, when: Sequence[str]) -> bool:
+    """Whether an alternative is for a target: its operations exist there, and its features are as they must be."""
+    if isas is not None and target.isa_name not in isas:
+        return False
+    return all((name[1:] not in target.features) if name[0] == "!" else name in target.features for name in when)
 
 
 def _match(slots: Sequence[Any], words: Sequence[str]) -> dict[str, str] | None:

@@ -198,7 +198,7 @@ class _Relief:
                 return False
         done.view = None
         self.homes -= split.returns()
-        spill(f, split, self.memory, self.ctx.target.bank0_stack)
+        spill(f, split, self.memory, self.ctx.target)
         drop_idle(f, self.memory)
         return True
 

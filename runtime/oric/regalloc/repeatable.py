@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mypy_extensions import i64
-from oric_tables.op import MOV, S2R
+from oric_tables.op import LDC, MOV, S2R
 from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
@@ -14,7 +14,7 @@ from oric.ir.optable import OPS
 def repeatable(f: Function, copies: set[int], split: dict[int, int]) -> dict[int, list[int]]:
     """Register -> the instructions that make its words, for registers that are the same wherever these are repeated.
 
-    Each word has one; of parts of such a register several, which are its ``copies``. What else was ``split`` is not looked at:
+    Each word has one, a pair may have one for both; of parts of such a register several, which are its ``copies``. What else was ``split`` is not looked at:
     its parts have few definitions, and yet the register had others.
     """
     found: dict[int, list[int]] = {}
@@ -28,7 +28,8 @@ def repeatable(f: Function, copies: set[int], split: dict[int, int]) -> dict[int
     return {
         n: made
         for n, made in found.items()
-        if (n in copies or (len(made) == f.reg_size[n] and n not in split)) and _is_repeatable(f, n, made)
+        if (n in copies or (sum(opd.count_of(f.get(i, 0)) for i in made) == f.reg_size[n] and n not in split))
+        and _is_repeatable(f, n, made)
     }
 
 
@@ -42,19 +43,40 @@ def _note_definitions(f: Function, i: i64, found: dict[int, list[int]]) -> None:
 
 
 def _is_repeatable(f: Function, n: i64, made: list[int]) -> bool:
-    """Whether the instructions make each a word of a register, always of the same that does not change."""
+    """Whether the instructions make each a word of a register, or all of it, always of the same that does not change."""
     words: dict[int, int] = {}
+    size: i64 = 0
     for i in made:
         dest = f.get(i, 0)
-        if f.guard[i] or f.count[i] != 2 or f.mods[i] or opd.count_of(dest) != 1 or not _is_constant(f.op[i], f.get(i, 1)):
+        if f.guard[i] or not _is_constant(f, i):
             return False
-        other = words.setdefault(opd.first_of(dest), i)
-        if f.op[other] != f.op[i] or f.get(other, 1) != f.get(i, 1):
+        first = opd.first_of(dest)
+        if first not in words:
+            size += opd.count_of(dest)
+        other = words.setdefault(first, i)
+        if not _is_same(f, other, i):
             return False
-    return len(words) == f.reg_size[n]
+    return size == f.reg_size[n]
 
 
-def _is_constant(number: i64, source: i64) -> bool:
+def _is_same(f: Function, i: i64, j: i64) -> bool:
+    """Whether two instructions differ in their destination's register at most."""
+    if f.op[i] != f.op[j] or f.mods[i] != f.mods[j] or f.count[i] != f.count[j]:
+        return False
+    at: i64 = 1
+    while at < f.count[i]:
+        if f.get(i, at) != f.get(j, at):
+            return False
+        at += 1
+    return opd.count_of(f.get(i, 0)) == opd.count_of(f.get(j, 0))
+
+
+def _is_constant(f: Function, i: i64) -> bool:
+    number, source = f.op[i], f.get(i, 1)
+    if number == LDC:
+        return f.count[i] == 4 and source == opd.RZ_OPERAND
+    if f.count[i] != 2 or f.mods[i] or opd.count_of(f.get(i, 0)) != 1:
+        return False
     form = source & opd.TYPE
     if number == S2R:
         return form == opd.IS_SPECIAL and source & opd.INDEX in STABLE_SPECIAL

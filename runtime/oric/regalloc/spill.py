@@ -9,7 +9,7 @@ do not change needs no slot: that is repeated. Source: Register Model, "Flag Bit
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
@@ -17,12 +17,17 @@ from oric_tables.op import LDL, MOV, STL
 from oric_tables.ori_operands import KIND_REMAT, KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
+from oric.ir.bankwords import load_word
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P, R
+from oric.ir.legality import legality_of
 from oric.ir.optable import OPS
 
 from .repeatable import repeatable
 from .residence import Code, Plan, Step, accesses, is_flow, is_general
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
 
 SPILLED: Final = 0x4000  # flag of a register descriptor: it belongs to a spill and is not spilled again
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
@@ -74,11 +79,11 @@ def plan(f: Function, code: Code, limits: list[int], memory: Memory) -> Plan:
     return made
 
 
-def spill(f: Function, plan: Plan, memory: Memory, stack: int) -> None:
-    """Do what a plan of the function as it stands says; nobody may hold a view of it. ``stack``: its pointer in bank 0."""
+def spill(f: Function, plan: Plan, memory: Memory, target: Target) -> None:
+    """Do what a plan of the function as it stands says; nobody may hold a view of it."""
     victims = sorted(plan.returns())
     again = repeatable(f, memory.copies, memory.home)
-    _Splitter(f, plan, {n: again[n] for n in victims if n in again}, memory, stack).split(victims)
+    _Splitter(f, plan, {n: again[n] for n in victims if n in again}, memory, target).split(victims)
 
 
 @cache
@@ -147,12 +152,13 @@ class _Leaving:
 class _Splitter:
     """Splits registers as a plan says, a register for each part, and fills and stores the parts."""
 
-    def __init__(self, f: Function, plan: Plan, repeated: dict[int, list[int]], memory: Memory, stack: int) -> None:
+    def __init__(self, f: Function, plan: Plan, repeated: dict[int, list[int]], memory: Memory, target: Target) -> None:
         self.f = f
         self.plan = plan
         self.repeated = repeated
         self.memory = memory
-        self.stack = stack
+        self.stack: int = target.bank0_stack
+        self.isa: str = target.isa_name
         self.cursor = Cursor(f)
         self.parts = _Parts()
         self.returning: list[tuple[int, int, int, int]] = []  # block, in front of what, part, words as bits
@@ -240,7 +246,7 @@ class _Splitter:
                 f.hint[base] = _STACK_HINT
             facts.spill_base = opd.reg(base)
             self.cursor.at_start(0)
-            self.cursor.make2(MOV, facts.spill_base, opd.const_bank(0, self.stack))
+            load_word(self.cursor, legality_of(self.isa), facts.spill_base, opd.const_bank(0, self.stack))
 
     def _block(self, b: int, away: set[int], now: dict[int, int]) -> dict[int, int]:
         """The parts that the instructions of a block name; ``now``: those at its entry. Returns those at its end."""

@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables._native import ffi, lib
-from oric_tables.op import ISETP, LDL, LOP3, MOV, R2UR, S2R, SEL, STL
+from oric_tables.op import ISETP, LDC, LDL, LOP3, MOV, R2UR, S2R, SEL, STL
 from oric_tables.operand_kinds import STABLE_SPECIAL
 from oric_tables.ori_operands import KIND_TEXTS, PROBLEM_TEXTS
 from oric_tables.registers import DISPLAY
@@ -69,7 +69,7 @@ class Proof:
         facts = f.attributes
         code = ffi.new("oric_spill_code *")
         code.load_op, code.store_op, code.test_op, code.select_op, code.move_op, code.read_op = LDL, STL, ISETP, SEL, MOV, S2R
-        code.to_uniform_op = R2UR
+        code.constant_op, code.to_uniform_op = LDC, R2UR
         for number in STABLE_SPECIAL:
             code.stable[number] = 1
         for size in range(len(code.load_mods)):
@@ -82,7 +82,9 @@ class Proof:
         code.bit_clear_mods, code.bit_set_mods, code.bit_test_mods = bit_mods(AND_NOT), bit_mods(OR), bit_mods(AND)
         base = facts.spill_base
         code.base = f.reg_word[base & opd.INDEX] if base else -1
-        code.base_source = opd.const_bank(0, self.ctx.target.bank0_stack)
+        stack: i64 = self.ctx.target.bank0_stack
+        code.base_source = opd.const_bank(0, stack)
+        code.base_bank, code.base_offset = opd.const_bank(0, 0), opd.imm(stack)
         code.lowest, code.highest = (-facts.frame_size, -facts.local_size) if base else (0, 0)
         for file, limit in enumerate(limits):
             code.limit[file] = limit

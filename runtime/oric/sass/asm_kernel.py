@@ -195,6 +195,7 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "cluster_rank": lambda k: [],
     "explicit_cluster": lambda k: [],
     "workarounds": lambda k: _if(k.target.elf["sw_war"], [str(k.target.elf["sw_war"])]),
+    "reserved_used": lambda k: _if(layout_tables.LAYOUTS[k.target.elf["layout"]].reserved_variables, []),
 }
 
 
@@ -236,7 +237,8 @@ class _Module:
             action.data = bytearray(self.layout.rel_action)
             self._add(action)
         if self.layout.reserved_shared:
-            self._add(self.first.made(layout_tables.SHARED_RESERVED, size=0))
+            size, align = self.layout.reserved_size, self.layout.reserved_align
+            self._add(self.first.made(layout_tables.SHARED_RESERVED, size=size, align=align))
         for kind in (layout_tables.SHSTRTAB, layout_tables.STRTAB, layout_tables.SYMTAB):
             if layout_tables.SECTIONS[kind].name not in {s.name for s in self.source.sections}:
                 self._add(self.first.made(kind))
@@ -301,10 +303,13 @@ class _Module:
                 (late if kind in self.layout.late else rows).append(row)
         if self.layout.reserved_shared:
             home = quoted(layout_tables.SECTIONS[layout_tables.SHARED_RESERVED].name)
+            start = str(self.layout.reserved_start)
             rows += [
-                (name, kind, home if defined else "-", "0", str(size))
+                (name, kind, home if defined else "-", start, str(size))
                 for name, kind, size, defined in layout_tables.RESERVED_SHARED_SYMBOLS
             ]
+            kind = layout_tables.SYM_RESERVED_OBJECT
+            rows += [(name, kind, home, str(place), str(size)) for name, place, size in self.layout.reserved_variables]
         kernels = [(k.name, layout_tables.SYM_KERNEL, quoted(k.section.name), "0", "@end") for k in self.kernels]
         said = [self._symbol(row) for row in rows]
         table.entries = [*said, *own, *(self._symbol(row) for row in [*kernels, *late])]

@@ -102,12 +102,11 @@ static void find_gone(verifier *v, const uint8_t *present, int32_t *definitions)
         const oric_access *a = oric_v_accesses(was->fn, node);
         uint32_t i = node->index;
         if (present[i]) continue;
-        int repeatable = was->count[i] == 2 && !was->mods[i] && !(node->flags & ORIC_I_GUARDED) && node->access_count == 1 &&
-                         a[0].count == 1 && definitions[a[0].unit] == 1 &&
-                         oric_v_repeatable(v->code, node->op, was->operand[was->first[i] + 1]);
+        int repeatable = !(node->flags & ORIC_I_GUARDED) && node->access_count == 1 &&
+                         oric_v_repeatable(v->code, node->op, was->mods[i], was->count[i], &was->operand[was->first[i]]);
+        for (uint32_t u = 0; repeatable && u < a[0].count; u++) repeatable = definitions[a[0].unit + u] == 1;
         if (repeatable) {
-            v->origin[a[0].unit] = (int32_t)i;
-            v->value_bit[a[0].unit] = 0;
+            for (uint32_t u = a[0].unit; u < a[0].unit + a[0].count; u++) v->origin[u] = (int32_t)i, v->value_bit[u] = 0;
             continue;
         }
         int32_t value = -1;

@@ -22,14 +22,15 @@ typedef struct {
 
 /* What the code looks like that waits and brings back. */
 typedef struct {
-    int32_t load_op, store_op, test_op, select_op, move_op, read_op, to_uniform_op;
+    int32_t load_op, store_op, test_op, select_op, move_op, read_op, constant_op, to_uniform_op;
     int64_t load_mods[5], store_mods[5]; /* by number of words */
     int64_t test_mods, select_mods;
     int64_t test_source, select_first, select_second; /* operands: what is compared with; what is chosen from */
     int32_t logic_op; /* on one bit of a register that several predicates share: an immediate */
     int64_t bit_clear_mods, bit_set_mods, bit_test_mods;
     int32_t base;        /* word of the register with the top of the stack, -1 = none */
-    int64_t base_source; /* the operand that it is made from */
+    int64_t base_source; /* the operand that it is copied from, ... */
+    int64_t base_bank, base_offset; /* ... and those of a load of it */
     int32_t lowest, highest; /* bytes of the stack that belong to spills, from its top; highest is the first behind them */
     int32_t limit[5];    /* hardware registers of each file */
     uint8_t stable[256]; /* special registers that hold the same whenever they are read */

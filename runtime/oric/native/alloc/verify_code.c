@@ -67,7 +67,11 @@ int oric_v_data(const verifier *v, const oric_node *node, int slot, uint32_t *un
     return *count > 0;
 }
 
-int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source) {
+int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t mods, int64_t count, const int64_t *operands) {
+    if (op == code->constant_op)
+        return count == 4 && operands[1] == code->test_source && oric_operand_type((uint64_t)operands[2]) == ORIC_TYPE_SYMBOL;
+    if (count != 2 || mods) return 0;
+    int64_t source = operands[1];
     int type = oric_operand_type((uint64_t)source);
     int64_t index = (int64_t)oric_operand_index((uint64_t)source);
     if (op == code->read_op) return type == ORIC_TYPE_SPECIAL && index >= 0 && index < 256 && code->stable[index];
@@ -84,11 +88,18 @@ static int moves_uniform(const verifier *v, const oric_node *node, int to_file, 
 
 static int kind_of_move(const verifier *v, const oric_node *node) {
     if (moves_uniform(v, node, ORIC_FILE_R, ORIC_FILE_UR)) return UNIFORM_SPILL;
-    int64_t from = oric_v_operand(v, node, 1);
     const oric_access *to = oric_v_result(v, node);
-    if (!to || to->count != 1 || v->f->count[node->index] != 2 || v->f->mods[node->index]) return UNKNOWN;
-    if ((int32_t)to->unit == v->code->base) return from == v->code->base_source && !(node->flags & ORIC_I_GUARDED) ? BASE : UNKNOWN;
-    if (oric_v_repeatable(v->code, node->op, from)) return REMADE;
+    const int64_t *operands = &v->f->operand[v->f->first[node->index]];
+    int64_t from = operands[1], count = v->f->count[node->index], mods = v->f->mods[node->index];
+    if (!to) return UNKNOWN;
+    if ((int32_t)to->unit == v->code->base) {
+        int copied = node->op == v->code->move_op && count == 2 && from == v->code->base_source;
+        int loaded = node->op == v->code->constant_op && count == 4 && from == v->code->test_source &&
+                     operands[2] == v->code->base_bank && operands[3] == v->code->base_offset;
+        return (copied || loaded) && !mods && to->count == 1 && !(node->flags & ORIC_I_GUARDED) ? BASE : UNKNOWN;
+    }
+    if (oric_v_repeatable(v->code, node->op, mods, count, operands)) return REMADE;
+    if (to->count != 1 || count != 2 || mods) return UNKNOWN;
     return oric_operand_type((uint64_t)from) == ORIC_TYPE_REG && oric_operand_index((uint64_t)from) == ORIC_SENTINEL_RZ ? CLEAR : UNKNOWN;
 }
 
@@ -129,7 +140,7 @@ int oric_v_kind(const verifier *v, const oric_node *node) {
     if (oric_v_original(v, node)) return NOT_NEW;
     uint32_t unit;
     int count;
-    if (node->op == code->move_op || node->op == code->read_op) return kind_of_move(v, node);
+    if (node->op == code->move_op || node->op == code->read_op || node->op == code->constant_op) return kind_of_move(v, node);
     if (node->op == code->load_op || node->op == code->store_op) {
         int load = node->op == code->load_op;
         if (v->f->count[node->index] != 3 || !oric_v_data(v, node, load ? 0 : 2, &unit, &count) || count > 4) return UNKNOWN;

@@ -91,7 +91,9 @@ static inline int64_t oric_v_operand(const verifier *v, const oric_node *node, i
 /* Tell of a problem; a quiet walk only notes that there is one. */
 void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other);
 /* Whether an operation with this source makes the same wherever it stands. */
-int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t source);
+/* Whether an instruction makes the same again wherever it stands: a copy of a constant, a stable special register, a load from a
+ * place in a constant bank that it names. */
+int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t mods, int64_t count, const int64_t *operands);
 /* What an instruction that was not there is for. */
 int oric_v_kind(const verifier *v, const oric_node *node);
 /* The only access of a new instruction that defines, or that reads data; NULL for none or several. */

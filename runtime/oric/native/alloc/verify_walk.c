@@ -217,13 +217,25 @@ static void step_original(verifier *v, const oric_node *node) {
         }
 }
 
+/* Whether a new instruction has the sources of one of the image. */
+static int is_as(const verifier *v, const oric_node *node, int32_t from) {
+    int64_t count = v->f->count[node->index];
+    if (v->was->op[from] != node->op || v->was->count[from] != count || v->was->mods[from] != v->f->mods[node->index]) return 0;
+    for (int slot = 1; slot < count; slot++)
+        if (v->was->operand[v->was->first[from] + slot] != oric_v_operand(v, node, slot)) return 0;
+    return 1;
+}
+
 static void step_remade(verifier *v, const oric_node *node) {
-    int32_t unit = (int32_t)oric_v_result(v, node)->unit, value = v->value_of[unit], from = value < 0 ? -1 : v->origin[value];
-    int same = from >= 0 && !(node->flags & ORIC_I_GUARDED) && v->was->operand[v->was->first[from] + 1] == oric_v_operand(v, node, 1);
-    write_place(v, unit);
-    if (value < 0) return;
-    if (!same) oric_v_problem(v, ORIC_V_REMAT, node, 0, value, from);
-    fill(v, unit, same || !v->quiet ? 0 : -1);
+    const oric_access *to = oric_v_result(v, node);
+    for (int32_t unit = (int32_t)to->unit; unit < (int32_t)(to->unit + to->count); unit++) {
+        int32_t value = v->value_of[unit], from = value < 0 ? -1 : v->origin[value];
+        int same = from >= 0 && !(node->flags & ORIC_I_GUARDED) && is_as(v, node, from);
+        write_place(v, unit);
+        if (value < 0) continue;
+        if (!same) oric_v_problem(v, ORIC_V_REMAT, node, 0, value, from);
+        fill(v, unit, same || !v->quiet ? 0 : -1);
+    }
 }
 
 static int base_is_there(verifier *v, const oric_node *node, int count, int32_t *word) {

@@ -1,0 +1,318 @@
+"""Words of constant banks come into registers where no operation takes them as operands.
+
+Until this phase code for every target has such operands: passes carry them along, and copies of them (``MOV Rd, c[..][..]``), as
+if they were there. Where the target has none (:mod:`oric.ir.bankwords`), each word that the code wants is loaded once, in front of
+all its readers and outside of loops: into a uniform register if each reader has a form for one, else into a general register; a
+word that a register gets besides other values is loaded in its place. Source: observed (what ptxas 13.0.88 makes for sm_100 and up).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables.op import LDC, LDCU, MOV
+from oric_tables.thresholds import UNIFORM_WORDS
+
+from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, R2, UR, Function, R, control_flow
+from oric.ir.legality import Legality, legality_of
+from oric.ir.optable import CONTROL, OPS
+from oric.ir.passes import PassContext
+from oric.ir.bankwords import FARTHEST, bank_of
+from oric.support.arrays import nones, zeros
+
+from .program import tables_of
+
+_WORD: Final = 4  # bytes
+_PAIR: Final = 1 << 40  # mark of the key of a pair: bank << 20 and offset stand below
+
+
+def load_bank_words(f: Function, ctx: PassContext) -> bool:
+    """Phase 79: load what operations read of constant banks; returns whether there was anything."""
+    legality = legality_of(ctx.target.isa_name)
+    if legality.takes_words:
+        return False
+    pass_ = _Words(f, ctx, legality)
+    pass_.find()
+    if ctx.opt_level > 0:
+        pass_.share()
+    pass_.load_in_place()
+    ctx.count("constant words loaded", pass_.loads)
+    return pass_.loads != 0
+
+
+@final
+class _Words:
+    """``value[n]``: key of the word or pair that register n holds all the time, -1 for none. Readers are a list each key."""
+
+    def __init__(self, f: Function, ctx: PassContext, legality: Legality) -> None:
+        self.f = f
+        self.ctx = ctx
+        self.legality = legality
+        self.cursor = Cursor(f)
+        self.loads: int = 0
+        self.copies = vec[i64]()  # MOVs of words
+        self.places = vec[i64]()  # (instruction, operand) of words in other operations
+        self.defs = zeros(f.words)
+        self.value = nones(len(f.reg_type))
+        self.order: list[int] = []  # keys in order of the code
+        self.readers: dict[int, list[tuple[int, int]]] = {}
+        self.wide_mods: int = _mods_of(ctx, "load_constant_u64")
+        self.uniform_words: int = 0
+
+    # -- what there is -----------------------------------------------------------------------------------
+
+    def find(self) -> None:
+        """Note where words stand, and count definitions."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                self._look(i)
+                i = f.next[i]
+            b += 1
+
+    def _look(self, i: i64) -> None:
+        f = self.f
+        op = f.op[i]
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.get(i, at)
+            if OPS.writes_at(op, at):
+                if opd.is_register(operand):
+                    word = f.words_of(operand)
+                    end = word + opd.count_of(operand)
+                    while word < end:
+                        self.defs[word] += 1
+                        word += 1
+            elif operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK and self.legality.is_source(op, at):
+                if op == MOV:
+                    self.copies = append(self.copies, i)
+                else:
+                    self.places = append(append(self.places, i), at)
+            at += 1
+
+    # -- words that are the same everywhere -----------------------------------------------------------------
+
+    def share(self) -> None:
+        """Load once what registers hold that get nothing else, and what stands in operations."""
+        if not len(self.copies) and not len(self.places):
+            return
+        self._find_values()
+        self._find_readers()
+        graph = control_flow(self.f)
+        for key in self.order:
+            if not self._is_part_of_pair(key):
+                self._load_once(graph, key)
+        self._drop_copies()
+
+    def _find_values(self) -> None:
+        """Registers all of whose words are copied once, from neighbouring words."""
+        f = self.f
+        found: dict[int, int] = {}  # register -> words that fit
+        at: i64 = 0
+        while at < len(self.copies):
+            i = self.copies[at]
+            dest = f.get(i, 0)
+            n = dest & opd.INDEX
+            size = f.reg_size[n]
+            source = f.get(i, 1)
+            word = opd.first_of(dest)
+            fits = not f.guard[i] and not f.mods[i] and self.defs[f.words_of(dest)] == 1 and not source & opd.SIGNS
+            if fits and size <= 2 and (f.reg_type[n] == R or f.reg_type[n] == R2):
+                key = _key_of(source - _WORD * word) | (_PAIR if size == 2 else 0)
+                if word == 0 or self.value[n] < 0:
+                    self.value[n] = key
+                if self.value[n] == key and (source & opd.INDEX) >= _WORD * word:
+                    found[n] = found.get(n, 0) + 1
+            at += 1
+        n = 0
+        while n < len(self.value):
+            if self.value[n] >= 0 and (found.get(n, 0) != f.reg_size[n] or (f.reg_size[n] == 2 and self.value[n] & 7)):
+                self.value[n] = -1
+            n += 1
+
+    def _find_readers(self) -> None:
+        """Operands that read those registers, and words in operations."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                at: i64 = 0
+                while at < f.count[i]:
+                    operand = f.get(i, at)
+                    if opd.is_register(operand) and not OPS.writes_at(f.op[i], at):
+                        value = self.value[operand & opd.INDEX]
+                        if value >= 0:
+                            whole = value & _PAIR and opd.count_of(operand) == 2
+                            self._note(value if whole else (value & ~_PAIR) + _WORD * opd.first_of(operand), i, at)
+                    at += 1
+                i = f.next[i]
+            b += 1
+        place: i64 = 0
+        while place < len(self.places):
+            i = self.places[place]
+            self._note(_key_of(f.get(i, self.places[place + 1])), i, self.places[place + 1])
+            place += 2
+        self.places = vec[i64]()
+
+    def _note(self, key: int, i: int, at: int) -> None:
+        known = self.readers.get(key)
+        if known is None:
+            known = self.readers[key] = []
+            self.order.append(key)
+        known.append((i, at))
+
+    def _is_part_of_pair(self, key: int) -> bool:
+        """Whether a word is in a pair that is loaded anyhow."""
+        return not key & _PAIR and key & ~7 | _PAIR in self.readers
+
+    # -- loads -------------------------------------------------------------------------------------------
+
+    def _load_once(self, graph: Cfg, key: int) -> None:
+        """Load a word or pair for all its readers; those of the words of a pair read it, too."""
+        f = self.f
+        size = 2 if key & _PAIR else 1
+        parts = [(self.readers[key], 0, size)]
+        if size == 2:
+            parts += [(self.readers.get((key & ~_PAIR) + _WORD * word, []), word, 1) for word in (0, 1)]
+        readers = [(i, at, first, count) for part, first, count in parts for i, at in part]
+        register: int = -1
+        uniform = self.uniform_words + size <= UNIFORM_WORDS
+        if uniform:
+            register = f.new_reg(UR, size)
+            uniform = self._give(readers, register)
+        if uniform:
+            self.uniform_words += size
+        else:
+            register = f.new_reg(R2 if size == 2 else R, size)
+            for i, at, first, count in readers:
+                f.set(i, at, opd.reg(register, first, count) | f.get(i, at) & opd.SIGNS)
+        self._stand(graph, [i for i, _, _, _ in readers])
+        self._make(opd.reg(register, 0, size), key, uniform)
+
+    def _give(self, readers: list[tuple[int, int, int, int]], register: int) -> bool:
+        """Let all readers read a uniform register; False, and nothing changed, when one has no form for it."""
+        f = self.f
+        legality = self.legality
+        before: list[int] = []
+        for i, at, first, count in readers:
+            old = f.get(i, at)
+            new = opd.reg(register, first, count) | old & opd.SIGNS
+            op = f.op[i]
+            if not legality.is_source(op, at) or legality.halves[op] or not legality.takes_with(f, i, at, new):
+                break
+            before.append(old)
+            f.set(i, at, new)
+        if len(before) == len(readers):
+            return True
+        for (i, at, _, _), old in zip(readers, before, strict=False):
+            f.set(i, at, old)
+        return False
+
+    def _stand(self, graph: Cfg, readers: list[int]) -> None:
+        """Put the cursor where a load for the readers stands: in front of all of them, in no loop if that can be."""
+        f = self.f
+        block = f.block[readers[0]]
+        if graph.number[block] >= 0:
+            idom = graph.idom()
+            for i in readers:
+                other = f.block[i]
+                while graph.number[other] >= 0 and not graph.dominates(block, other):
+                    block = idom[block]
+            loops = graph.loops()
+            while loops.depth[block] > 0 and block != 0:
+                block = idom[block]
+        inside = {i for i in readers if f.block[i] == block}
+        i = f.head[block]
+        while i != NONE and i not in inside and not OPS.flags[f.op[i]] & CONTROL:
+            i = f.next[i]
+        if i != NONE:
+            self.cursor.in_front(i)
+        else:
+            self.cursor.at_end(block)
+
+    def _make(self, dest: int, key: int, uniform: bool) -> None:
+        """A load in front of the cursor."""
+        bank = opd.const_bank(key >> 20 & 0xF, 0)
+        offset: int = key & opd.INDEX
+        mods = self.wide_mods if key & _PAIR else 0
+        self.loads += 1
+        if uniform:
+            if key & _PAIR:
+                mods = self.uniform_wide_mods()
+            self.cursor.make4(LDCU, dest, opd.RZ_OPERAND, bank, self.f.imm(offset), mods)
+            return
+        base, offset = self._base(offset)
+        self.cursor.make4(LDC, dest, base, bank, self.f.imm(offset), mods)
+
+    def uniform_wide_mods(self) -> int:
+        """The modifiers of LDCU.64."""
+        return _mods_of(self.ctx, "load_descriptor")
+
+    def _base(self, offset: int) -> tuple[int, int]:
+        """Base register and offset of a place in a bank."""
+        if offset < FARTHEST:
+            return opd.RZ_OPERAND, offset
+        base = opd.reg(self.f.new_reg(R))
+        self.cursor.make2(MOV, base, self.f.imm(offset))
+        return base, 0
+
+    # -- words that are loaded in their place -----------------------------------------------------------------
+
+    def load_in_place(self) -> None:
+        """Make loads of the copies that are left, and load what stands in operations in front of them."""
+        f = self.f
+        cursor = self.cursor
+        at: i64 = 0
+        while at < len(self.copies):
+            i = self.copies[at]
+            at += 1
+            if f.block[i] == NONE:
+                continue
+            source = f.get(i, 1)
+            cursor.in_front(i)
+            base, offset = self._base(source & opd.INDEX)
+            cursor.rewrite(i, LDC, 0, 4)
+            f.set(i, 1, base)
+            f.set(i, 2, bank_of(source))
+            f.set(i, 3, f.imm(offset))
+            self.loads += 1
+        at = 0
+        while at < len(self.places):
+            i = self.places[at]
+            place = self.places[at + 1]
+            at += 2
+            operand = f.get(i, place)
+            cursor.in_front(i)
+            register = opd.reg(f.new_reg(R))
+            self._make(register, _key_of(operand), False)
+            f.set(i, place, register | operand & opd.SIGNS)
+
+    def _drop_copies(self) -> None:
+        """Take out the copies whose registers nobody reads any more."""
+        f = self.f
+        at: i64 = 0
+        while at < len(self.copies):
+            i = self.copies[at]
+            if self.value[f.get(i, 0) & opd.INDEX] >= 0:
+                self.cursor.remove(i)
+            at += 1
+
+
+def _key_of(operand: i64) -> int:
+    """Bank and offset of a word as one number."""
+    return opd.aux_of(operand) << 20 | operand & opd.INDEX
+
+
+def _mods_of(ctx: PassContext, template: str) -> int:
+    """The modifiers of the first line of a template."""
+    tables = tables_of(ctx.target.name)
+    first: i64 = tables.template(template).first
+    return tables.mods[first]
