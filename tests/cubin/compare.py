@@ -10,13 +10,21 @@ from oric.support.elf import Cubin, Record, Segment, Symbol
 _OPAQUE = (".shstrtab", ".strtab", ".symtab", ".note.nv.tkinfo", ".debug_frame")
 
 
+_SECOND_COPY = 0x10000000  # flag of the sections of a second copy of the code, which only files of ptxas have (from sm_100 on)
+_FASTPATH = b"\x04\x0b\x08\x00"  # CAN_FASTPATH_FINALIZE in .nv.compat, a record of 8 bytes: what can be made of that copy
+
+
 def structure(cubin: Cubin) -> list[str]:
-    """Header, program headers, sections, symbols, relocations, records: one line each."""
+    """Header, program headers, sections, symbols, relocations, records: one line each.
+
+    A second copy of the code is left out, and what .nv.compat says of it.
+    """
     c = cubin
     out = [f"header osabi {c.osabi:#x} abi {c.abiversion} version {c.version} flags {c.flags:#x} type {c.type} target {c.target}"]
     for s in c.segments:
         out.append(f"segment type {s.type} flags {s.flags} {_covered(c, s)} bss {s.memsz - s.filesz:#x} align {s.align}")
-    for s in c.sections:
+    sections = [s for s in c.sections if not s.flags & _SECOND_COPY]
+    for s in sections:
         info = _info(c, s.type, s.flags, s.name, s.info)
         size = "-" if s.name in _OPAQUE else f"{s.size:#x}"
         link = c.sections[s.link].name
@@ -24,21 +32,27 @@ def structure(cubin: Cubin) -> list[str]:
         out.append(f"section {s.name} type {s.type:#x} flags {s.flags:#x} size {size} {layout}")
     out += [f"symbol {_symbol(c, y)}" for y in c.symbols]
     for r in c.relocations:
+        if c.sections[r.section].flags & _SECOND_COPY:
+            continue
         value = f"{c.symbols[r.symbol].name} + {r.addend}"
         out.append(f"relocation {c.sections[r.section].name} {_place(c, r.section, r.offset)} type {r.type} {value}")
     out += [f"info {_record(c, r)}" for r in c.records]
     for f in c.functions.values():
         out += [f"info {f.name} {_record(c, r)}" for r in f.records]
-    for s in c.sections:
+    for s in sections:
         if s.name not in _OPAQUE and s.data and s.type not in (4, 9, 0x70000000):
-            out.append(f"data {s.name} {s.data.hex()}")
+            data = bytes(s.data)
+            if s.name == ".nv.compat":
+                data = data[: data.index(_FASTPATH) + len(_FASTPATH)]
+            out.append(f"data {s.name} {data.hex()}")
     return out
 
 
 def _covered(c: Cubin, segment: Segment) -> str:
     """The sections of a segment and their bytes; the padding between them depends on the length of the tool's name."""
     start, end = segment.offset, segment.offset + segment.filesz
-    inside = [x for x in c.sections if x.flags & 2 and x.data and start <= x.offset and x.offset + len(x.data) <= end]
+    own = [x for x in c.sections if not x.flags & _SECOND_COPY]
+    inside = [x for x in own if x.flags & 2 and x.data and start <= x.offset and x.offset + len(x.data) <= end]
     for first, second in pairwise(inside):
         assert second.offset - first.offset - len(first.data) < second.align, f"a gap before {second.name}"
     if inside:

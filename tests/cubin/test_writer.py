@@ -67,7 +67,7 @@ def test_what_is_written_is_read_back(target: str) -> None:
     encoded[1].indirect_branches = [(0x30, [0x40, 0x50])]
     row = TARGETS[target]
     image = read(write(module, encoded, row))
-    assert target_of(image).name == target
+    assert target_of(image).name == target.rstrip("f")  # nothing in a file tells the targets of a family apart from the plain one
     assert list(image.kernels) == ["second", "first"]
     first, other = image.kernels["first"], image.kernels["second"]
     assert (first.text, first.registers, first.exits) == (CODE, 10, (0x10, 0x40))

@@ -76,8 +76,9 @@ def test_capability_bits() -> None:
 def test_registers() -> None:
     """Registers, Per-Class Hardware Limits and Minimum Register Counts; what ptxas raises a limit to."""
     classes = ("max_regs", "uniform_regs", "predicates", "uniform_predicates", "barrier_regs", "uniform_barriers")
-    for name in ("sm_75", "sm_80", "sm_90a", "sm_121"):
+    for name in ("sm_75", "sm_80", "sm_90a"):
         assert [BY_NAME[name].limits[c] for c in classes] == [255, 63, 7, 7, 16, 16]
+    assert [BY_NAME["sm_121"].limits[c] for c in classes] == [255, 77, 7, 7, 16, 16]
     assert [BY_NAME["sm_70"].limits[c] for c in classes] == [255, 0, 7, 0, 16, 16]
     minimums = {name: (t.limits["documented_min_regs"], t.limits["min_regs"]) for name, t in BY_NAME.items() if t.limits}
     assert {name for name, m in minimums.items() if m[0] == 0} == {"sm_30", "sm_32", "sm_35", "sm_37"}
@@ -118,7 +119,8 @@ def test_names_of_ptx() -> None:
 
 def test_rows_with_code_know_everything() -> None:
     for target in targets.load(SPEC).with_code:
-        assert all(isinstance(v, int) for group in (target.limits, target.bank0) for v in group.values())
+        known = {**target.limits, **{key: v for key, v in target.bank0.items() if key not in targets.ONLY_SIMULATED}}
+        assert all(isinstance(v, int) for v in known.values())
 
 
 def test_prologues_say_what_their_words_are() -> None:

@@ -93,7 +93,13 @@ def _columns(spec: Spec) -> frozenset[str]:
     return frozenset(
         name
         for target in targets.load(spec).with_code
-        for name in (*(f"bank0_{key}" for key in target.bank0 if key not in targets.ONLY_SIMULATED), *target.limits, "shared_base", "number", "encoded_arch")
+        for name in (
+            *(f"bank0_{key}" for key in target.bank0 if key not in targets.ONLY_SIMULATED),
+            *target.limits,
+            "shared_base",
+            "number",
+            "encoded_arch",
+        )
     )
 
 

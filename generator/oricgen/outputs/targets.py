@@ -15,7 +15,10 @@ def render(spec: Spec) -> dict[str, str]:
     table, cases = load(spec), backends.load(spec)
     return {
         "oric_tables/targets.py": template(
-            "targets.py.j2", targets=table.with_code, known=list(table.by_name.values()), isas=isa_names(spec),
+            "targets.py.j2",
+            targets=table.with_code,
+            known=list(table.by_name.values()),
+            isas=isa_names(spec),
             only_simulated=ONLY_SIMULATED,
         ),
         "oric_tables/backends.py": template(

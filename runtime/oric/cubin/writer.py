@@ -132,7 +132,9 @@ class _Writer:
         if self.layout.reserved_shared and not self.nameless_made:
             self.nameless_made = True
             if self.layout.shared_end:
-                self.out.symbol(self.layout.shared_end, tables.SYM_RESERVED_OBJECT, None, self.target.shared_base, _SHARED_ADDRESS_BYTES)
+                self.out.symbol(
+                    self.layout.shared_end, tables.SYM_RESERVED_OBJECT, None, self.target.shared_base, _SHARED_ADDRESS_BYTES
+                )
             else:
                 self.out.symbol("", tables.SYM_NAMELESS, None)
         if self.layout.empty_relocations:

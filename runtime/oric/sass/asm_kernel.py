@@ -308,8 +308,10 @@ class _Module:
                 (name, kind, home if defined else "-", start, str(size))
                 for name, kind, size, defined in layout_tables.RESERVED_SHARED_SYMBOLS
             ]
-            kind = layout_tables.SYM_RESERVED_OBJECT
-            rows += [(name, kind, home, str(place), str(size)) for name, place, size in self.layout.reserved_variables]
+            rows += [
+                (name, layout_tables.SYM_RESERVED_OBJECT, home, str(place), str(size))
+                for name, place, size in self.layout.reserved_variables
+            ]
         kernels = [(k.name, layout_tables.SYM_KERNEL, quoted(k.section.name), "0", "@end") for k in self.kernels]
         said = [self._symbol(row) for row in rows]
         table.entries = [*said, *own, *(self._symbol(row) for row in [*kernels, *late])]
