@@ -14,8 +14,8 @@ from oric.ir.optable import OPS
 def repeatable(f: Function, copies: set[int], split: dict[int, int]) -> dict[int, list[int]]:
     """Register -> the instructions that make its words, for registers that are the same wherever these are repeated.
 
-    Each word has one, a pair may have one for both; of parts of such a register several, which are its ``copies``. What else was ``split`` is not looked at:
-    its parts have few definitions, and yet the register had others.
+    Each word has one, a pair may have one for both; of parts of such a register several, which are its ``copies``. What else was
+    ``split`` is not looked at: its parts have few definitions, and yet the register had others.
     """
     found: dict[int, list[int]] = {}
     b: i64 = 0
