@@ -1,7 +1,7 @@
 """Words of constant banks in registers: which instruction loads one on a target.
 
 Up to sm_90 a word of a bank is an operand like any other, and ``MOV`` copies it. From sm_100 on no arithmetic operation has such
-operands: LDC loads general registers, LDCU uniform ones (``spec/encoding``: the constant shapes of ``formats.yaml`` end at sm_90).
+operands: LDC loads general registers, LDCU uniform ones (the shapes with constants end at sm_90, ``spec/formats.yaml``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Words of constant banks come into registers where no operation takes them as operands.
 
 Until this phase code for every target has such operands: passes carry them along, and copies of them (``MOV Rd, c[..][..]``), as
-if they were there. Where the target has none (:mod:`oric.ir.bankwords`), each word that the code wants is loaded once, in front of
-all its readers and outside of loops: into a uniform register if each reader has a form for one, else into a general register; a
-word that a register gets besides other values is loaded in its place. Source: observed (what ptxas 13.0.88 makes for sm_100 and up).
+if they were there. Where the target has none (:mod:`oric.ir.bankwords`), each word that the code wants is loaded once, in front
+of all its readers and outside of loops: into a uniform register if each reader has a form for one, else into a general register;
+a word that a register gets besides other values is loaded in its place. Source: observed (what ptxas 13.0.88 makes for sm_100
+and up).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from oric_tables.op import LDC, LDCU, MOV
 from oric_tables.thresholds import UNIFORM_WORDS
 
 from oric.ir import operand as opd
+from oric.ir.bankwords import FARTHEST, bank_of
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, R2, UR, Function, R, control_flow
 from oric.ir.legality import Legality, legality_of
 from oric.ir.optable import CONTROL, OPS
 from oric.ir.passes import PassContext
-from oric.ir.bankwords import FARTHEST, bank_of
 from oric.support.arrays import nones, zeros
 
 from .program import tables_of
