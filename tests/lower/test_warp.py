@@ -62,6 +62,48 @@ def test_shuffle_beyond_the_fields(mode: str, b: int, c: int, arch: str, level: 
         assert list(out[lane]) == [1000 + j, 1000 + j, 1000 + j, p]
 
 
+@pytest.mark.memcheck
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+def test_shuffle_with_fields_of_each_lane(mode: str, arch: str, level: int) -> None:
+    """Every clamp with every segment mask, every distance: 1,024 of each lane's own, in registers."""
+    rounds = 32
+    body = f"""
+  add.u64 %d1, %in, %tid8; add.u64 %d2, %out, %tid8; mov.u32 %r9, 0;
+again:
+  ld.global.v2.u32 {{%r2, %r3}}, [%d1]; shfl.sync.{mode}.b32 %r4|%p1, %i, %r2, %r3, -1; selp.u32 %r5, 1, 0, %p1;
+  st.global.v2.u32 [%d2], {{%r4, %r5}}; add.u64 %d1, %d1, 256; add.u64 %d2, %d2, 256;
+  add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, {rounds}; @%p2 bra again;
+"""
+    rng = np.random.default_rng(11)
+    data = rng.integers(0, 2**32, (rounds, 32, 2), dtype=np.uint64).astype(np.uint32)
+    fields = np.arange(rounds * 32, dtype=np.uint32)
+    data[:, :, 1] = (data[:, :, 1] & 0xFFFFE0E0) | (fields & 31 | (fields >> 5 & 31) << 8).reshape(rounds, 32)
+    out = launch(source(body, arch), data, np.zeros_like(data), arch, level)
+    for turn in range(rounds):
+        for lane in range(32):
+            assert tuple(out[turn, lane]) == _shuffle(mode, lane, *map(int, data[turn, lane])), (turn, lane)
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("mode", ["up", "down", "bfly", "idx"])
+def test_shuffle_with_constant_fields(mode: str, arch: str, level: int) -> None:
+    """Segments of every width with a clamp at their end and within, as constants, the distance in a register and as a constant."""
+    pairs = [(b, c | mask << 8) for mask in (0, 16, 24, 28, 30, 31) for c in (0, 7, 31) for b in (0, 1, 17, 31)]
+    lines = "".join(
+        f"  add.u32 %r2, %r9, {b}; shfl.sync.{mode}.b32 %r4|%p1, %i, {b}, {c}, -1; shfl.sync.{mode}.b32 %r5|%p2, %i, %r2, {c}, -1;\n"
+        f"  selp.u32 %r6, 32, 0, %p1; selp.u32 %r7, 32, 0, %p2; or.b32 %r4, %r4, %r6; or.b32 %r5, %r5, %r7;\n"
+        f"  st.global.v2.u32 [%d2+{8 * 32 * k}], {{%r4, %r5}};\n"
+        for k, (b, c) in enumerate(pairs)
+    )
+    body = f"add.u64 %d2, %out, %tid8; ld.global.u32 %r9, [%in];\n{lines}"
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((len(pairs), 32, 2), np.uint32), arch, level)
+    for k, (b, c) in enumerate(pairs):
+        for lane in range(32):
+            j, p = _shuffle(mode, lane, b, c)
+            assert list(out[k, lane]) == [j | 32 * p] * 2, (b, c, lane)
+
+
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_votes(arch: str, level: int) -> None:
     body = """
@@ -242,6 +284,21 @@ def test_barrier_reduction(form: str, arch: str, level: int) -> None:
 """
     out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros((128, 2), np.uint32), arch, level, threads=128)
     assert (out == [43, 6]).all()
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("form", REDUCTIONS)
+@pytest.mark.parametrize(("number", "count"), [("%r20", "128"), ("3", "%r21"), ("%r20", "%r21")])
+def test_barrier_reduction_with_numbers_in_registers(number: str, count: str, form: str, arch: str, level: int) -> None:
+    popc, both, either = (form.format(op) for op in ("popc", "and", "or"))
+    body = f"""
+  ld.global.u32 %r20, [%in]; ld.global.u32 %r21, [%in+4]; rem.u32 %r1, %i, 3; setp.eq.u32 %p1, %r1, 0; setp.lt.u32 %p2, %i, 200;
+  {popc}.u32 %r2, {number}, {count}, %p1; {both}.pred %p3, {number}, {count}, %p2; {either}.pred %p4, {number}, {count}, !%p2;
+  selp.u32 %r3, 1, 0, %p3; selp.u32 %r4, 2, 0, %p4; or.b32 %r3, %r3, %r4;
+  add.u64 %d1, %out, %tid8; st.global.v2.u32 [%d1], {{%r2, %r3}};
+"""
+    out = launch(source(body, arch), np.array([5, 128], np.uint32), np.zeros((128, 2), np.uint32), arch, level, threads=128)
+    assert (out == [43, 1]).all()
 
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
