@@ -42,7 +42,7 @@ ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "
 _CONDITION = re.compile(r"\[([^]]*)\]\s*")
 _TEST = re.compile(r"(\w+)(!?)=([\w:]+(?:,[\w:]+)*)\Z")
 _LABEL = re.compile(r"(\w+):\Z")
-_LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9]*)((?:\.\w+(?:=\w+)?|\{\w+\})*)(?:\s+(.*))?\Z")
+_LINE = re.compile(r"(?:@(!?)(%?\w+)\s+)?([A-Z][A-Z0-9_]*)((?:\.\w+(?:=\w+)?|\{\w+\})*)(?:\s+(.*))?\Z")
 _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
 _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
