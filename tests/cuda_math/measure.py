@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,13 +14,13 @@ import oric
 from numpy.typing import NDArray
 
 from tests.corpus.compile import ToolError, ptx_of
+from tests.ptx_text import kernels
 
 from .functions import Function, functions
 from .operands import operands, results
 from .source import source
 
 BLOCK = 128
-_ENTRY = re.compile(r"^\.visible \.entry (\w+)\(", re.M)
 
 
 @dataclass(frozen=True)
@@ -43,22 +42,7 @@ def modules(chosen: Sequence[Function], target: str) -> dict[str, str]:
         path = Path(folder) / "functions.cu"
         path.write_text(source(chosen))
         text = ptx_of(path, target)
-    entries = {found[1]: (found.start(), _end(text, found.end())) for found in _ENTRY.finditer(text)}
-    rest, at = "", 0
-    for start, end in entries.values():
-        rest, at = rest + text[at:start], end
-    rest += text[at:]
-    return {name: rest + text[start:end] for name, (start, end) in entries.items()}
-
-
-def _end(text: str, at: int) -> int:
-    """The place behind the body of the function whose head ``at`` is in; inline assembly has braces too."""
-    depth = 0
-    for brace in re.compile("[{}]").finditer(text, at):
-        depth += 1 if brace[0] == "{" else -1
-        if not depth:
-            return brace.end()
-    raise ValueError("a body without an end")
+    return kernels(text)
 
 
 def vendor_code(text: str, target: str) -> bytes:

@@ -1,0 +1,1 @@
+"""Whole programs: the kernels of the simulator's suite, made into code by this compiler."""
