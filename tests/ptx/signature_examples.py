@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from oric.ptx.signatures import Gate, OperandSpec, combined, word_gates
@@ -15,6 +16,7 @@ EXAMPLE_PARTS = {"lane": "b1", "mask2": "h1", "select2": "h32", "mask4": "b31", 
 _BY_SIZE = {1: "b16", 4: "b16", 8: "b16", 16: "b16", 32: "b32", 64: "b64", 128: "b128"}
 # Names of opaque variables in the frame of the questions; a sampler is one in the independent texture mode only.
 _OBJECTS = {"texref": "tex0", "surfref": "srf0"}
+Ways = Callable[[str, tuple[Any, ...]], Iterator[tuple[list[str], dict[str, str]]]]  # words behind the first, and by slot
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,21 @@ def mnemonics(name: str, form: tuple[Any, ...]) -> Iterator[tuple[list[str], dic
         yield [fields[field] for field, _, _ in slots if field in fields], fields
 
 
-def examples(families: Iterable[str] = (), names: Iterable[str] = (), texmode: str = "unified") -> Iterator[Example]:
-    """The examples of the families (of all when none is given), or only of the instructions named, in one texture mode."""
+def every(name: str, form: tuple[Any, ...]) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The same with every combination of the values of the slots."""
+    slots = form[0]
+    for way in product(*((*values,) if required else ("", *values) for _, values, required in slots)):
+        fields = {field: value for (field, _, _), value in zip(slots, way, strict=True) if value}
+        yield list(fields.values()), fields
+
+
+def examples(
+    families: Iterable[str] = (), names: Iterable[str] = (), texmode: str = "unified", ways: Ways = mnemonics
+) -> Iterator[Example]:
+    """The examples of the families (of all when none is given), or only of the instructions named, in one texture mode.
+
+    ``ways``: how the slots are filled, :func:`mnemonics` in turn or :func:`every`.
+    """
     for family in families or all_families():
         module = importlib.import_module(f"oric_tables.ptx_{family}")
         for name, (_, forms, own) in module.FORMS.items():
@@ -66,7 +81,7 @@ def examples(families: Iterable[str] = (), names: Iterable[str] = (), texmode: s
             everywhere = _values(forms)
             for index, form in enumerate(forms):
                 if not form[5] and form[7] in ("", texmode):
-                    yield from _examples_of(name, index, form, own, module, everywhere)
+                    yield from _examples_of(name, index, form, own, module, everywhere, ways)
 
 
 def _values(forms: Any) -> dict[str, tuple[str, ...]]:
@@ -79,10 +94,10 @@ def _values(forms: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _examples_of(
-    name: str, index: int, form: Any, own: Any, module: Any, everywhere: dict[str, tuple[str, ...]]
+    name: str, index: int, form: Any, own: Any, module: Any, everywhere: dict[str, tuple[str, ...]], ways: Ways
 ) -> Iterator[Example]:
     first = name.split(".", maxsplit=1)[0]
-    for words, fields in mnemonics(name, form):
+    for words, fields in ways(name, form):
         gates = combined([form[2:5], *word_gates(fields, own, module.GATES)])
         specs = [OperandSpec(row, fields, module.COUNTS) for row in form[1]]
         full = [operand(s, i) for i, s in enumerate(specs)]
