@@ -7,10 +7,11 @@ from pathlib import PurePath
 from typing import Any
 
 from ..errors import SpecError
+from ..isa import rows as machine
 from ..render import template
 from ..spec import Spec
 from ..strictyaml import Map, Seq
-from ..tables import targets
+from ..tables import system_registers, targets
 
 _FORMATS = {"flag": ("none",), "value": ("byte", "half")}
 _SYMBOL_MODES = {"never": 0, "always": 1, "used": 2}
@@ -35,9 +36,10 @@ def render(spec: Spec) -> dict[str, str]:
         if name not in data["section_types"]:
             raise SpecError(path, data.line_of("types_without_bytes"), f"types_without_bytes: there is no section type '{name}'")
     _check_targets(spec, data)
+    _check_code(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {
-        "oric_tables/cubin.py": template("cubin.py.j2", data=data, fields=_fields(data["relocations"], path)),
+        "oric_tables/cubin.py": template("cubin.py.j2", data=data, fields=_fields(data["relocations"], path), names=_names),
         "oric_tables/cubin_layout.py": template(
             "cubin_layout.py.j2", layouts=_layouts(data, path), sections=_sections(data, path), **values
         ),
@@ -56,6 +58,10 @@ def _fields(relocations: Seq, path: PurePath) -> dict[str, tuple[tuple[int, int]
             raise SpecError(path, relocations.line_of(index), f"{row['name']}: bits {row['bits']} are not in {row['size']} bytes")
         out[str(row["name"])] = tuple(runs)
     return out
+
+
+def _names(row: Map, column: str) -> tuple[str, ...]:
+    return tuple(str(name) for name in row.get(column, ()))
 
 
 def _check_targets(spec: Spec, data: Map) -> None:
@@ -77,6 +83,27 @@ def _check_targets(spec: Spec, data: Map) -> None:
         form = (target.elf["osabi"], target.elf["abiversion"])
         if targets.UNKNOWN not in form and form not in forms:
             raise SpecError(path, target.line, f"{target.name}: cubin.yaml has no header form with this osabi and abiversion")
+
+
+def _check_code(spec: Spec, data: Map) -> None:
+    """What follows from the code names attributes, kinds of sections, operations and special registers that there are."""
+    path = spec.path("cubin.yaml")
+    attributes = {a["name"] for a in data["attributes"]}
+    operations = {o.name for o in machine.load(spec).operations}
+    registers = system_registers.load(spec)
+    for name, row in data["code_records"].items():
+        line = data["code_records"].line_of(name)
+        for attribute in (name, *([row["or"]] if "or" in row else [])):
+            if attribute not in attributes:
+                raise SpecError(path, line, f"code_records: {name}: there is no attribute '{attribute}'")
+        for operation in (*row.get("every", ()), *row.get("also", ()), *row.get("with", ())):
+            if operation not in operations:
+                raise SpecError(path, line, f"code_records: {name}: there is no operation '{operation}' in spec/encoding")
+        if "register" in row and row["register"] not in registers:
+            raise SpecError(path, line, f"code_records: {name}: there is no special register '{row['register']}'")
+    for kind in data["code_sections"]:
+        if kind not in data["sections"]:
+            raise SpecError(path, data.line_of("code_sections"), f"code_sections: there is no kind of section '{kind}'")
 
 
 def _unique(rows: Seq, path: PurePath, where: str) -> None:

@@ -18,7 +18,7 @@ _LISTS = {
 }  # fmt: skip
 _MAPS = {
     "sections": "section", "symbols": "symbol", "section_types": "section type", "record_formats": "record format",
-    "symbol_types": "symbol type", "symbol_spaces": "symbol space",
+    "symbol_types": "symbol type", "symbol_spaces": "symbol space", "code_records": "code record",
 }  # fmt: skip
 
 

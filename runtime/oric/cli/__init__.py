@@ -1,4 +1,4 @@
-"""The command ``oric``: compiling and ``asm``, ``disasm``, ``check``, ``dump``, ``fmt``, ``opt``, ``reproduce`` or ``run``."""
+"""The command ``oric``: compiling and the subcommands, ``asm`` to ``run``."""
 
 from __future__ import annotations
 
@@ -52,6 +52,10 @@ def _dispatch(argv: list[str]) -> int:
         from oric.sass.check_cli import main as check
 
         return check(argv[1:])
+    if command == "diff":
+        from oric.sass.diff_cli import main as diff
+
+        return diff(argv[1:])
     if command == "dump":
         from .dump import main as dump
 

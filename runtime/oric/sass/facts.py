@@ -25,7 +25,7 @@ _PAIR: Final = Struct("<ii")
 _INFO_TYPES: Final = ("CUDA_INFO", "CUDA_MERCURY_INFO")
 _TOOL_NOTE: Final = 2000
 _CUDA_NOTE: Final = 1000
-_TOOL_STRINGS: Final = ("object", "tool", "version", "branch", "arguments")
+TOOL_STRINGS: Final = ("object", "tool", "version", "branch", "arguments")
 _MANAGED: Final = 4
 _OBSCURE: Final = 8
 
@@ -34,15 +34,15 @@ def facts(cubin: Cubin) -> dict[str, Any]:
     """All facts as dictionaries, lists, strings and numbers."""
     infos = [s for s in cubin.sections if tables.SECTION_TYPES.get(s.type) in _INFO_TYPES]
     return {
-        "header": _header(cubin),
+        "header": facts_of_header(cubin),
         "sections": [_section(s) for s in cubin.sections[1:]],
         "segments": [_segment(s) for s in cubin.segments],
-        "symbols": [_symbol(cubin, number) for number in range(1, len(cubin.symbols))],
+        "symbols": [facts_of_symbol(cubin, number) for number in range(1, len(cubin.symbols))],
         "relocations": [_relocation(cubin, number) for number in range(len(cubin.relocations))],
         "attributes": {s.name: [_attribute(cubin, r) for r in read_records(s.data, s.name)] for s in infos},
-        "compat": [{"name": tables.COMPAT_ATTRIBUTES.get(r.code, f"{r.code:#04x}"), "value": _plain(r)} for r in cubin.compat],
-        "callgraph": [pair for s in cubin.sections if s.name == ".nv.callgraph" for pair in _pairs(cubin, s)],
-        "notes": [note for s in cubin.sections if s.type == SHT_NOTE for note in _notes(s)],
+        "compat": [{"name": compat_name(r), "value": plain_value(r)} for r in cubin.compat],
+        "callgraph": [pair for s in cubin.sections if s.name == ".nv.callgraph" for pair in calls(cubin, s)],
+        "notes": [note for s in cubin.sections if s.type == SHT_NOTE for note in notes(s)],
     }
 
 
@@ -62,7 +62,8 @@ def fact_lines(cubin: Cubin) -> Iterator[str]:
         yield from _group(note.pop("section"), (f"{name}: {_shown(value)}" for name, value in note.items()))
 
 
-def _header(cubin: Cubin) -> dict[str, Any]:
+def facts_of_header(cubin: Cubin) -> dict[str, Any]:
+    """The ELF header."""
     return {
         "type": "ET_REL" if cubin.type == ET_REL else "ET_EXEC",
         "target": cubin.target,
@@ -97,7 +98,8 @@ def _segment(segment: Any) -> dict[str, Any]:
     return {"type": kind, "flags": flags, **{name: getattr(segment, name) for name in ("offset", "filesz", "memsz", "align")}}
 
 
-def _symbol(cubin: Cubin, number: int) -> dict[str, Any]:
+def facts_of_symbol(cubin: Cubin, number: int) -> dict[str, Any]:
+    """A symbol by its number."""
     symbol = cubin.symbols[number]
     kind = symbol.info & 15
     marks = [name for bit, name in ((STO_ENTRY, "ENTRY"), (_MANAGED, "MANAGED"), (_OBSCURE, "OBSCURE")) if symbol.other & bit]
@@ -111,13 +113,20 @@ def _symbol(cubin: Cubin, number: int) -> dict[str, Any]:
         "type": tables.SYMBOL_TYPES.get(kind, f"{kind}"),
         "visibility": _VISIBILITIES[symbol.other & 3],
         "marks": " ".join(marks),
-        "section": _section_name(cubin, symbol.section),
+        "section": section_name(cubin, symbol.section),
         "value": symbol.value,
         "size": symbol.size,
     }
 
 
-def _section_name(cubin: Cubin, number: int) -> str:
+def relocation_name(kind: int) -> str:
+    """What a type of relocations is called."""
+    known = tables.RELOCATIONS.get(kind)
+    return known.name if known else f"{kind}"
+
+
+def section_name(cubin: Cubin, number: int) -> str:
+    """What a section is called, by its number; UNDEF for none."""
     if number == 0:
         return "UNDEF"
     return cubin.sections[number].name if number < len(cubin.sections) else f"{number:#x}"
@@ -125,44 +134,49 @@ def _section_name(cubin: Cubin, number: int) -> str:
 
 def _relocation(cubin: Cubin, number: int) -> dict[str, Any]:
     relocation = cubin.relocations[number]
-    kind = tables.RELOCATIONS.get(relocation.type)
     return {
         "section": cubin.sections[relocation.section].name,
         "offset": relocation.offset,
-        "type": kind.name if kind else f"{relocation.type}",
-        "symbol": _symbol_name(cubin, relocation.symbol),
+        "type": relocation_name(relocation.type),
+        "symbol": symbol_name(cubin, relocation.symbol),
         "addend": relocation.addend,
     }
 
 
-def _symbol_name(cubin: Cubin, number: int) -> str:
+def symbol_name(cubin: Cubin, number: int) -> str:
+    """What a symbol is called, by its number; that of a section, and one without a name, by its section."""
     if number >= len(cubin.symbols):
         return f"symbol {number}"
     symbol = cubin.symbols[number]
-    return symbol.name or _section_name(cubin, symbol.section)
+    return symbol.name or section_name(cubin, symbol.section)
 
 
 def _attribute(cubin: Cubin, record: Record) -> dict[str, Any]:
-    return {"name": record.name, "value": _value(cubin, record)}
+    return {"name": record.name, "value": record_value(cubin, record)}
 
 
-def _value(cubin: Cubin, record: Record) -> Any:
+def compat_name(record: Record) -> str:
+    """What a record of ``.nv.compat`` is called."""
+    return tables.COMPAT_ATTRIBUTES.get(record.code, f"{record.code:#04x}")
+
+
+def record_value(cubin: Cubin, record: Record) -> Any:
     """The payload by the layout that the tables give; what does not fit it, or has none, as numbers."""
     known = tables.ATTRIBUTES.get(record.code)
     words = record.words()
     if known is None or known.format != record.format:
-        return _plain(record)
+        return plain_value(record)
     if known.layout == "symbols":
-        return [_symbol_name(cubin, word) for word in words]
+        return [symbol_name(cubin, word) for word in words]
     if known.layout == "symbol_value" and len(words) == 2:
-        return {"symbol": _symbol_name(cubin, words[0]), "value": words[1]}
+        return {"symbol": symbol_name(cubin, words[0]), "value": words[1]}
     if known.layout == "param_cbank" and len(words) == 2:
-        return {"symbol": _symbol_name(cubin, words[0]), "offset": words[1] & 0xFFFF, "size": words[1] >> 16}
+        return {"symbol": symbol_name(cubin, words[0]), "offset": words[1] & 0xFFFF, "size": words[1] >> 16}
     if known.layout == "param" and len(words) == 3:
         return _param(words)
     if known.layout == "branch_targets":
         return [{"branch": branch, "targets": targets} for branch, targets in _branch_targets(words)]
-    return _plain(record)
+    return plain_value(record)
 
 
 def _param(words: tuple[int, ...]) -> dict[str, int]:
@@ -182,14 +196,14 @@ def _branch_targets(words: tuple[int, ...]) -> Iterator[tuple[int, list[int]]]:
         place += 3 + count
 
 
-def _plain(record: Record) -> Any:
+def plain_value(record: Record) -> Any:
     """The value of a record whose layout is not known."""
     if record.format == tables.FORMAT_SIZED:
         return list(record.words()) if len(record.data) % 4 == 0 else record.data.hex()
     return True if record.format == tables.FORMAT_NONE else record.value
 
 
-def _pairs(cubin: Cubin, section: Section) -> Iterator[tuple[str, str]]:
+def calls(cubin: Cubin, section: Section) -> Iterator[tuple[str, str]]:
     """The edges of the call graph by name; what is no function's number stands for a class of callees."""
     for caller, callee in _PAIR.iter_unpack(section.data[: len(section.data) // _PAIR.size * _PAIR.size]):
         yield _function_name(cubin, caller), _function_name(cubin, callee)
@@ -200,7 +214,8 @@ def _function_name(cubin: Cubin, number: int) -> str:
     return cubin.symbols[number].name if known else str(number)
 
 
-def _notes(section: Section) -> Iterator[dict[str, Any]]:
+def notes(section: Section) -> Iterator[dict[str, Any]]:
+    """The notes of a section; ``TOOL_STRINGS`` are the fields that tell who made the file."""
     data, at = section.data, 0
     while at + _NOTE_HEADER.size <= len(data):
         owner_size, size, kind = _NOTE_HEADER.unpack_from(data, at)
@@ -212,12 +227,12 @@ def _notes(section: Section) -> Iterator[dict[str, Any]]:
 
 
 def _note(kind: int, body: bytes) -> dict[str, Any]:
-    if kind == _TOOL_NOTE and len(body) >= 4 + 4 * len(_TOOL_STRINGS):
-        numbers = [int.from_bytes(body[i : i + 4], "little") for i in range(0, 4 + 4 * len(_TOOL_STRINGS), 4)]
-        strings = body[4 + 4 * len(_TOOL_STRINGS) :]
+    if kind == _TOOL_NOTE and len(body) >= 4 + 4 * len(TOOL_STRINGS):
+        numbers = [int.from_bytes(body[i : i + 4], "little") for i in range(0, 4 + 4 * len(TOOL_STRINGS), 4)]
+        strings = body[4 + 4 * len(TOOL_STRINGS) :]
         texts = {
             name: strings[at:].split(b"\0")[0].decode("utf-8", "replace")
-            for name, at in zip(_TOOL_STRINGS, numbers[1:], strict=True)
+            for name, at in zip(TOOL_STRINGS, numbers[1:], strict=True)
         }
         return {"note_version": numbers[0], **texts}
     if kind == _CUDA_NOTE and len(body) >= 6:
