@@ -47,8 +47,7 @@ class _Writer:
         self.global_init: OutSection | None = None
         self.global_zero: OutSection | None = None
         self.nameless_made = False
-        dynamic = [s.align for s in module.symbols if s.is_dynamic_shared]
-        self.dynamic_align = max(dynamic, default=0)  # 0: the module has no dynamic shared array
+        self.dynamic_align = module.dynamic_shared_align
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
         out, target = self.out, self.target
@@ -120,7 +119,9 @@ class _Writer:
             return
         align = max(attributes.shared_align, self.dynamic_align, 1)
         section = self.out.section(tables.SHARED, kernel.encoded.name, text, align)
-        section.size = self.target.shared_base + -(-attributes.static_shared // align) * align
+        section.size = self.target.shared_base + attributes.static_shared
+        if self.dynamic_align:  # dynamic arrays begin behind it
+            section.size = self.target.shared_base + -(-attributes.static_shared // align) * align
         if attributes.static_shared:
             self.out.section_symbol(section)
 

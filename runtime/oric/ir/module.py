@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from oric_tables.cubin_layout import DYNAMIC_SHARED_ALIGN
 from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
@@ -111,6 +112,15 @@ class Module:
         if not scoped:
             self.symbol_ids[symbol.name] = number
         return number
+
+    @property
+    def dynamic_shared_align(self) -> int:
+        """Alignment of the one place at which all dynamic shared arrays declared so far begin, 0 when there is none."""
+        align = 0
+        for symbol in self.symbols:
+            if symbol.is_dynamic_shared:
+                align = max(align, symbol.align, DYNAMIC_SHARED_ALIGN)
+        return align
 
     def add_function(self, code: Function) -> int:
         """Enter a function; returns its id.

@@ -12,7 +12,7 @@ from mypy_extensions import i64
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
-from oric.ir.module import Module, Symbol
+from oric.ir.module import Module
 from oric.ir.optable import KIND_IMM, OPS, SLOTS
 from oric.support.diagnostics import NotSupported
 
@@ -28,23 +28,20 @@ _ADDEND_SIGN: Final = 1 << 23
 def lay_out(f: Function, module: Module, target: Any, own_shared: list[int]) -> None:
     """Give the variables that a kernel uses their places and put them into the code.
 
-    ``own_shared``: symbols of shared variables declared inside the kernel; those that no code uses lie behind the others.
+    ``own_shared``: symbols of shared variables declared inside the kernel. They lie in front of the module's, and those that no
+    code uses behind all others, each group in the order of its declarations: so does ptxas 13.0 lay them out.
 
     Raises:
         NotSupported: a displacement that no access can have.
     """
-    dynamic = _place_symbols(f, module, target)
-    for number in own_shared:
-        symbol = module.symbols[number]
-        f.attributes.reserve_shared(number, symbol.size, symbol.align)
-    for i, at in dynamic:
-        _place_dynamic(f, i, at, module, target)
+    shared = _place_local(f, module)
+    _place_shared(f, module, target, shared, own_shared)
     _load_at_entry(f, target)
 
 
-def _place_symbols(f: Function, module: Module, target: Any) -> list[tuple[int, int]]:
-    """Put the places of static variables into operands, in the order of the code; returns the operands of dynamic ones."""
-    dynamic: list[tuple[int, int]] = []
+def _place_local(f: Function, module: Module) -> list[tuple[int, int]]:
+    """Put the places of local variables into operands, in the order of the code; returns the operands of shared ones."""
+    shared: list[tuple[int, int]] = []
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
@@ -53,36 +50,44 @@ def _place_symbols(f: Function, module: Module, target: Any) -> list[tuple[int, 
             while at < f.count[i]:
                 operand = f.get(i, at)
                 if operand & opd.TYPE == opd.IS_SYMBOL and not operand & opd.CONST_BANK:
-                    symbol = module.symbols[operand & opd.INDEX]
-                    if symbol.is_dynamic_shared:
-                        f.attributes.uses_dynamic_shared = True
-                        f.attributes.shared_align = max(f.attributes.shared_align, symbol.align)
-                        dynamic.append((i, at))
+                    number = int(operand & opd.INDEX)
+                    symbol = module.symbols[number]
+                    if symbol.space == "local":
+                        _put(f, i, at, f.attributes.reserve_local(number, symbol.size, symbol.align) + _addend(operand))
                     else:
-                        _put(f, i, at, _offset(f, operand & opd.INDEX, symbol, target) + _addend(operand))
+                        shared.append((i, at))
                 at += 1
             i = f.next[i]
         b += 1
-    return dynamic
+    return shared
 
 
-def _offset(f: Function, number: int, symbol: Symbol, target: Any) -> int:
-    if symbol.space == "local":
-        return f.attributes.reserve_local(number, symbol.size, symbol.align)
-    base: int = target.shared_base
-    return base + f.attributes.reserve_shared(number, symbol.size, symbol.align)
+def _place_shared(f: Function, module: Module, target: Any, places: list[tuple[int, int]], own: list[int]) -> None:
+    """Lay the shared variables out, and put their places into the operands ``places``."""
+    facts = f.attributes
+    used = sorted({int(f.get(i, at) & opd.INDEX) for i, at in places})
+    static = [number for number in used if not module.symbols[number].is_dynamic_shared]
+    first = [number for number in own if number in static]
+    for number in [*first, *(n for n in static if n not in first), *(n for n in own if n not in first)]:
+        facts.reserve_shared(number, module.symbols[number].size, module.symbols[number].align)
+    if len(static) < len(used):
+        facts.uses_dynamic_shared = True
+        facts.shared_align = max(facts.shared_align, module.dynamic_shared_align)
+    for i, at in places:
+        operand = f.get(i, at)
+        number = int(operand & opd.INDEX)
+        symbol = module.symbols[number]
+        if symbol.is_dynamic_shared:
+            align = module.dynamic_shared_align
+            place = -(-facts.static_shared // align) * align
+        else:
+            place = facts.reserve_shared(number, symbol.size, symbol.align)
+        _put(f, i, at, target.shared_base + place + _addend(operand))
 
 
 def _addend(operand: i64) -> int:
     addend = opd.aux_of(operand)
     return addend - 2 * _ADDEND_SIGN if addend & _ADDEND_SIGN else addend
-
-
-def _place_dynamic(f: Function, i: i64, at: i64, module: Module, target: Any) -> None:
-    operand = f.get(i, at)
-    align = module.symbols[operand & opd.INDEX].align
-    base = -(-f.attributes.static_shared // align) * align
-    f.set(i, at, f.imm(target.shared_base + base + _addend(operand)))
 
 
 def _put(f: Function, i: i64, at: i64, value: int) -> None:

@@ -87,17 +87,17 @@ def _sections(c: Cubin) -> _Facts:
         yield "section", name, "link", c.sections[section.link].name
         if section.flags & _OWNER:
             yield "section", name, "info", c.sections[section.info].name if section.info < len(c.sections) else section.info
-        yield from _contents(section, name)
+        yield from _contents(c, section, name)
 
 
-def _contents(section: Section, name: str) -> _Facts:
-    """Size and bytes of a section where nothing else tells them and they are not the code's."""
+def _contents(c: Cubin, section: Section, name: str) -> _Facts:
+    """Size and bytes of a section where nothing else tells them (variables do) and they are not the code's."""
     kind = tables.SECTION_TYPES.get(section.type, "")
     told = kind in _TABLES or kind.endswith("INFO") or section.type in (SHT_NOTE, SHT_REL, SHT_RELA) or kind == "CUDA_CALLGRAPH"
     if told or section.flags & SHF_EXECINSTR or section.name in (SLOTS, FRAMES):
         return
     yield "section", name, "size", section.size
-    if has_bytes(section.type, section.flags) and any(section.data):
+    if has_bytes(section.type, section.flags) and any(section.data) and not any(s.size for s in c.symbols_of(section.index)):
         yield "section", name, "bytes", section.data.hex()
 
 
@@ -144,11 +144,16 @@ def _symbols(c: Cubin) -> _Facts:
         told = facts.facts_of_symbol(c, number)
         for field in ("binding", "type", "visibility", "marks", "section"):
             yield "symbol", name, field, told[field]
-        if not symbol.is_function:
+        section = c.sections[symbol.section] if symbol.section < len(c.sections) else c.sections[0]
+        if symbol.is_function:
+            yield "symbol", name, "size", "all of its section" if symbol.size == section.size else symbol.size
+            continue
+        yield "symbol", name, "size", symbol.size
+        if not section.flags & SHF_WRITE:  # code finds global variables by relocations, wherever they are
             yield "symbol", name, "value", symbol.value
-            yield "symbol", name, "size", symbol.size
-        else:
-            yield "symbol", name, "size", "all of its section" if symbol.size == c.sections[symbol.section].size else symbol.size
+        data = section.data[symbol.value : symbol.value + symbol.size]
+        if section.flags & SHF_ALLOC and any(data):
+            yield "symbol", name, "bytes", data.hex()
 
 
 def _relocations(c: Cubin) -> _Facts:
