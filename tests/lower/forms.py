@@ -30,7 +30,13 @@ VERSION = "9.0"
 THREADS = 256
 COLUMNS = 8
 _REGISTER = re.compile(r"%([a-z]+[0-9]*)_(\d)")
-_PLACES = {1: 0, 16: 0, 32: 2, 64: 4}  # column of the first source of a size; the second is the next; others share the last two
+_PLACES = {
+    1: 0,
+    8: 0,
+    16: 0,
+    32: 2,
+    64: 4,
+}  # column of the first source of a size; the second is the next one
 
 # numbers that matter to some conversion: limits, ties, subnormal numbers, NaNs with and without the quiet bit
 BF16 = [0x7F, 0x80, 0x3F80, 0xBF80, 0x3F81, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0xFFC1, 0x7F81, 0x4049, 0xC2C8, 0x4F00,
@@ -153,6 +159,8 @@ def _load(register: str, name: str, column: int) -> str:
 
 def _clear(register: str, name: str) -> str:
     """Another value than the instruction gives, so that one that writes nothing shows."""
+    if register == "b8":
+        return f"ld.global.b8 %b8_{name}, [%in+1];"
     zero = {"f32": "0f00000000", "f64": "0d0000000000000000"}.get(register, "0x5a")
     return f"mov.{_memory(register)} %{register}_{name}, {zero};"
 

@@ -54,6 +54,14 @@ def on_stack(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
     b.close()
 
 
+def elements(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """The elements of a vector among the sources are operands of their own."""
+    flat: list[Any] = []
+    for node in operands:
+        flat += node[1] if node[0] == nodes.VEC else [node]
+    run_lines(b, program, guard, flat)
+
+
 def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """An integer result in a register that may be larger than its type: it is sign- or zero-extended to the register's size.
 
@@ -83,6 +91,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "call": call,
     "copy_async": copy_async,
     "divide_by_constant": divide_by_constant,
+    "elements": elements,
     "lanes": lanes,
     "leave": leave,
     "load": load,

@@ -29,6 +29,11 @@ def mask_is_full(operands: Sequence[Any]) -> bool:
     return bool(last[0] == nodes.INT and last[1] & 0xFFFFFFFF == 0xFFFFFFFF)
 
 
+def has_four_operands(operands: Sequence[Any]) -> bool:
+    """There is a third source."""
+    return len(operands) == 4
+
+
 def first_is_sink(operands: Sequence[Any]) -> bool:
     """The first operand is ``_``."""
     return bool(operands[0][0] == nodes.SINK)
@@ -67,6 +72,7 @@ TESTS: Final = {
     "divisor_is_constant": divisor_is_constant,
     "divisor_is_power_of_two": divisor_is_power_of_two,
     "fields_are_constant": fields_are_constant,
+    "has_four_operands": has_four_operands,
     "first_is_sink": first_is_sink,
     "mask_is_full": mask_is_full,
     "middle_constant": middle_constant,
