@@ -13,7 +13,7 @@ from oric.sim.modes import Modes
 
 from .atomic_kernels import Operation, Site, is_history, kernel, wrong
 
-ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3), ("sm_80", 0)]
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3), ("sm_80", 0), ("sm_100", 3), ("sm_120", 0)]
 SCALARS = [
     *(Operation("add", t) for t in ("u32", "s32", "u64", "f32", "f64", "f16", "f16x2")),
     *(Operation(op, t) for op in ("min", "max") for t in ("u32", "s32", "u64", "s64")),

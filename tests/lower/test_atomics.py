@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oric.ir.text import write
+from oric.ir.text import all_instructions, write
 
-from .support import launch, lowered, names, source
+from .support import launch, lowered, name, names, source
 
 ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
 _TYPES: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
@@ -203,3 +203,19 @@ def test_loops_stay_whole_until_phase_45(arch: str) -> None:
     assert found == ["ATOMS.LOOP.ADD.F32", "ATOMS.LOOP.MAX.S64", f"ATOM.{far}.ADD.F64", "ATOM.ANY.AND.64", "ATOM.ANY.EXCH.64"]
     text = write(f)
     assert text.count("order=STRONG.SYS") == 1 and text.count("order=STRONG.GPU") == 2
+
+
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+def test_a_policy_is_of_threads_that_have_one(arch: str, level: int) -> None:
+    """Under a guard nobody else is there when the policy becomes a uniform value."""
+    body = """
+  setp.gt.u32 %p1, %i, 4; mov.u64 %d5, 0x12f0000000000000; selp.u64 %d5, %d5, -1, %p1;
+  @%p1 atom.global.add.L2::cache_hint.u32 %r1, [%out], 1, %d5; @%p1 st.global.u32 [%out+4], %r1;
+  @%p1 red.global.max.L2::cache_hint.u32 [%out+8], %i, %d5;
+"""
+    f = lowered(source(body, arch), arch).functions[0]
+    assert not any(f.guard[i] for i in all_instructions(f) if name(f, i) == "R2UR")
+    blocks = {f.block[i] for i in all_instructions(f) if name(f, i) == "R2UR"}
+    assert len(blocks) == 2 and 0 not in blocks
+    out = launch(source(body, arch), np.zeros(1, np.uint32), np.zeros(3, np.uint32), arch, level)
+    assert out[0] == 27 and out[1] < 27 and out[2] == 31

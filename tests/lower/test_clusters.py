@@ -8,8 +8,8 @@ import numpy as np
 import oric
 import pytest
 
-TARGETS = [("sm_90", 0), ("sm_90", 3)]
-HEAD = """.version 8.6
+TARGETS = [("sm_90", 0), ("sm_90", 3), ("sm_100", 3), ("sm_120", 0)]
+HEAD = """.version 8.7
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 pout) {shape}

@@ -233,6 +233,26 @@ L2:
 
 
 @pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("nan", ["", ".NaN"])
+@pytest.mark.parametrize("absolute", ["", ".abs"])
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_redux_of_floats(op: str, absolute: str, nan: str, level: int) -> None:
+    """Of all lanes, and of the halves of a warp by themselves; one NaN in the upper half counts with .NaN only."""
+    body = f"""
+  add.u64 %d1, %in, %tid4; ld.global.f32 %f1, [%d1]; setp.lt.u32 %p1, %i, 16; selp.u32 %r2, 0xffff, 0xffff0000, %p1;
+  redux.sync.{op}{absolute}{nan}.f32 %f2, %f1, -1; redux.sync.{op}{absolute}{nan}.f32 %f3, %f1, %r2;
+  add.u64 %d2, %out, %tid8; st.global.v2.f32 [%d2], {{%f2, %f3}};
+"""
+    data = np.random.default_rng(5).normal(size=32).astype(np.float32)
+    data[[3, 20, 21]] = -0.0, np.nan, -np.inf if op == "max" else np.inf
+    out = launch(source(body, "sm_100a"), data, np.zeros((32, 2), np.float32), "sm_100a", level)
+    parts = np.abs(data) if absolute else data
+    fold = {"": np.fmin if op == "min" else np.fmax, ".NaN": np.minimum if op == "min" else np.maximum}[nan].reduce
+    want = np.array([[fold(parts), fold(parts[:16] if t < 16 else parts[16:])] for t in range(32)])
+    assert np.array_equal(out, want, equal_nan=True)
+
+
+@pytest.mark.parametrize("level", [0, 3])
 def test_elect(level: int) -> None:
     body = """
   elect.sync %r1|%p1, -1; selp.u32 %r2, 1, 0, %p1; add.u64 %d2, %tid8, %out; st.global.v2.u32 [%d2], {%r1, %r2};

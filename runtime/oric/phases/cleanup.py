@@ -62,7 +62,7 @@ class _Marks:
         while b < f.blocks():
             i = f.head[b]
             while i != NONE:
-                if OPS.flags[f.op[i]] & PINNED or f.aux[i] & AUX_VOLATILE:
+                if OPS.flags[f.op[i]] & PINNED or f.aux[i] & AUX_VOLATILE or not OPS.writes[f.op[i]]:
                     self._need(i)
                 else:
                     self._note_definitions(i)
