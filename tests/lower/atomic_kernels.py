@@ -18,6 +18,7 @@ import oric
 
 THREADS = 64
 CELL = 32  # bytes of a place
+RANK = 24  # the bit of a shared address from which on the rank of a block in its cluster stands
 INTEGERS = {"u32": "u", "s32": "s", "b32": "u", "u64": "u", "s64": "s", "b64": "u", "b16": "u", "b128": "u"}
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
                           "f16x2": np.float16, "bf16x2": ml_dtypes.bfloat16}  # fmt: skip
@@ -170,39 +171,53 @@ def _moves(operation: Operation, name: str, access: str, address: str) -> str:
     return out
 
 
-def kernel(operation: Operation, sites: Sequence[Site], sm: str, version: str = "8.8") -> str:
+def kernel(operation: Operation, sites: Sequence[Site], sm: str, blocks: int = 1, version: str = "8.8") -> str:
     """PTX: each thread does each site's instruction once, with its operands, on the site's place.
 
     Parameters: the first values of the places, the operands (``CELL`` bytes each: x, y of every thread), what was found (of every
-    site and thread), the last values (of every site; of every thread for local memory).
+    site and thread), the last values (of every site; of every thread for local memory). The threads are those of one block, or of
+    a cluster of ``blocks``, and the shared memory is that of the last.
     """
     n = len(sites)
     types = {"h": "b16", "r": "b32", "d": "b64", "f": "f32", "g": "f64", "q": "b128"}
     names = "".join(
         f"  .reg .{t} %{c}x<8>, %{c}y<8>, %{c}o<8>;\n" for c, t in types.items() if c != "q" or operation.type == "b128"
     )
+    together = blocks == 1
+    shape = "" if together else f" .explicitcluster .reqnctapercluster {blocks}, 1, 1"
+    index = (
+        ""
+        if together
+        else f" mov.u32 %u0, %ctaid.x; sub.u32 %u0, {blocks - 1}, %u0; mad.lo.u32 %i, %u0, {THREADS // blocks}, %i;"
+    )
+    far = (
+        ""
+        if together
+        else f" mov.u32 %far, sh; add.u32 %far, %far, {blocks - 1 << RANK}; add.u64 %shared, %shared, {blocks - 1 << RANK};"
+    )
+    barrier = "bar.sync 0;" if together else "barrier.cluster.arrive; barrier.cluster.wait;"
     text = f"""\
 .version {version}
 .target {sm}
 .address_size 64
-.visible .entry k(.param .u64 pinit, .param .u64 pin, .param .u64 pout, .param .u64 plast)
+.visible .entry k(.param .u64 pinit, .param .u64 pin, .param .u64 pout, .param .u64 plast){shape}
 {{
   .shared .align 16 .b8 sh[{CELL * n}];
   .local .align 16 .b8 lo[{CELL * n}];
-  .reg .pred %first; .reg .b32 %i, %u<4>; .reg .b64 %t<10>, %init, %in, %out, %last, %at, %shared, %local, %policy;
+  .reg .pred %first; .reg .b32 %i, %far, %u<4>; .reg .b64 %t<10>, %init, %in, %out, %last, %at, %shared, %local, %policy;
 {names}
   ld.param.u64 %init, [pinit]; ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout]; ld.param.u64 %last, [plast];
-  mov.u32 %i, %tid.x; setp.eq.u32 %first, %i, 0; mov.u64 %policy, 0x12f0000000000000;
-  mov.u64 %t0, sh; cvta.shared.u64 %shared, %t0; mov.u64 %t1, lo; cvta.local.u64 %local, %t1;
+  mov.u32 %i, %tid.x;{index} setp.eq.u32 %first, %i, 0; mov.u64 %policy, 0x12f0000000000000;
+  mov.u64 %t0, sh; cvta.shared.u64 %shared, %t0; mov.u64 %t1, lo; cvta.local.u64 %local, %t1;{far}
   mad.wide.u32 %in, %i, {2 * CELL}, %in; mad.wide.u32 %out, %i, {CELL}, %out;
 """
     for k in range(n):
         text += f"  ld.global.v2.b64 {{%t2, %t3}}, [%init+{CELL * k}]; st.local.v2.b64 [lo+{CELL * k}], {{%t2, %t3}};\n"
         text += f"  @%first st.shared.v2.b64 [sh+{CELL * k}], {{%t2, %t3}};\n"
-    text += "  bar.sync 0;\n" + _moves(operation, "x", "ld.global", "%in") + _moves(operation, "y", "ld.global", f"%in+{CELL}")
+    text += f"  {barrier}\n" + _moves(operation, "x", "ld.global", "%in") + _moves(operation, "y", "ld.global", f"%in+{CELL}")
     for k, site in enumerate(sites):
-        text += _site(operation, site, k)
-    text += "  membar.gl; bar.sync 0;\n"
+        text += _site(operation, site, k, "sh" if together else "%far")
+    text += f"  membar.gl; {barrier}\n"
     for k, site in enumerate(sites):
         if site.place == "local":
             text += _moves(operation, "o", "ld.local", f"lo+{CELL * k}")
@@ -220,9 +235,9 @@ def kernel(operation: Operation, sites: Sequence[Site], sm: str, version: str = 
     return text + "  ret;\n}\n"
 
 
-def _site(operation: Operation, site: Site, k: int) -> str:
+def _site(operation: Operation, site: Site, k: int, shared: str) -> str:
     base = {"global": "%init", "shared": "%shared", "local": "%local"}[site.place] if not site.space else "%init"
-    address = f"sh+{CELL * k}" if site.space.startswith("shared") else f"{base}+{CELL * k}"
+    address = f"{shared}+{CELL * k}" if site.space.startswith("shared") else f"{base}+{CELL * k}"
     found = _braced(_registers(operation, "o"))
     if site.form == "sink":
         found = "_" if operation.vec == 1 else _braced(["_"] * (operation.vec - 1) + _registers(operation, "o")[-1:])
@@ -244,14 +259,14 @@ def _values(data: np.ndarray[Any, Any], size: int) -> list[int]:
     return [int.from_bytes(data[at : at + size].tobytes(), "little") for at in range(0, len(data), CELL)]
 
 
-def wrong(operation: Operation, sites: Sequence[Site], image: bytes, seed: int = 7, **launch: Any) -> list[str]:
+def wrong(operation: Operation, sites: Sequence[Site], image: bytes, seed: int = 7, blocks: int = 1, **launch: Any) -> list[str]:
     """Launch the kernel of a cubin; the sites whose values no order of the threads explains."""
     rng = np.random.default_rng(seed)
     first = operation.draw(rng, len(sites))
     xs, ys = operation.draw(rng, THREADS), operation.draw(rng, THREADS)
     init, operands = _packed(first), _packed(v for pair in zip(xs, ys, strict=True) for v in pair)
     out, last = np.zeros(CELL * THREADS * len(sites), np.uint8), np.zeros(CELL * THREADS * len(sites), np.uint8)
-    oric.sim.load(image).launch("k", grid=(1,), block=(THREADS,), args=[init, operands, out, last], **launch)
+    oric.sim.load(image).launch("k", grid=(blocks,), block=(THREADS // blocks,), args=[init, operands, out, last], **launch)
     found, left = _values(out, operation.bytes), _values(last, operation.bytes)
     bad = []
     for k, site in enumerate(sites):

@@ -91,6 +91,18 @@ def test_threads_that_contend_in_ptxas_code(operation: Operation, arch: str, lev
     assert wrong(operation, sites, (tmp_path / "out.cubin").read_bytes(), modes=Modes()) == []
 
 
+@pytest.mark.memcheck
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("operation", [*SCALARS, *FROM_SM_90], ids=_name)
+def test_threads_of_two_blocks_that_contend(operation: Operation, level: int) -> None:
+    """The memory of one block of a cluster, by the address of its window and by generic addresses."""
+    forms = ["atom", "sink"] if operation.op in ("exch", "cas") else ["atom", "sink", "red"]
+    orders = itertools.cycle(["", "relaxed.cluster", "release.cluster", "relaxed.gpu"])
+    sites = [Site(form, space, "shared", next(orders)) for _ in range(2) for space in ("", "shared::cluster") for form in forms]
+    image = oric.compile(kernel(operation, sites, "sm_90", blocks=2), arch="sm_90", opt_level=level).image
+    assert wrong(operation, sites, image, blocks=2) == []
+
+
 def test_histories() -> None:
     """The judge itself: chains, a chain with a loop, steps apart from it, a wrong end."""
     assert is_history(0, 3, [(1, 3), (0, 1)]) and is_history(0, 0, [(0, 1), (1, 0), (0, 0)]) and is_history(5, 5, [])
