@@ -22,8 +22,12 @@ $(VENV)/ready: pyproject.toml
 	chmod +x $(VENV)/bin/oric $(VENV)/bin/oricgen
 	touch $@
 
+$(VENV)/bin/oric-ptxas: $(VENV)/ready Makefile
+	printf '#!/bin/sh\nexec "%s" -c "from oric.cli import ptxas_entry; ptxas_entry()" "$$@"\n' '$(CURDIR)/$(PY)' > $@
+	chmod +x $@
+
 # Tables, C module, compiled Python; no step does anything when its inputs have not changed.
-build: $(VENV)/ready
+build: $(VENV)/ready $(VENV)/bin/oric-ptxas
 	@$(PY) -m oricgen build
 	@$(PY) -m oricgen native > /dev/null
 	@$(PY) -m oricgen compiled

@@ -156,6 +156,33 @@ def test_characters_that_ptxas_does_not_read(character, what):
     assert printed(checked(f"{HEAD}// {character}\nfam")) == [f"ptxas fatal   : Unexpected {what} encountered on line 4", ABORTED]
 
 
+# A line, and where ptxas 13.0.88 then says that the next one is; None: it is no line marker.
+MARKERS = [
+    ('# 12 "file.cu"', "file.cu, line 12"),
+    ('#line 12 "file.cu"', "file.cu, line 12"),
+    ('#line12 "f"', "f, line 12"),
+    ('\t#\f12\t"a b"\r', "a b, line 12"),
+    ('# 12 "file.cu" 2 3', ", line 12"),
+    ('# 12 ""', ", line 12"),
+    ('# 12 "f"\n# 20 "g"\n\n', "g, line 22"),
+    ('#line 99999999999 "f"', "f, line 1215752191"),
+    ('# 4294967295 "f"', "f, line -1"),
+    ('// # 12 "f"', "m.ptx, line 7"),
+    ('/* # 12 "f" */', "m.ptx, line 7"),
+    ('add.u32 %r1, %r2, %r3; # 12 "f"', "f, line 12"),
+    *((text, None) for text in ('# 12"f"', '# 12 "f"2', '# 12 "f" x', '# 12 "f" // c', '# 12 "a \\"b"', "# 12", "#", "# x")),
+]
+
+
+@pytest.mark.parametrize(("line", "place"), MARKERS)
+def test_places_behind_line_markers(line, place):
+    text = f"{HEAD}.entry k() {{\n.reg .b32 %r<9>;\n{line}\nfam.u32 %r1, %r2;\nret; }}\n"
+    wanted = f"{place}; error   : Not a name of any known instruction: 'fam'"
+    assert printed(checked(text))[0] == "ptxas " + (
+        wanted if place is not None else "m.ptx, line 6; fatal   : Parsing error near '#': syntax error"
+    )
+
+
 def test_a_message_without_a_row_keeps_its_words():
     diag = diagnostics_for("abc", "m.ptx")
     diag.error("words that\nnobody knows", 0)

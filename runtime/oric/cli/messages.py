@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import Final, TextIO
 
-from oric.support.diagnostics import ERROR, WARNING, Diagnostics
+from oric.support.diagnostics import ERROR, WARNING, Diagnostics, Source
 
 from .arguments import Remark
 
@@ -82,8 +82,7 @@ class Messages:
         self.ended = any(line.alone for _, line in said) and all(line.alone or line.severity == WARNING for _, line in said)
         for source, line in said:
             if self.ended or not line.alone:
-                place = "" if line.offset < 0 else f"{source.filename}, line {source.line_of(line.offset)}; "
-                self._write(f"{self.tool} {place}{line.severity:<8}: {line.text}")
+                self._write(f"{self.tool} {_place(source, line.offset)}{line.severity:<8}: {line.text}")
             if self.ended and line.severity == FATAL:
                 return
 
@@ -91,3 +90,11 @@ class Messages:
     def _write(text: str) -> None:
         stream: TextIO = sys.stderr
         print(text.encode("utf-8", "backslashreplace").decode("utf-8"), file=stream)
+
+
+def _place(source: Source, offset: int) -> str:
+    """File and line in ptxas's form, which line markers change."""
+    if offset < 0:
+        return ""
+    name, line = source.presumed(offset)
+    return f"{name}, line {line}; "

@@ -21,7 +21,10 @@ WARP_SIZE: Final = 32
 NO_NAMES: Final = frozenset({"_", "$", "%", WARP_SIZE_NAME})
 
 _COMMENT: Final = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
-_LINE_MARKER: Final = r'\#[ \t]*+(?:line[ \t]++)?\d++[ \t]++"[^"\n]*+"[^\n]*+'
+_BLANK: Final = r"[ \t\f\r]"
+_LINE_MARKER: Final = (
+    rf'\#{_BLANK}*+(?:line{_BLANK}*+)?\d++{_BLANK}++"[^"\n]*+"(?:{_BLANK}++\d++)*+{_BLANK}*+(?=\n|\Z)'  # as oric.support has it
+)
 SPACE: Final = rf"[ \t\r\n]*+(?:(?:{_COMMENT}|{_LINE_MARKER})[ \t\r\n]*+|\f++[ \t\r\n]*+)*+"
 
 

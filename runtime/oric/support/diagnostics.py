@@ -7,6 +7,7 @@ the parser and the lowering can give every instruction a place for the price of 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import Final
 
 from .offsets import Lines
@@ -19,6 +20,14 @@ MAX_ERRORS: Final = 100  # per source; more than this is one broken file, not ma
 _WINDOW: Final = 120  # characters of a source line that are shown at most
 _LONGEST: Final = 4096  # a longer line is not shown at all
 _NO_TEXT: Final = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]"
+
+
+# What may hide a line marker, and a marker: `# 12 "a.cu"`, `#line 12 "a.cu"`, perhaps with numbers behind the name.
+_MARKERS: Final = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"[^"\n]*"|'
+    r'#[ \t\f\r]*(?:line[ \t\f\r]*)?(?P<line>\d+)[ \t\f\r]+"(?P<name>[^"\n]*)"(?P<more>(?:[ \t\f\r]+\d+)*)[ \t\f\r]*(?=\n|\Z)',
+    re.DOTALL,
+)
 
 
 class Location(tuple[int, int]):
@@ -44,12 +53,13 @@ class Location(tuple[int, int]):
 class Source:
     """A text and its name, with the line starts found on first need."""
 
-    __slots__ = ("_lines", "filename", "text")
+    __slots__ = ("_lines", "_markers", "filename", "text")
 
     def __init__(self, text: str, filename: str) -> None:
         self.text = text
         self.filename = filename
         self._lines: Lines | None = None
+        self._markers: list[tuple[int, str, int]] | None = None  # offset, the file and what is added to the line from there on
 
     def location(self, offset: int) -> Location:
         """Line and column of a character offset; O(log lines) after the first call."""
@@ -60,6 +70,21 @@ class Source:
     def line_of(self, offset: int) -> int:
         """Line (from 1) of a character offset."""
         return self.lines().of(offset)
+
+    def presumed(self, offset: int) -> tuple[str, int]:
+        """File and line of a character offset as the line markers in front of it have them.
+
+        As in ptxas 13.0.88 a line has 32 bits with a sign, and a marker with numbers behind the name leaves no name.
+        """
+        if self._markers is None:
+            self._markers = [(0, self.filename, 0)]
+            for found in _MARKERS.finditer(self.text) if "#" in self.text else ():
+                if found["line"] is not None:
+                    name = "" if found["more"].strip() else found["name"]
+                    self._markers.append((found.end(), name, int(found["line"]) - self.line_of(found.end()) - 1))
+        _, name, added = self._markers[bisect_right(self._markers, offset, key=lambda marker: marker[0]) - 1]
+        line = self.line_of(offset) + added
+        return name, (line + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def excerpt(self, offset: int) -> tuple[str, int]:
         """The source line around ``offset``, at most 120 characters of it, and the index of ``offset`` in it.

@@ -62,23 +62,37 @@ static int64_t comment_end(ptx_text t, int64_t p) {
     return -1;
 }
 
-/* Behind a line marker, # 12 "a.cu" or #line 12 "a.cu", that begins at p; -1 when there is none. */
+static int64_t skip_blank(ptx_text t, int64_t p) {
+    while (p < t.n && (t.s[p] == ' ' || t.s[p] == '\t' || t.s[p] == '\f' || t.s[p] == '\r'))
+        p++;
+    return p;
+}
+
+/* Behind a line marker, # 12 "a.cu" or #line 12 "a.cu", that begins at p; -1 when there is none. Numbers may stand behind the name,
+   nothing else. */
 static int64_t marker_end(ptx_text t, int64_t p) {
-    p = ptx_skip(t, p + 1, PTX_BLANK);
-    if (ptx_at(t, p, "line")) {
-        int64_t word = p + 4;
-        p = ptx_skip(t, word, PTX_BLANK);
-        if (p == word)
-            return -1;
-    }
+    p = skip_blank(t, p + 1);
+    if (ptx_at(t, p, "line"))
+        p = skip_blank(t, p + 4);
     int64_t digits = p;
     p = ptx_skip(t, p, PTX_DIGIT);
     int64_t blanks = p;
-    p = ptx_skip(t, p, PTX_BLANK);
+    p = skip_blank(t, p);
     if (blanks == digits || p == blanks || p >= t.n || t.s[p] != '"')
         return -1;
     int64_t end = line_end(t, p);
-    return memchr(t.s + p + 1, '"', (size_t)(end - p - 1)) == NULL ? -1 : end;
+    const uint8_t *quote = memchr(t.s + p + 1, '"', (size_t)(end - p - 1));
+    if (quote == NULL)
+        return -1;
+    for (p = quote - t.s + 1;;) {
+        int64_t word = skip_blank(t, p);
+        if (word == end)
+            return end;
+        int64_t after = ptx_skip(t, word, PTX_DIGIT);
+        if (word == p || after == word)
+            return -1;
+        p = after;
+    }
 }
 
 int64_t ptx_skip_space(ptx_text t, int64_t p) {
