@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import oric
+from oric.support.diagnostics import InternalError
 from oric_tables import ptx_index as ix
 from oric_tables.targets import TARGETS
 
@@ -77,9 +78,11 @@ def source(target: str, text: str) -> str:
 def compiled(family: str, target: str, text: str) -> Form:
     """What comes of one instruction."""
     try:
-        oric.compile(source(target, text), arch=target)
+        oric.compile(source(target, text), arch=target, opt_level=0)  # nothing is left out as dead: all of it is encoded
     except oric.CompileError as error:
         return Form(family, target, text, str(error).splitlines()[0].partition("error: ")[2])
+    except InternalError as error:
+        return Form(family, target, text, f"internal error: {error}")
     return Form(family, target, text, "")
 
 

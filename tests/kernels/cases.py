@@ -29,7 +29,8 @@ from oric.support.targets import find_target
 from oric_tables import targets as oric_targets
 
 HERE = Path(__file__).resolve().parent
-TARGETS = ("sm_80", "sm_90")  # whose PTX and ptxas-made cubins are stored
+TARGETS = ("sm_80", "sm_90")  # on which all cases run
+STORED = ("sm_75", *TARGETS)  # whose PTX and ptxas-made cubins are stored
 OTHERS = tuple(name for name in oric_targets.TARGETS if name not in TARGETS)  # the other targets that code can be made for
 Shape = tuple[int, int, int]
 Array = np.ndarray[Any, Any]
@@ -104,11 +105,10 @@ def case(file: str, *shapes: Any) -> Callable[[Callable[..., Iterator[Step]]], C
 
 
 def ptx(file: str, target: str) -> str:
-    """The stored PTX of a kernel file; for a target of which none is stored, that of the newest older one, or of the oldest."""
+    """The stored PTX of a kernel file; for a target of which none is stored, that of the newest older one."""
     model = find_target(target).isa
-    older = [name for name in TARGETS if find_target(name).isa <= model] or [TARGETS[0]]
-    text = (HERE / f"{file}.{older[-1]}.ptx").read_text()
-    if target in TARGETS:
+    text = (HERE / f"{file}.{[name for name in STORED if find_target(name).isa <= model][-1]}.ptx").read_text()
+    if target in STORED:
         return text
     text = re.sub(r"^\.version \d\.\d$", ".version 9.0", text, flags=re.M)
     return re.sub(r"^\.target \w+$", f".target {target}", text, flags=re.M)

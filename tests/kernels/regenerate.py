@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
-TARGETS = ("sm_80", "sm_90")
+TARGETS = ("sm_75", "sm_80", "sm_90")
 
 
 def sources() -> dict[str, Path]:

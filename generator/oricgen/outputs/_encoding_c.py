@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from ..isa import ranges
 from ..isa.bits import Bits
 from ..isa.model import EFFECTS, KINDS, Form, FormMod, FormOperand, Machine, Operation
+from ..isa.spellings import Spelling
 from ..isa.text import PRINT_OPS
 from ..render import header, template
 
@@ -159,8 +160,8 @@ def _below(values: Iterable[int], count: int) -> Iterator[int]:
     return (bisect_left(ordered, n) for n in range(count))
 
 
-def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
-    """The two C files; ``names`` is the ``names`` part of formats.yaml."""
+def render(machine: Machine, names: dict[str, Any], spellings: Mapping[str, list[Spelling]]) -> dict[str, str]:
+    """The two C files; ``names`` is the ``names`` part of formats.yaml, ``spellings`` those of every model."""
     tables = _Tables(machine)
     for operation in machine.operations:
         tables.add_mods(operation)
@@ -195,8 +196,13 @@ def render(machine: Machine, names: dict[str, Any]) -> dict[str, str]:
             modfields=tables.modfields.rows, mod_map=_numbers(tables.mod_map), operations=operations, mods=tables.mods,
             mod_text=_numbers(tables.mod_text), aliases=aliases, strings=[f'"{text}\\0"' for text in tables.strings.texts],
             text=_numbers(tables.text),
+            spellings={isa: [_spelling(s) for s in found] for isa, found in spellings.items() if found},
         ),
     }  # fmt: skip
+
+
+def _spelling(s: Spelling) -> str:
+    return f"{{{s.op}, {s.shift}, {s.width}, {s.said}, {s.meant}}}"
 
 
 def _alias(name: int, conditions: tuple[tuple[int, str], ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..isa import rows
+from ..isa import rows, spellings
 from ..spec import Spec
 from ..tables import macros
 from . import _encoding_c, _encoding_flat, _encoding_ops
@@ -20,6 +20,6 @@ def render(spec: Spec) -> dict[str, str]:
     words = rows.opcode_words(spec, machine)
     return {
         **_encoding_ops.render(machine, words, macros.load(spec)),
-        **_encoding_c.render(machine, spec.load("formats.yaml")["names"]),
+        **_encoding_c.render(machine, spec.load("formats.yaml")["names"], spellings.load(spec, machine)),
         **_encoding_flat.render(machine, words),
     }

@@ -60,7 +60,7 @@ def externals(spec: Spec) -> list[External]:
 
 def bank_values(target: targets.Target) -> list[LaunchValue]:
     """The launch values among the columns of a target's ``bank0``."""
-    known = {name: offset for name, offset in target.bank0.items() if offset != targets.UNKNOWN}
+    known = {name: offset for name, offset in target.bank0.items() if offset not in (targets.UNKNOWN, targets.NONE)}
     return [LaunchValue(name, int(known[name]), words) for name, words in _TARGET_WORDS.items() if name in known]
 
 

@@ -254,7 +254,9 @@ class Tables:
             self._put_operand(PACKED, -1, spec, 0, 0)
             return
         index, view, flags, slot = spec
-        if index >= 0:
+        if index == DESC and self.target.bank0_desc < 0:
+            self._put_operand(PACKED, -1, opd.NO_OPERAND, 0, 0)
+        elif index >= 0:
             if view:
                 self._put_operand(index, WORD_MASK, opd.with_first(0, view - 1) | flags, slot, view)
             else:

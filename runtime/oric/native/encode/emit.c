@@ -96,7 +96,7 @@ static int build(const emitter *em, const oric_node *node, int64_t next, oric_in
     const oric_op_schedule *op = &oric_op_schedules[f->op[i]];
     memset(out, 0, sizeof *out);
     out->op = (uint16_t)f->op[i];
-    out->mods = (uint64_t)f->mods[i];
+    out->mods = oric_spelled(em->fn->isa, (int)f->op[i], (uint64_t)f->mods[i]);
     out->control = node->control;
     out->guard = ORIC_INSN_PT;
     if (f->count[i] > op->operands) return ORIC_EMIT_BAD_OPERAND;

@@ -194,6 +194,15 @@ static int put_form(const oric_form *f, const oric_insn *insn, uint64_t w[2]) {
     return ORIC_E_OK;
 }
 
+uint64_t oric_spelled(int isa, int op, uint64_t mods) {
+    for (const oric_spelling *s = oric_spellings[isa]; s && s->op; s++) {
+        uint64_t mask = (1ull << s->width) - 1;
+        if (s->op == op && (mods >> s->shift & mask) == s->said)
+            return (mods & ~(mask << s->shift)) | (uint64_t)s->meant << s->shift;
+    }
+    return mods;
+}
+
 int oric_encode(int isa, const oric_insn *insn, uint64_t *word) {
     if (isa < 0 || isa >= ORIC_ISAS || insn->op == 0 || insn->op >= ORIC_OPS)
         return ORIC_E_OPERATION;

@@ -4,6 +4,10 @@
 #define ORIC_SASS_H
 #include "sass/insn.h"
 
+/* The modifiers of the compiler's instruction with what the model spells otherwise put in its own words (spellings of
+   spec/formats.yaml). */
+uint64_t oric_spelled(int isa, int op, uint64_t mods);
+
 /* Encode one instruction: takes op, guard, control, mods, ops, residue; returns ORIC_E_OK or an error. Pairs and quads of
    registers must be aligned. */
 int oric_encode(int isa, const oric_insn *insn, uint64_t *word);

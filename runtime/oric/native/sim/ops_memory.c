@@ -16,20 +16,8 @@ static void extend(const uint8_t *from, unsigned size, uint32_t *to)
     }
 }
 
-/* LDS.U of sm_75 loads what LDS does. */
-static unsigned plain(unsigned size)
-{
-    switch (size) {
-    case V_U_U8: return V_U8;
-    case V_U_S8: return V_S8;
-    case V_U_U16: return V_U16;
-    case V_U_S16: return V_S16;
-    case V_U: return V_32;
-    case V_U_64: return V_64;
-    case V_U_128: return V_128;
-    default: return size;
-    }
-}
+/* U.128 of sm_75 is as wide as 128. */
+static unsigned plain(unsigned size) { return size == V_U_128 ? V_128 : size; }
 
 SIM_OP(load, int space, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned scale, unsigned size)
 {
