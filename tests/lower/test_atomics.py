@@ -11,7 +11,7 @@ from oric.ir.text import all_instructions, write
 
 from .support import launch, lowered, name, names, source
 
-ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3), ("sm_75", 3), ("sm_75", 0)]
 _TYPES: dict[str, Any] = {"u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
                           "f32": np.float32, "f64": np.float64}  # fmt: skip
 _REGS = {"u32": "r", "s32": "r", "b32": "r", "u64": "d", "s64": "d", "b64": "d", "f32": "f", "f64": "g"}

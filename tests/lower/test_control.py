@@ -9,7 +9,7 @@ import pytest
 
 from .support import launch, source
 
-ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3), ("sm_75", 3), ("sm_75", 0)]
 
 
 @pytest.mark.parametrize(("arch", "level"), ARCHES)

@@ -27,7 +27,7 @@ TYPES = {
     "f64": 8,
 }
 REGISTER = {1: "h", 2: "h", 4: "r", 8: "d"}
-ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3)]
+ARCHES = [("sm_90", 3), ("sm_90", 0), ("sm_80", 3), ("sm_75", 3), ("sm_75", 0)]
 
 
 def _registers(type_: str, vector: int) -> str:
