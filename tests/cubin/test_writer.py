@@ -75,7 +75,7 @@ def test_what_is_written_is_read_back(target: str) -> None:
     assert (first.param_base, first.param_size) == (row.bank0_params, 12)
     assert len(first.constants[0]) == row.bank0_params + 12
     assert (first.shared_size, first.barriers, first.frame_size) == (0, 0, 0)
-    assert other.shared_size == row.shared_base + 24
+    assert other.shared_size == row.shared_base + 20
     assert (other.barriers, other.frame_size, other.min_stack) == (3, 200, 200)
     assert other.required_threads == (32, 2, 1)
     assert other.branch_targets == {0x30: (0x40, 0x50)}

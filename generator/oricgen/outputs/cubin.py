@@ -41,7 +41,11 @@ def render(spec: Spec) -> dict[str, str]:
     return {
         "oric_tables/cubin.py": template("cubin.py.j2", data=data, fields=_fields(data["relocations"], path), names=_names),
         "oric_tables/cubin_layout.py": template(
-            "cubin_layout.py.j2", layouts=_layouts(data, path), sections=_sections(data, path), **values
+            "cubin_layout.py.j2",
+            registers={m.name: m.number for m in system_registers.meanings(spec)},
+            layouts=_layouts(data, path),
+            sections=_sections(data, path),
+            **values,
         ),
     }
 
@@ -96,7 +100,7 @@ def _check_code(spec: Spec, data: Map) -> None:
         for attribute in (name, *([row["or"]] if "or" in row else [])):
             if attribute not in attributes:
                 raise SpecError(path, line, f"code_records: {name}: there is no attribute '{attribute}'")
-        for operation in (*row.get("every", ()), *row.get("also", ()), *row.get("with", ())):
+        for operation in (*row.get("every", ()), *row.get("also", ()), *row.get("written", ()), *row.get("with", ())):
             if operation not in operations:
                 raise SpecError(path, line, f"code_records: {name}: there is no operation '{operation}' in spec/encoding")
         if "register" in row and row["register"] not in registers:
@@ -210,6 +214,6 @@ def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _REQUIRED = (
-    "section_info_has_registers", "implicit_addends", "empty_relocations", "cuinfo_flags", "compat", "rel_action",
-    "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records", "segments",
+    "section_info_has_registers", "implicit_addends", "const_pointee", "empty_relocations", "cuinfo_flags", "compat",
+    "rel_action", "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records", "segments",
 )  # fmt: skip

@@ -55,19 +55,43 @@ def kernel_records(facts: KernelFacts, layout: tables.Layout) -> bytes:
 
 
 def _params(facts: KernelFacts) -> list[bytes | int]:
-    return [_param(p) for p in sorted(facts.attributes.params, key=lambda p: -p.ordinal)]
+    if facts.attributes.param_size > tables.SHORT_PARAMETERS:
+        return []
+    return [_param(p, facts) for p in sorted(facts.attributes.params, key=lambda p: -p.ordinal)]
 
 
-def _param(param: Param) -> bytes:
-    align = max(param.pointee_align, 1).bit_length() - 1
-    word = align | param.pointee_space << 8 | tables.KPARAM_BANK << 12 | param.size << 18
+def _param(param: Param, facts: KernelFacts) -> bytes:
+    word = _pointee_align(param) | _pointee_space(param, facts) << 8 | tables.KPARAM_BANK << 12 | param.size << 18
     return pack("<IHHI", 0, param.ordinal, param.offset, word)
+
+
+def _pointee_align(param: Param) -> int:
+    """As a power of two."""
+    return max(param.pointee_align, 1).bit_length() - 1
+
+
+def _pointee_space(param: Param, facts: KernelFacts) -> int:
+    space = int(param.pointee_space)
+    return (
+        int(tables.LAYOUTS[str(facts.target.elf["layout"])].const_pointee) if space == tables.POINTEE_SPACES["const"] else space
+    )
+
+
+def _long_params(facts: KernelFacts) -> list[bytes | int]:
+    if facts.attributes.param_size <= tables.SHORT_PARAMETERS:
+        return []
+    return [_long_param(p, facts) for p in sorted(facts.attributes.params, key=lambda p: -p.ordinal)]
+
+
+def _long_param(param: Param, facts: KernelFacts) -> bytes:
+    space = _pointee_space(param, facts)
+    return pack("<IHHHBB", 0, param.ordinal, param.offset, param.size, _pointee_align(param), space)
 
 
 def _param_cbank(facts: KernelFacts) -> list[bytes | int]:
     if not facts.attributes.params:
         return []
-    return [words(facts.bank0_symbol, facts.attributes.param_size << 16 | facts.target.bank0_params)]
+    return [words(facts.bank0_symbol, facts.attributes.param_size << 16 | facts.attributes.param_base(facts.target))]
 
 
 def _param_size(facts: KernelFacts) -> list[bytes | int]:
@@ -104,6 +128,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "param_cbank": _param_cbank,
     "param_size": _param_size,
     "params": _params,
+    "long_params": _long_params,
     "register_limit": lambda f: [f.attributes.register_limit(f.target, f.register_default)],
     "barriers": lambda f: [f.attributes.num_barriers] if f.attributes.num_barriers else [],
     "warp_wide": lambda f: _offsets(f.encoded.warp_wide),
@@ -111,6 +136,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "coop_offsets": _coop_offsets,
     "exits": lambda f: _offsets(f.encoded.exits),
     "indirect_branches": _branches,
+    "grid_depth": lambda f: [0] if tables.REGISTER_RECORDS["CTAIDZ_USED"] in f.encoded.special else [],
     "max_threads": lambda f: _size3(f.attributes.maxntid if f.attributes.reqntid is None else None),
     "required_threads": lambda f: _size3(f.attributes.reqntid),
     "convergence": lambda f: [words(0)] if f.encoded.uses_convergence else [],

@@ -156,7 +156,7 @@ class _Writer:
 
     def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
         section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)
-        section.data = bytes(self.target.bank0_params + kernel.attributes.param_size)
+        section.data = bytes(kernel.attributes.param_base(self.target) + kernel.attributes.param_size)
         self.bank0.append(section)
 
     def _text_info(self, text: OutSection | None, kernel: records.KernelFacts) -> None:

@@ -257,7 +257,7 @@ def _facts(
         params=tuple((p.offset, p.size) for p in facts.params),
         instructions=code.length(),
         constants=_constants(
-            {BANK_KERNEL: options.target.bank0_params + facts.param_size, BANK_COMPILER: len(facts.constant2)}, options
+            {BANK_KERNEL: facts.param_base(options.target) + facts.param_size, BANK_COMPILER: len(facts.constant2)}, options
         ),
         construct_seconds=times[0],
         generate_seconds=times[1],

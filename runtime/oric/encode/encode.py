@@ -7,14 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from mypy_extensions import i64
+from oric_tables import ops
 from oric_tables._native import ffi, lib
+from oric_tables.cubin_layout import PLACE_RECORDS
 from oric_tables.op import BRA, NOP
 from oric_tables.phases import MACHINE
 
 from oric.ir import machine
+from oric.ir import operand as opd
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.function import Function
-from oric.ir.legality import KIND_GPR, KIND_UGPR
+from oric.ir.legality import KIND_GPR
 from oric.ir.machine import MachineFunction
 from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
 from oric.support.diagnostics import InternalError
@@ -29,6 +32,8 @@ _WARP: Final = 2
 _WIDE: Final = 3
 _INDIRECT: Final = 4
 _CONVERGENCE: Final = 5
+_SPECIAL: Final = 6
+_PLACES: Final = {"COOP_GROUP_INSTR_OFFSETS": _WARP, "INT_WARP_WIDE_INSTR_OFFSETS": _WIDE}
 _ERRORS: Final = {
     lib.ORIC_E_OPERATION: "the target has no such operation",
     lib.ORIC_E_OPERANDS: "no form takes operands of these kinds",
@@ -66,6 +71,8 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
         elif mark == _INDIRECT:
             block = f.block[index]
             out.indirect_branches.append((offset, [starts[f.successor(block, at)] for at in range(f.succ_count[block])]))
+        elif mark == _SPECIAL:
+            out.special.add(int(f.get(index, OPS.sreg[f.op[index]]) & opd.INDEX))
         else:
             out.uses_convergence = True
     out.constant2 = _tables(facts, starts)
@@ -101,8 +108,6 @@ def _emit(view: MachineFunction, lead: bytes) -> tuple[bytes, list[int], list[tu
 
 
 def _explain(error: int, view: MachineFunction, i: int) -> str:
-    from oric_tables import ops
-
     text = _ERRORS.get(error & 0xFF, f"error {error & 0xFF}")
     op = ops.op(view.f.op[i])
     which = error >> 8 & 0xFF
@@ -124,19 +129,21 @@ def _mark(number: i64) -> i64:
     if flags & EXIT:
         return _EXIT
     if flags & WARP:
-        return _WIDE if _has(number, KIND_UGPR, True) else _WARP
+        return _PLACES.get(PLACE_RECORDS.get(ops.op(number).name, ""), 0)
+    if OPS.sreg[number] >= 0:
+        return _SPECIAL
     if flags & (CONVERGENCE | CALL):
         return _CONVERGENCE
-    if flags & BRANCH and not flags & (CALL | RETURN) and _has(number, KIND_GPR, False):
+    if flags & BRANCH and not flags & (CALL | RETURN) and _has(number, KIND_GPR):
         return _INDIRECT
     return 0
 
 
-def _has(number: i64, kind: i64, written: bool) -> bool:
-    """Whether an operation has an operand of a kind; one that is written if asked for."""
+def _has(number: i64, kind: i64) -> bool:
+    """Whether an operation has an operand of a kind."""
     at: i64 = 0
     while at < SLOTS:
-        if OPS.kind[number * SLOTS + at] == kind and (not written or OPS.writes_at(number, at)):
+        if OPS.kind[number * SLOTS + at] == kind:
             return True
         at += 1
     return False

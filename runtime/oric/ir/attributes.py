@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from oric_tables.cubin_layout import SHORT_PARAMETERS
 from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
@@ -14,9 +15,7 @@ from oric.support.record import Record
 if TYPE_CHECKING:
     from oric_tables.targets import Target
 
-# Pointee address spaces of a ``.ptr`` parameter, as ``.nv.info`` numbers them.
-POINTEE_NONE: Final = 0
-POINTEE_GLOBAL: Final = 4
+POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered as in ``oric_tables.cubin_layout``
 
 
 class Param(NamedTuple):
@@ -141,6 +140,11 @@ class FunctionAttributes(Record):
                 warps = -(-warps * max(blocks, 1) // target.warp_unit) * target.warp_unit
                 limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
         return limit
+
+    def param_base(self, target: Target) -> int:
+        """Byte offset of the first parameter in bank 0."""
+        base: int = target.bank0_params if self.param_size <= SHORT_PARAMETERS else target.bank0_large_params
+        return base
 
     def limit_by(self) -> str:
         """What says how many registers a thread may have, beside the block's size alone; "" for nothing."""

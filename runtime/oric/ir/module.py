@@ -115,7 +115,7 @@ class Module:
 
     @property
     def dynamic_shared_align(self) -> int:
-        """Alignment of the one place at which all dynamic shared arrays declared so far begin, 0 when there is none."""
+        """Alignment of the one place at which all dynamic shared arrays begin, 0 when there is none."""
         align = 0
         for symbol in self.symbols:
             if symbol.is_dynamic_shared:

@@ -11,9 +11,10 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables import ptx_index as ix
+from oric_tables.cubin_layout import POINTEE_SPACES
 
 from oric.ir import operand as opd
-from oric.ir.attributes import FunctionAttributes, Param
+from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal
 from oric.ir.function import NONE, Function
 from oric.ir.module import Module, Relocation, Symbol
@@ -34,7 +35,6 @@ _MAX_BYTES: Final = {"local": 1 << 31}  # of one variable, where fields of the c
 _MAX_SIZE: Final = 1 << 48  # ... and elsewhere
 _MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
 _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
-_POINTEE_SPACES: Final = {"global": 4}
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
@@ -148,7 +148,8 @@ class OriBuilder(Memory):
         handles: list[int] = []
         for param, variable in zip(f.attributes.params, function.params, strict=True):
             handles.append(len(self.symbols))
-            self.symbols.append(Place(variable.name, "kernel", variable.size, variable.align, -1, param.offset))
+            offset = f.attributes.param_base(self.target) + param.offset
+            self.symbols.append(Place(variable.name, "kernel", variable.size, variable.align, -1, offset))
         return handles
 
     def _formals(self, f: Function, function: Any) -> list[int]:
@@ -313,10 +314,10 @@ def _facts(function: Any) -> FunctionAttributes:
     offset = 0
     for ordinal, variable in enumerate(function.params):
         offset = -(-offset // variable.align) * variable.align
-        space, align = variable.ptr or ("", 0)
-        facts.params.append(
-            Param(ordinal, variable.name, offset, variable.size, variable.align, _POINTEE_SPACES.get(space, 0), align)
-        )
+        space, align = POINTEE_NONE, 0
+        if variable.ptr is not None:
+            space, align = POINTEE_SPACES[variable.ptr[0]], variable.ptr[1]
+        facts.params.append(Param(ordinal, variable.name, offset, variable.size, variable.align, space, align))
         offset += variable.size
     facts.param_size = offset
     facts.binding = _BINDINGS.get(function.linkage, function.linkage)

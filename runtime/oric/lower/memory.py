@@ -345,8 +345,7 @@ class Memory(Emitter):
     def bank_offset(self, place: Place) -> int:
         """Byte offset of a constant variable in bank 3, of a kernel parameter in bank 0."""
         if place.space == "kernel":
-            base: int = self.target.bank0_params
-            return base + place.offset
+            return int(place.offset)
         return self.ir.constant_offset(place.ir_id)
 
     def _global_address(self, place: Place) -> i64:

@@ -115,9 +115,9 @@ class Declarations:
         return tuple(words)
 
     def pointer(self, lexer: Lexer) -> tuple[str, int]:
-        """``.ptr .global .align 16``."""
+        """``.ptr .global .align 16``; the alignment is 0 when it is not stated."""
         lexer.advance()
-        space, align = "", 4
+        space, align = "", 0
         if lexer.kind == DOT_WORD and lexer.value in (".global", ".const", ".shared", ".local"):
             space = lexer.value[1:]
             lexer.advance()

@@ -206,6 +206,13 @@ def _show_param(_words: list[int], data: bytes, _names: Shown) -> str | None:
     return shown if word & 0x3FFFF == _DEFAULT_PARAM else f"{shown}, {word & 0x3FFFF:#x}"
 
 
+def _show_long_param(words: list[int], _data: bytes, _names: Shown) -> str | None:
+    if len(words) != 3 or words[0]:
+        return None
+    shown = f"{words[1] & 0xFFFF}, {words[1] >> 16:#x}, {words[2] & 0xFFFF}"
+    return f"{shown}, {words[2] >> 16:#x}" if words[2] >> 16 else shown
+
+
 def _show_param_bank(words: list[int], _data: bytes, names: Shown) -> str | None:
     return f"{names.symbol(words[0])}, {words[1] & 0xFFFF:#x}, {words[1] >> 16}" if len(words) == 2 else None
 
@@ -244,6 +251,13 @@ def _read_param(words: list[str], names: Read) -> list[int]:
     return [0, offset << 16 | ordinal, size << 18 | rest]
 
 
+def _read_long_param(words: list[str], names: Read) -> list[int]:
+    ordinal, offset, size, rest = (names.number(w) for w in _exactly([*words, "0"][:4], "ORDINAL, OFFSET, SIZE"))
+    if max(ordinal, offset, size, rest) >= 1 << 16:
+        raise ValueError("a parameter's number, offset and size have 16 bits")
+    return [0, offset << 16 | ordinal, rest << 16 | size]
+
+
 def _read_param_bank(words: list[str], names: Read) -> list[int]:
     symbol, base, size = _exactly(words, "SYMBOL, OFFSET, SIZE")
     return [names.symbol(symbol), names.number(size) << 16 | names.number(base)]
@@ -265,9 +279,9 @@ def _exactly(words: list[str], said: str) -> list[str]:
 
 _SHOW: Final[dict[str, Callable[[list[int], bytes, Shown], str | None]]] = {
     "words": _show_words, "offsets": _show_places, "symbols": _show_symbols, "symbol_value": _show_symbol_value,
-    "param": _show_param, "param_cbank": _show_param_bank, "branch_targets": _show_branches,
+    "param": _show_param, "long_param": _show_long_param, "param_cbank": _show_param_bank, "branch_targets": _show_branches,
 }  # fmt: skip
 _READ: Final[dict[str, Callable[[list[str], Read], list[int]]]] = {
     "words": _read_words, "offsets": _read_places, "symbols": _read_symbols, "symbol_value": _read_symbol_value,
-    "param": _read_param, "param_cbank": _read_param_bank, "branch_targets": _read_branches,
+    "param": _read_param, "long_param": _read_long_param, "param_cbank": _read_param_bank, "branch_targets": _read_branches,
 }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Final
 
 from oric_tables import cubin_layout as layout_tables
 from oric_tables import op, ops
+from oric_tables._native import lib
 from oric_tables.numbers import NO_SCOREBOARD, YIELDING_STALLS
 from oric_tables.targets import TARGETS, Target
 
@@ -55,6 +56,7 @@ class _Kernel:
         self.barriers = self._number("barriers", 0, target.cta_barriers + 1)
         self.frame = self._number("frame", 0, 1 << 24)
         self.shared = self._number("shared", 0, target.max_shared + 1)
+        self.special: set[int] = set()  # numbers of the special registers that are read
         self.effects = self._effects()
 
     def _number(self, word: str, place: int, end: int) -> int:
@@ -108,6 +110,7 @@ class _Kernel:
             code = Code(self.target.isa, word.to_bytes(INSTRUCTION_BYTES, "little"))
             out.append(0 if code.bad else ops.op(code.insns[0].op).effects)
             self._check(instruction, code, out[-1])
+            self.special |= {x.reg for x in code.insns[0].ops[0 : code.insns[0].nops] if x.kind == lib.ORIC_K_SREG}
         return out
 
     def _check(self, instruction: SourceInstruction, code: Code, effects: int) -> None:
@@ -157,13 +160,24 @@ class _Kernel:
             info.entries += [self.statement("info", name, *row) for row in rows]
         yield info
         bank0 = self.made(layout_tables.CONSTANT0)
-        bank0.data = bytearray(self.target.bank0_params + self.param_size)
+        bank0.data = bytearray(self.param_base() + self.param_size)
         yield bank0
         if self.shared:
             align = self._number("shared", 1, 1 << 16) if len(self.given["shared"].values) > 1 else _SHARED_ALIGN
             yield self.made(layout_tables.SHARED, align=align, size=self.target.shared_base + self.shared)
         if layout.section_info_has_registers:
             self.section.options.setdefault("registers", str(self.registers))
+
+    def param_base(self) -> int:
+        """Where the parameters begin in bank 0."""
+        few = self.param_size <= layout_tables.SHORT_PARAMETERS
+        return int(self.target.bank0_params if few else self.target.bank0_large_params)
+
+    def described(self, few: bool) -> list[list[str]]:
+        """The parameters, the last one first, if there are few bytes of them (or many)."""
+        if (self.param_size <= layout_tables.SHORT_PARAMETERS) != few:
+            return []
+        return [[str(n), hex(at), str(size)] for n, (at, size) in reversed(list(enumerate(self.params)))]
 
     def bank0(self) -> str:
         """The name of the section with the parameters."""
@@ -177,9 +191,10 @@ def _if(condition: object, row: list[str]) -> list[list[str]]:
 # What records are made from (spec/cubin.yaml: records): rows of values; none leaves the record out.
 _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "api_version": lambda k: [[hex(layout_tables.API_VERSION)]],
-    "param_cbank": lambda k: _if(k.params, [quoted(k.bank0()), hex(k.target.bank0_params), str(k.param_size)]),
+    "param_cbank": lambda k: _if(k.params, [quoted(k.bank0()), hex(k.param_base()), str(k.param_size)]),
     "param_size": lambda k: _if(k.params, [str(k.param_size)]),
-    "params": lambda k: [[str(n), hex(at), str(size)] for n, (at, size) in reversed(list(enumerate(k.params)))],
+    "params": lambda k: k.described(few=True),
+    "long_params": lambda k: k.described(few=False),
     "register_limit": lambda k: [[str(k.target.max_regs)]],
     "barriers": lambda k: _if(k.barriers, [str(k.barriers)]),
     "warp_wide": lambda k: [],
@@ -187,6 +202,7 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "coop_offsets": lambda k: [],
     "exits": lambda k: _if(k.places(op.E_EXIT), k.places(op.E_EXIT)),
     "indirect_branches": lambda k: [],
+    "grid_depth": lambda k: _if(layout_tables.REGISTER_RECORDS["CTAIDZ_USED"] in k.special, []),
     "max_threads": lambda k: _if(k.threads("maxthreads") and not k.threads("reqthreads"), k.threads("maxthreads")),
     "required_threads": lambda k: _if(k.threads("reqthreads"), k.threads("reqthreads")),
     "convergence": lambda k: _if(k.places(op.E_CONVERGENCE | op.E_CALL), ["0"]),

@@ -174,6 +174,8 @@ def record_value(cubin: Cubin, record: Record) -> Any:
         return {"symbol": symbol_name(cubin, words[0]), "offset": words[1] & 0xFFFF, "size": words[1] >> 16}
     if known.layout == "param" and len(words) == 3:
         return _param(words)
+    if known.layout == "long_param" and len(words) == 3:
+        return _long_param(words)
     if known.layout == "branch_targets":
         return [{"branch": branch, "targets": targets} for branch, targets in _branch_targets(words)]
     return plain_value(record)
@@ -185,6 +187,15 @@ def _param(words: tuple[int, ...]) -> dict[str, int]:
     return {
         "index": index, "ordinal": place & 0xFFFF, "offset": place >> 16, "size": rest >> 18, "bank": rest >> 12 & 0x1F,
         "space": rest >> 8 & 0xF, "pointee_log2_align": rest & 0xFF,
+    }  # fmt: skip
+
+
+def _long_param(words: tuple[int, ...]) -> dict[str, int]:
+    """KPARAM_INFO_V2: u32 index; u16 ordinal, offset, size; log2 of the pointee's alignment, space, a byte each."""
+    index, place, rest = words
+    return {
+        "index": index, "ordinal": place & 0xFFFF, "offset": place >> 16, "size": rest & 0xFFFF, "space": rest >> 24,
+        "pointee_log2_align": rest >> 16 & 0xFF,
     }  # fmt: skip
 
 

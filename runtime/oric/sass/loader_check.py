@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from oric_tables import cubin as tables
 from oric_tables import cubin_layout, ops
 from oric_tables.numbers import OPERAND_KINDS
-from oric_tables.op import E_BARRIER
+from oric_tables.op import E_BARRIER, E_LOCAL
 from oric_tables.targets import TARGETS
 
 from oric.support.elf import Cubin, CubinError, Function, Symbol, model_of, target_of
@@ -187,19 +187,33 @@ def _registers(c: _Code) -> Iterator[str]:
 
 
 def _stack(c: _Code) -> Iterator[str]:
-    """The code takes the frame off a stack pointer, and the least stack has room for it; functions inside have more."""
+    """The code takes the frame off a stack pointer, or reaches below it; the least stack has room for that."""
     size = c.function.frame_size
-    if not c.function.is_entry or c.has_inner or not size:
+    if not c.function.is_entry or c.has_inner:
         return
-    immediate = OPERAND_KINDS.index("imm")
-    for number in range(c.code.count):
-        insn = c.code.insns[number]
-        if any(insn.ops[slot].kind == immediate and (insn.ops[slot].value + size) % _WRAP == 0 for slot in range(insn.nops)):
-            break
-    else:
-        yield f"FRAME_SIZE is {size}, but no instruction takes that many bytes off a register"
+    depths = _depths(c)
+    if size and size not in depths and not any(local and depth <= size for depth, local in depths.items()):
+        yield f"FRAME_SIZE is {size}, but the code neither takes that off a register nor reaches below one"
+    for depth, local in depths.items():
+        if local and depth > size:
+            yield f"FRAME_SIZE is {size}, but the code reaches {depth} bytes below a register"
     if c.function.min_stack < size:
         yield f"MIN_STACK_SIZE is {c.function.min_stack}, FRAME_SIZE {size}"
+
+
+def _depths(c: _Code) -> dict[int, bool]:
+    """How far the code goes down: negative immediates, and whether one is the displacement of an access of local memory."""
+    immediate = OPERAND_KINDS.index("imm")
+    out: dict[int, bool] = {}
+    for number in range(c.code.count):
+        insn = c.code.insns[number]
+        local = bool(insn.op and ops.op(insn.op).effects & E_LOCAL)
+        for slot in range(insn.nops if insn.op else 0):
+            x = insn.ops[slot]
+            value = x.value - _WRAP if x.value >= _WRAP // 2 else x.value
+            if x.kind == immediate and value < 0:
+                out[-value] = out.get(-value, False) or local
+    return out
 
 
 def _barriers(c: _Code) -> Iterator[str]:

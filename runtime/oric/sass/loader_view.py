@@ -217,7 +217,7 @@ def record_name(c: Cubin, record: Record) -> str:
     """The attribute, with the parameter or the function that it is about."""
     known = tables.ATTRIBUTES.get(record.code)
     words = record.words()
-    if known is not None and known.layout == "param" and len(words) > 1:
+    if known is not None and known.layout in ("param", "long_param") and len(words) > 1:
         return f"{record.name} {words[1] & 0xFFFF}"
     if known is not None and known.layout == "symbol_value" and words:
         return f"{record.name} {facts.symbol_name(c, words[0])}"

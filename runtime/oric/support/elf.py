@@ -57,6 +57,7 @@ __all__ = [
 
 INSTRUCTION_BYTES: Final[int] = INSN_BYTES
 _PARAM: Final = Struct("<IHHI")
+_LONG_PARAM: Final = Struct("<IHHHBB")
 _U32: Final = Struct("<I")
 _I64: Final = Struct("<q")
 
@@ -473,6 +474,8 @@ def _read_facts(function: Function, where: str) -> None:
         name = record.name
         if name == "KPARAM_INFO":
             function.params.append(_param(record, where))
+        elif name == "KPARAM_INFO_V2":
+            function.params.append(_long_param(record, where))
         elif name == "CBANK_PARAM_SIZE":
             function.param_size = record.value
         elif name == "PARAM_CBANK":
@@ -509,6 +512,13 @@ def _param(record: Record, where: str) -> Param:
         raise CubinError(f"{where}: KPARAM_INFO holds {len(record.data)} bytes, not {_PARAM.size}")
     _index, ordinal, offset, word = _PARAM.unpack_from(record.data)
     return Param(ordinal, offset, word >> 18, word >> 8 & 0xF, 1 << (word & 0xFF) if word & 0xFF < 32 else 1)
+
+
+def _long_param(record: Record, where: str) -> Param:
+    if len(record.data) < _LONG_PARAM.size:
+        raise CubinError(f"{where}: KPARAM_INFO_V2 holds {len(record.data)} bytes, not {_LONG_PARAM.size}")
+    _index, ordinal, offset, size, align, space = _LONG_PARAM.unpack_from(record.data)
+    return Param(ordinal, offset, size, space, 1 << align if align < 32 else 1)
 
 
 def _branch_targets(record: Record, where: str) -> dict[int, tuple[int, ...]]:
