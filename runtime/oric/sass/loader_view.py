@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from oric_tables import cubin as tables
 
 from oric.support.elf import Cubin, Record, Relocation, Section, Segment, Symbol, has_bytes, read_records
-from oric.support.elf_format import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, SHT_REL, SHT_RELA
+from oric.support.elf_format import SHF_ALLOC, SHF_EXECINSTR, SHF_MERCURY, SHF_WRITE, SHT_NOTE, SHT_REL, SHT_RELA
 
 from . import facts
 
@@ -120,7 +120,7 @@ def _covered(c: Cubin, segment: Segment) -> list[str]:
     """Names of the sections of a segment; those without bytes follow the ones that have some, and are writable as it is."""
     if segment.offset == c.segments_at:
         return []
-    return [s.name for s in c.sections if s.flags & SHF_ALLOC and _is_inside(s, segment)]
+    return [s.name for s in c.sections if s.flags & SHF_ALLOC and not s.flags & SHF_MERCURY and _is_inside(s, segment)]
 
 
 def _is_inside(section: Section, segment: Segment) -> bool:
