@@ -9,7 +9,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-HEAD = """.version 8.6
+HEAD = """.version 8.7
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 pin, .param .u64 pout)

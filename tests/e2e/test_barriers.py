@@ -14,10 +14,11 @@ from oric.sass.check import check_cubin
 from oric.support import elf
 
 from . import barrier_programs as programs
+from . import vendor_instructions
 
 Array = np.ndarray[Any, Any]
 pytestmark = pytest.mark.memcheck
-TARGETS = ("sm_80", "sm_90a")
+TARGETS = ("sm_80", "sm_90a", "sm_100a")
 both = pytest.mark.parametrize("level", [0, 3])
 everywhere = pytest.mark.parametrize("target", TARGETS)
 
@@ -54,7 +55,15 @@ def ring_data(rounds: int) -> Array:
     return np.random.default_rng(rounds).integers(0, 1 << 16, rounds * 32, dtype=np.uint32)
 
 
-RINGS = [("sm_80", "test"), ("sm_90a", "test"), ("sm_90a", "try"), ("sm_90a", "hint"), ("sm_90a", "cluster")]
+RINGS = [
+    ("sm_80", "test"),
+    ("sm_90a", "test"),
+    ("sm_90a", "try"),
+    ("sm_90a", "hint"),
+    ("sm_90a", "cluster"),
+    ("sm_100a", "hint"),
+    ("sm_120", "cluster"),
+]
 
 
 @both
@@ -139,6 +148,22 @@ def test_bytes_to_come(space: str, level: int) -> None:
 DONE:"""
     got = run(programs.source(body, "sm_90a"), "sm_90a", level, np.zeros(1, np.uint32), np.full(5, 9, np.uint32), 32)
     assert got.tolist() == [0, 0, 0, 0, 1]
+
+
+@both
+@pytest.mark.parametrize("form", ["test_wait.parity.acquire.cluster", "try_wait.parity", "try_wait.parity.acquire.cluster"])
+@pytest.mark.parametrize("hint", ["", ", 20"])
+def test_a_guard_of_a_test(form: str, hint: str, level: int) -> None:
+    """Threads whose guard is false look nowhere: their addresses are none, their predicates stay."""
+    if hint and form.startswith("test"):
+        pytest.skip("a test takes no time")
+    body = f"""
+  setp.ne.u32 %p2, %i, 0; @!%p2 mbarrier.init.shared.b64 [bars], 1; bar.sync 0; @!%p2 mbarrier.arrive.shared.b64 _, [bars]; bar.sync 0;
+  and.b32 %r1, %i, 1; setp.ne.u32 %p3, %r1, 0; mov.u32 %r2, bars; selp.u32 %r3, %r2, 0xfffff1, %p3; shr.u32 %r4, %i, 1; and.b32 %r4, %r4, 1;
+  setp.gt.u32 %p1, %i, 15; @%p3 mbarrier.{form}.shared.b64 %p1, [%r3], %r4{hint};
+  selp.u32 %r5, 1, 0, %p1; mul.wide.u32 %d3, %i, 4; add.u64 %d3, %d3, %out; st.global.u32 [%d3], %r5;"""
+    got = run(programs.source(body, "sm_90a"), "sm_90a", level, np.zeros(1, np.uint32), np.zeros(32, np.uint32), 32)
+    assert got.tolist() == [int(t >> 1 & 1 == 0) if t & 1 else int(t > 15) for t in range(32)]
 
 
 # -- copies -----------------------------------------------------------------------------------------------------------
@@ -321,3 +346,22 @@ def test_dependent_launches(level: int) -> None:
     image = compiled(text, "sm_90a", level)
     data = np.arange(32, dtype=np.uint32)
     assert (_launch(image, data, np.zeros(32, np.uint32), 32) == data).all()
+
+
+# -- the vendor's instructions ----------------------------------------------------------------------------------------------
+
+
+@both
+@everywhere
+def test_the_instructions_are_the_vendors(target: str, level: int) -> None:
+    """Operations and modifiers of every form that the table has, in order."""
+    different = []
+    for _, text, made in (row for row in vendor_instructions.rows() if row[0] == target):
+        try:
+            image = oric.compile(vendor_instructions.source(target, text), arch=target, opt_level=level).image
+        except oric.CompileError:
+            continue  # what has no code yet is counted elsewhere
+        ours = vendor_instructions.instructions(image)
+        if ours != made:
+            different.append((text, ours, made))
+    assert not different

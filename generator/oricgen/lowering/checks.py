@@ -70,7 +70,7 @@ def _special_registers(spec: Spec, name: str, data: Map) -> None:
     rows = data.get("special_registers", {})
     for key in rows:
         register, _, component = key.partition(".")
-        row = known.get(register) or known.get(register.rstrip("0123456789"), {})
+        row = known.get(register) or known.get(re.sub(r"\d+(?=_|$)", "", register, count=1), {})
         if not row or (component and component not in row.get("components", ())):
             raise SpecError(spec.path(name), rows.line_of(key), f"%{key}: ptx/special_registers.yaml does not have it")
 

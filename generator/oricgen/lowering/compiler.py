@@ -27,6 +27,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import SpecError
@@ -73,7 +74,7 @@ class Compiler:
         macros: Mapping[str, Any],
         special: Mapping[str, tuple[int, tuple[str, ...] | None]],
         path: str,
-        columns: Collection[str] = (),
+        columns: Mapping[str, tuple[str, ...] | None] = MappingProxyType({}),
     ) -> None:
         self.columns = columns
         self.operations = operations
@@ -313,17 +314,16 @@ class Compiler:
         if base == "cbank":
             if not operand.name:
                 return _BANK0 | operand.value ^ flags
-            self._column(f"bank0_{operand.name}", line, at)
+            self._column(f"bank0_{operand.name}", state, line, at)
             return (CBANK, operand.name, flags, operand.value)
         if base == "column":
-            self._column(operand.name, line, at)
-            return (COLUMN, operand.name, 0, 0)
+            self._column(operand.name, state, line, at)
+            return (COLUMN, operand.name, 0, operand.value)
         if base == "sreg":
             if operand.name not in self.special:
                 raise SpecError(self.path, at, f"'{line.text}': there is no system register {operand.name}")
             number, have = self.special[operand.name]
-            if have is not None:
-                state.isas = set(have) if state.isas is None else state.isas & set(have)
+            self._only(have, state)
             return _SPECIAL | number
         if base == "board":
             return _SPECIAL | operand.value
@@ -337,11 +337,17 @@ class Compiler:
             self._note_hazard(operand, slot, state)
         return (index, _VIEWS[operand.view], flags, slot)
 
-    def _column(self, name: str, line: template.Line, at: int) -> None:
-        """A column of the targets."""
+    def _column(self, name: str, state: Alternative, line: template.Line, at: int) -> None:
+        """A column of the targets, which not all encoding models may have."""
         if name not in self.columns:
             where = "bank0" if name.startswith("bank0_") else "target"
             raise SpecError(self.path, at, f"'{line.text}': there is no {where} column '{name.removeprefix('bank0_')}'")
+        self._only(self.columns[name], state)
+
+    def _only(self, have: Collection[str] | None, state: Alternative) -> None:
+        """The alternative is for these encoding models only, None for all."""
+        if have is not None:
+            state.isas = set(have) if state.isas is None else state.isas & set(have)
 
     def _note_hazard(self, operand: template.Operand, slot: int, state: Alternative) -> None:
         """A source read after a part of a destination that may share its register was written."""

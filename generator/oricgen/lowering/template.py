@@ -19,7 +19,7 @@ is left out. Operands:
 ``RZ PT URZ UPT``      constants; ``!PT``
 ``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
 ``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``; ``c:+4``: offset 4
-``t:NAME``             the target's column NAME as an integer
+``t:NAME+4``           the target's column NAME as an integer, and more
 ``SR_TID.X``           a system register
 ``SB0``                a scoreboard
 ``- ~ ! |x|``          sign changes in front
@@ -162,7 +162,10 @@ def _operand(text: str, line_text: str) -> Operand:
             raise ValueError(f"'{line_text}': '{add}' is no offset in bytes")
         return Operand("cbank", name=name, value=int(add or "0", 0), **flags)
     if body.startswith("t:"):
-        return Operand("column", name=body[2:], **flags)
+        name, _, add = body[2:].partition("+")
+        if not _INT.match(add or "0"):
+            raise ValueError(f"'{line_text}': '{add}' is no number")
+        return Operand("column", name=name, value=int(add or "0", 0), **flags)
     if re.fullmatch(r"[A-Z]\w*", body):
         return Operand("label", name=body)
     raise ValueError(f"'{line_text}': there is no operand '{text}'")

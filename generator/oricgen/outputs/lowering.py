@@ -14,7 +14,7 @@ from ..lowering.operations import special_registers
 from ..render import header
 from ..spec import Spec
 from ..strictyaml import Map
-from ..tables import targets
+from ..tables import simulator, targets
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -88,10 +88,10 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     return Compiler(operations, sets, macros, special, str(spec.path(name)), columns)
 
 
-def _columns(spec: Spec) -> frozenset[str]:
-    """Numbers of a target that lines may name."""
-    return frozenset(
-        name
+def _columns(spec: Spec) -> dict[str, tuple[str, ...] | None]:
+    """Numbers of a target that lines may name, and the encoding models that have them, None for all."""
+    found: dict[str, tuple[str, ...] | None] = {
+        name: None
         for target in targets.load(spec).with_code
         for name in (
             *(f"bank0_{key}" for key in target.bank0 if key not in targets.ONLY_SIMULATED),
@@ -100,7 +100,11 @@ def _columns(spec: Spec) -> frozenset[str]:
             "number",
             "encoded_arch",
         )
-    )
+    }
+    isas = targets.isa_names(spec)
+    for name, at in simulator.places(spec).items():
+        found[f"bank0_{name}"] = None if len(at) == len(isas) else tuple(at)
+    return found
 
 
 def merged(spec: Spec, files: dict[str, Map], key: str) -> dict[str, Any]:
@@ -135,7 +139,9 @@ def _templates(compiler: Compiler, data: Map) -> dict[str, Any]:
 
 def _index(spec: Spec, files: dict[str, Map], owner: dict[str, tuple[str, ...]], templates: dict[str, str]) -> str:
     registers = {
-        key: 2 if row.get("wide") else 1 for data in files.values() for key, row in data.get("special_registers", {}).items()
+        key: 2 if row.get("wide") else 0 if row.get("predicate") else 1
+        for data in files.values()
+        for key, row in data.get("special_registers", {}).items()
     }
     return (
         header("#", "oricgen.outputs.lowering", ["spec/lowering/*.yaml"])

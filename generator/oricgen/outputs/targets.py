@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..render import header, template
 from ..spec import Spec
-from ..tables import backends
+from ..tables import backends, simulator
 from ..tables.targets import ONLY_SIMULATED, Target, Targets, columns, isa_names, load
 
 _ME = "generator/oricgen/outputs/targets.py"
@@ -20,6 +20,7 @@ def render(spec: Spec) -> dict[str, str]:
             known=list(table.by_name.values()),
             isas=isa_names(spec),
             only_simulated=ONLY_SIMULATED,
+            launch=simulator.places(spec),
         ),
         "oric_tables/backends.py": template(
             "backends.py.j2", backends=cases.by_case.values(), operations=cases.operations.values(), fields=_fields

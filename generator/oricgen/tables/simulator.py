@@ -44,6 +44,15 @@ def load(spec: Spec, group: str = "launch_values") -> dict[str, list[LaunchValue
     return out
 
 
+def places(spec: Spec) -> dict[str, dict[str, int]]:
+    """Launch value -> encoding model -> byte offset in constant bank 0."""
+    out: dict[str, dict[str, int]] = {}
+    for isa, values in load(spec).items():
+        for value in values:
+            out.setdefault(value.name, {})[isa] = value.offset
+    return out
+
+
 class External(NamedTuple):
     """A function that the driver provides: its name, the C function, the first register of each argument."""
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from mypy_extensions import i64
 
 from oric.ir import operand as opd
+from oric.ir.function import AUX_VOLATILE
 from oric.support import nodes
 
 from .emit import integer, packed
@@ -48,8 +49,12 @@ def copy_async(b: Memory, program: Program, guard: i64, operands: list[Any]) -> 
     env.put(C, wanted)
     env.put(E, b.descriptor() if policy is None else _uniform(b, policy))
     env.put_value(F, integer(policy is not None))
+    made: i64 = len(b.code.op)
     b.run(program, env, guard)
     b.close()
+    while made < len(b.code.op):
+        b.code.aux[made] |= AUX_VOLATILE
+        made += 1
 
 
 def _is_predicate(b: Memory, node: Any) -> bool:

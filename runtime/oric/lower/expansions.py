@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from mypy_extensions import i64
 
+from oric.ir import operand as opd
 from oric.support import nodes
 
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
@@ -62,6 +63,17 @@ def elements(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
     run_lines(b, program, guard, flat)
 
 
+def components(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """A vector of results: each element by the template that an option names."""
+    source = b.value(operands[1]).bits
+    whole = b.new("R", opd.count_of(source))
+    for word in range(opd.count_of(source)):  # a result may stand in the place of the source
+        b.copy(part(whole, word), part(source, word), 0)
+    for item, component in zip(operands[0][1], "xyzw", strict=False):
+        if item[0] != nodes.SINK:
+            b.template2(program.options[component], guard, b.dest(item), whole)
+
+
 def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """An integer result in a register that may be larger than its type: it is sign- or zero-extended to the register's size.
 
@@ -91,6 +103,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "call": call,
     "copy_async": copy_async,
     "divide_by_constant": divide_by_constant,
+    "components": components,
     "elements": elements,
     "lanes": lanes,
     "leave": leave,

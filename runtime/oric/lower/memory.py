@@ -409,13 +409,13 @@ class Memory(Emitter):
     # -- special registers ---------------------------------------------------------------------------------
 
     def special_register(self, name: str) -> Value:
-        """A register (32 or 64 bits) with the value of a special register."""
+        """A register (32 or 64 bits, or a predicate) with the value of a special register."""
         from oric_tables import lower_index
 
         size = lower_index.SPECIAL_REGISTERS.get(name)
         if size is None:
             raise NotSupported(f"%{name}")
-        dest = self.new("R", size)
+        dest = self.new("R", size) if size else self.new_p()
         self._read_special(name, dest, 0)
         return packed(dest)
 
@@ -423,7 +423,8 @@ class Memory(Emitter):
         """Read a special register into ``dest``; False when the widths differ (or the name is unknown)."""
         from oric_tables import lower_index
 
-        if lower_index.SPECIAL_REGISTERS.get(name) != opd.count_of(dest):
+        size: int = 0 if self.code.is_predicate(dest) else opd.count_of(dest)
+        if lower_index.SPECIAL_REGISTERS.get(name) != size:
             return False
         self._read_special(name, dest, guard)
         return True

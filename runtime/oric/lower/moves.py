@@ -55,7 +55,11 @@ def _alone(node: Any) -> Any:
 
 def move_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``mov.v2`` and ``mov.v4``: element by element; all are read before one is written."""
-    pairs = [(b.dest(to), b.value(item)) for to, item in zip(operands[0][1], operands[1][1], strict=True) if to[0] != nodes.SINK]
+    source = operands[1]
+    items = source[1]
+    if source[0] == nodes.SREG:  # a vector of special registers
+        items = [(nodes.SREG, f"{source[1]}.{component}") for component in "xyzw"]
+    pairs = [(b.dest(to), b.value(item)) for to, item in zip(operands[0][1], items, strict=False) if to[0] != nodes.SINK]
     written = {to & opd.INDEX for to, _ in pairs}
     values: list[Value] = []
     for to, value in pairs:

@@ -266,7 +266,7 @@ class Tables:
         elif index == LABEL:
             self._put_operand(LABEL, -1, view, 0, 0)
         else:
-            value = getattr(self.target, view) if index == _COLUMN else view
+            value = getattr(self.target, view) + slot if index == _COLUMN else view
             self._put_operand(LITERAL, -1, value, 0, 0)
 
     def _put_operand(self, index: int, keep: int, flip: int, slot: int, view: int) -> None:

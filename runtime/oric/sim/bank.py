@@ -49,6 +49,8 @@ def launch_values(
         "cluster_inverse": b"".join(struct.pack("<f", _inverse(n)) for n in cluster),
         "clusters": _words(*(g // c for g, c in zip(grid, cluster, strict=True))),
         "cluster_ctas": _words(size),
+        "graph_exec": struct.pack("<Q", 0),
+        "envreg": _words(0),
         "constants": struct.pack("<Q", constants),
         "grid_workspace": _words(workspace >> 32, workspace & 0xFFFFFFFF),
         "parameters": struct.pack("<Q", parameters),
