@@ -31,7 +31,7 @@ _COMPARE = "{op} %p1, %{r}2, %{r}3; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%d0]
 
 def _text(body: str, arch: str = "sm_90") -> bytes:
     """The machine words of a kernel with registers loaded from memory around ``body``."""
-    ptx = f""".version 8.5
+    ptx = f""".version 9.0
 .target {arch}
 .address_size 64
 .visible .entry k(.param .u64 p)

@@ -137,7 +137,7 @@ class Target:
         ("sm_101f", "sm_103", "a module for sm_101f can be compiled for its family only, not for sm_103"),
         ("sm_86", "sm_90", None),
         ("sm_86", "sm_80", "a module for sm_86 cannot be compiled for sm_80, which is older"),
-        ("sm_100", "sm_90", "note: sm_100: known, no code yet"),
+        ("sm_100", "sm_90", "a module for sm_100 cannot be compiled for sm_90, which is older"),
         ("sm_80", "sm_90", None),
         ("sm_90", "sm_90a", None),
         ("sm_100f", "sm_103a", None),

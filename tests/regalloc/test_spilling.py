@@ -72,7 +72,7 @@ def check(f: Function, limits: list[int]) -> bool:
         made = plan(f, code, [limit] * f.blocks(), memory)
         if not made.returns():
             continue
-        spill(f, made, memory, stack())
+        spill(f, made, memory, context().target._replace(bank0_stack=stack()))
         done = True
         compare(f, before, text)
     share_slots(f, memory)

@@ -91,6 +91,13 @@ def _plain_accesses() -> dict[int, _Access]:
 
 PLAIN: Final = _plain_accesses()
 ADDRESSED: Final = _addressed()
+# Atomics whose results nobody reads, and what passes make of them -> the name of what both do: one without results.
+_UNREAD: Final = {
+    number: ops.op(unread or number)
+    for number, unread in enumerate(OPS.unread)
+    if unread or number in frozenset(OPS.unread)
+    if number
+}
 
 
 class Instruction:
@@ -295,6 +302,18 @@ class Thread:
             yield at
             yield bits
 
+    def _seen(self, instruction: Instruction, inputs: tuple[int, ...]) -> Event:
+        """What an opaque operation is to the outside; an atomic and its form without results are the same."""
+        shown = _UNREAD.get(instruction.op)
+        if shown is None:
+            return (instruction.row.name, *inputs[1:])
+        mods = instruction.row.unpack(_signed64(instruction.mods))
+        kept = tuple(f"{name}={mods[name]}" for name in sorted(shown.mods) if name in mods)
+        first = 3 if instruction.op in ADDRESSED else 2
+        values = zip(inputs[first::2], inputs[first + 1 :: 2], strict=True)
+        named = sorted((instruction.row.operands[at].name, bits) for at, bits in values)
+        return (shown.name, *kept, *inputs[2:first], *(part for pair in named for part in pair))
+
     def _with_signs(self, instruction: Instruction, at: int, operand: int, bits: int) -> int:
         """A source of an opaque operation with its marks, those of a float where it is no predicate."""
         if instruction.row.operands[at].kind in _PREDICATE_KINDS:
@@ -309,7 +328,7 @@ class Thread:
         flags = instruction.flags
         inputs = tuple(self._inputs(instruction))
         if flags & PINNED and not flags & CONVERGENCE and instruction.op not in UNSEEN:
-            self.events.append((instruction.row.name, *inputs[1:]))
+            self.events.append(self._seen(instruction, inputs))
         if flags & (_OTHERS | STORE):
             self._forget()
         depends = (self.epoch,) if flags & (op.E_LOAD | ATOMIC) and not flags & CONSTANT else ()

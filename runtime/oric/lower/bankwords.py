@@ -13,8 +13,8 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import thresholds
 from oric_tables.op import LDC, LDCU, MOV
-from oric_tables.thresholds import UNIFORM_WORDS
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import FARTHEST, bank_of
@@ -185,7 +185,7 @@ class _Words:
             parts += [(self.readers.get((key & ~_PAIR) + _WORD * word, []), word, 1) for word in (0, 1)]
         readers = [(i, at, first, count) for part, first, count in parts for i, at in part]
         register: int = -1
-        uniform = self.uniform_words + size <= UNIFORM_WORDS
+        uniform = self.uniform_words + size <= thresholds.UNIFORM_WORDS
         if uniform:
             register = f.new_reg(UR, size)
             uniform = self._give(readers, register)
