@@ -319,7 +319,7 @@ def test_two_kernels_and_constants() -> None:
         ({"facts": ".shared 9999999"}, "'.shared' takes a number"),
         ({"facts": ".frame -1"}, "'.frame' takes a number"),
         ({"facts": ".frame x"}, "expected a number; found 'x'"),
-        ({"target": "sm_75"}, "sm_75"),
+        ({"target": "sm_70"}, "sm_70"),
         ({"options": ", colour=3"}, "expected one of index="),
     ],
 )
