@@ -77,7 +77,7 @@ def kernel(instruction: str, dest: str, sources: str, sm: str, constants: Sequen
     ``constants`` replaces sources by immediates.
     """
     lines = [
-        f".version 8.5\n.target {sm}\n.address_size 64",
+        f".version 9.0\n.target {sm}\n.address_size 64",
         ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 po)\n{",
         "  .reg .pred %p<20>; .reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .f32 %f<20>; .reg .f64 %g<20>;",
         "  .reg .b64 %t<20>; .reg .b32 %u<8>; .reg .pred %guard;",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from . import cases, harness
+from . import cases, cases_100, harness
 from .meaning import BF16, F16, F32, F64
 
 CASES = cases.all_cases()
@@ -21,12 +21,30 @@ def _name(case: cases.Case) -> str:
 
 
 _WAYS = (("sm_90", 3), ("sm_90", 0), ("sm_80", 3))  # target, level
+_WAYS_100 = (("sm_100", 3), ("sm_100", 0), ("sm_110", 3), ("sm_120", 3), ("sm_120", 0))
 
 
 @pytest.mark.row("R2-48", "R2-50", "R2-51", "R2-54", "R2-57")
 @pytest.mark.parametrize("case", CASES, ids=map(_name, CASES))
 def test_instruction(case: cases.Case) -> None:
     """For each target and level; what the results should be is computed once."""
+    run_case(case, [way for way in _WAYS if way[0] in case.targets])
+
+
+@pytest.mark.row("R2-48", "R2-50", "R2-51", "R2-54", "R2-57")
+@pytest.mark.parametrize("case", cases_100.all_cases(), ids=_name)
+def test_instruction_since_sm_100(case: cases.Case) -> None:
+    run_case(case, [way for way in _WAYS_100 if way[0] in case.targets])
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("case", CASES, ids=map(_name, CASES))
+def test_older_instruction_since_sm_100(case: cases.Case) -> None:
+    run_case(case, _WAYS_100)
+
+
+def run_case(case: cases.Case, ways: Sequence[tuple[str, int]]) -> None:
+    """A case for targets and levels."""
     rng = random.Random(f"{case.text} {case.constants}")
     kinds = case.kinds or case.sources
     inputs = [harness.values(kind, harness.THREADS, rng) for kind in kinds]
@@ -34,7 +52,6 @@ def test_instruction(case: cases.Case) -> None:
         if constant is not None:
             inputs[index] = [constant & (1 << harness.BITS[case.sources[index]]) - 1] * harness.THREADS
     wanted = [case.reference(*operands) for operands in zip(*inputs, strict=True)]
-    ways = [way for way in _WAYS if way[0] in case.targets]
     assert ways
     for arch, level in ways:
         text, results = harness.kernel(case.text, case.dest, case.sources, arch, case.constants)
