@@ -64,7 +64,7 @@ def test_facts_of_small_modules(path: Path) -> None:
     assert facts(ours) == facts(read(path.read_bytes()))
 
 
-@pytest.mark.parametrize("target", [*cases.TARGETS, *cases.OTHERS])
+@pytest.mark.parametrize("target", [*cases.TARGETS, *cases.EACH_MODEL])
 def test_offsets_in_the_records_point_at_exits(target: str) -> None:
     for file in cases.files():
         cubin = read(oric.compile(cases.ptx(file, target), arch=target).image)

@@ -38,7 +38,7 @@ def run(case: cases.Case, made: bytes, modes: Modes) -> None:
         step.check()
 
 
-@pytest.mark.parametrize("target", cases.OTHERS)
+@pytest.mark.parametrize("target", cases.EACH_MODEL)
 @pytest.mark.parametrize("file", cases.files())
 def test_kernels_on_every_other_target(file: str, target: str) -> None:
     """The last case of every kernel of a file at -O3: the schedule is proved, and judged as it runs."""

@@ -31,6 +31,8 @@ from oric_tables import targets as oric_targets
 HERE = Path(__file__).resolve().parent
 TARGETS = ("sm_80", "sm_90")  # whose PTX and ptxas-made cubins are stored
 OTHERS = tuple(name for name in oric_targets.TARGETS if name not in TARGETS)  # the other targets that code can be made for
+_MODELS = {row.isa_name: name for name, row in reversed(oric_targets.TARGETS.items())}
+EACH_MODEL = tuple(name for name in _MODELS.values() if name not in TARGETS)  # the first target of each other encoding model
 Shape = tuple[int, int, int]
 Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-"""Instructions that exist from sm_100 on, and those of which only these targets' code differs: what the PTX manual says they compute."""
+"""Instructions since sm_100, and those whose code differs there: what the PTX manual says that they compute."""
 
 from __future__ import annotations
 
