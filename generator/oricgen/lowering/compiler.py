@@ -12,8 +12,8 @@ labels, flags, lines)``:
 * ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
 
 A line is ``(number of the operation, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model
-not in ``isas``. ``sets`` are ``(slot name, {token: bits})``;
-a slot name starting with ``=`` names an argument whose immediate value is shifted by the number in place of the table, and
+not in ``isas``. ``sets`` are ``(slot name, {token: bits})``, with ``{model: bits}`` where a token means something else on each;
+a slot name starting with ``=`` names an argument whose immediate value, some bits flipped, is shifted by a number of the table;
 ``(?slot, qualifiers)`` says that the line is left out where the slot has none of these ("": where it is left out).
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
 1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
@@ -23,7 +23,7 @@ indices are literals (below).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
@@ -31,6 +31,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SpecError
+from ..isa.ranges import pick
 from ..strictyaml import Map, Seq
 from . import patterns, template
 from .operations import SLOT_DEST, SLOT_PRED, Column, Operation
@@ -44,9 +45,10 @@ _NEGATE, _ABSOLUTE, _COMPLEMENT = 1 << 31, 1 << 58, 1 << 59
 _CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _REG | 31}
 _TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
 _VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
-_DESTINATIONS = frozenset("dqv")
+_DESTINATIONS = frozenset("dqvx")
 _GUARD = Column("guard", SLOT_PRED, False, False, False)
 _TEMP = re.compile(r"%[a-z]\w*")
+_UNSAID = "-"  # in a set: there is no way to say it
 
 
 @dataclass
@@ -75,8 +77,10 @@ class Compiler:
         special: Mapping[str, tuple[int, tuple[str, ...] | None]],
         path: str,
         columns: Mapping[str, tuple[str, ...] | None] = MappingProxyType({}),
+        isas: Sequence[str] = (),
     ) -> None:
         self.columns = columns
+        self.isas = isas
         self.operations = operations
         self.by_mnemonic: dict[str, list[tuple[Operation, list[str]]]] = {}
         for operation in operations.values():
@@ -86,7 +90,7 @@ class Compiler:
         self.macros = macros
         self.special = special
         self.path = path
-        self.shared = (operations, sets, macros, special, columns)  # what a rule depends on beside its own entry
+        self.shared = (operations, sets, macros, special, columns, isas)  # what a rule depends on beside its own entry
         self._copies = 0
 
     def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
@@ -227,18 +231,28 @@ class Compiler:
 
     def _set(
         self, operation: Operation, base: int, name: str, slots: Mapping[str, tuple[str, ...]], line: template.Line, at: int
-    ) -> tuple[str, dict[str, int]]:
-        """A substituted set: what each qualifier flips in ``base``."""
+    ) -> tuple[str, dict[str, int | dict[str, int]]]:
+        """A substituted set: what each qualifier flips in ``base``, on each encoding model where it is not the same on all."""
         table, _, slot = name.partition("_of_")
         slot = slot or table
         if table not in self.sets:
             raise SpecError(self.path, at, f"'{line.text}': there is no set '{table}'")
         if slot not in slots:
             raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
-        values = {}
+        values: dict[str, int | dict[str, int]] = {}
         for token, text in self.sets[table].items():
-            if text != "-" and token in slots[slot]:
-                values[token] = base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
+            if token not in slots[slot]:
+                continue
+            if isinstance(text, str):
+                if text != _UNSAID:
+                    values[token] = self._flips(operation, base, text, line, at)
+                continue
+            try:
+                have = self.isas if operation.isas is None else operation.isas
+                by_isa = {isa: pick(text, isa, self.isas, _UNSAID) for isa in have}
+            except ValueError as error:
+                raise SpecError(self.path, at, f"'{line.text}': set '{table}', {token}: {error}") from error
+            values[token] = {isa: self._flips(operation, base, t, line, at) for isa, t in by_isa.items() if t != _UNSAID}
         return slot, values
 
     def _test(
@@ -249,6 +263,10 @@ class Compiler:
         if slot not in slots:
             raise SpecError(self.path, at, f"'{line.text}': the pattern has no slot '{slot}'")
         return f"?{slot}", tuple(q for q in ("", *slots[slot]) if (q in qualifiers) == among)
+
+    def _flips(self, operation: Operation, base: int, text: str, line: template.Line, at: int) -> int:
+        """What modifiers flip in ``base``."""
+        return base ^ self._fixed(operation, base, [s for s in text.split(".") if s], line, at)
 
     def _operands(
         self, op: Operation, mods: int, line: template.Line, state: Alternative, at: int
@@ -273,9 +291,9 @@ class Compiler:
                 mods = mods & ~field_[0] | field_[1]
             elif key in op.mods and value.base in template.ARGS:
                 mods &= ~op.mods[key].place(0)[0]
-                dynamic.append(
-                    ("=" + str(template.ARGS.index(value.base)), {"shift": op.mods[key].shift, "mask": op.mods[key].mask})
-                )
+                row = op.mods[key]
+                places = {"shift": row.shift, "mask": row.mask, "flip": row.base}
+                dynamic.append(("=" + str(template.ARGS.index(value.base)), places))
             elif value.base == "label" and (field_ := op.modifier(f"{key}={value.name}")) is not None:
                 mods = mods & ~field_[0] | field_[1]
             else:

@@ -44,7 +44,7 @@ def spellings_in(rule: Rule, form: Slots) -> list[Words]:
 
 def can_make(rule: Rule, words: Words, context: Context) -> bool:
     """Whether a rule can make code of what is written so, of some operands."""
-    return any(_possible(row, context) and _expressible(row, rule, words) for row in rule.alternatives)
+    return any(_possible(row, context) and _expressible(row, rule, words, context) for row in rule.alternatives)
 
 
 def dead(rules: list[Rule], signatures: list[Slots], contexts: Sequence[Context]) -> Iterator[tuple[Rule, int, str]]:
@@ -66,10 +66,10 @@ def _never_chosen(earlier: list[Rule], rule: Rule, case: int, forms: list[Slots]
     for words in _spellings(rule.slots):
         if not any(tokens_of(form, words) is not None for form in forms):
             continue
-        if not _expressible(row, rule, words):
+        able = [context for context in here if _expressible(row, rule, words, context)]
+        if not able:
             why = "its operations have no modifiers for these qualifiers"
-            continue
-        for context in here:
+        for context in able:
             taken = _taken_by(earlier, rule, case, words, context)
             if not taken:
                 return ""
@@ -97,16 +97,21 @@ def _possible(row: Alternative, context: Context) -> bool:
     )
 
 
-def _expressible(row: Alternative, rule: Rule, words: Words) -> bool:
-    """The words are an instance of the rule, and its operations have a modifier for each."""
+def _expressible(row: Alternative, rule: Rule, words: Words, context: Context) -> bool:
+    """The words are an instance of the rule, and its operations have a modifier for each on the target."""
     tokens = tokens_of(rule.slots, words)
     sets = [s for line in row[-1] if not isinstance(line, int) for s in line[2] if not s[0].startswith("=")]
-    return tokens is not None and all(name not in tokens or tokens[name] in table for name, table in sets)
+    return tokens is not None and all(name not in tokens or _has(table, tokens[name], context[0]) for name, table in sets)
+
+
+def _has(table: dict[str, Any], token: str, isa: str) -> bool:
+    """Whether a set says something for a qualifier on an encoding model."""
+    return token in table and (isinstance(table[token], int) or isa in table[token])
 
 
 def _certain(row: Alternative, rule: Rule, words: Words, context: Context) -> bool:
     """The row is chosen on this target whatever the operands are."""
-    return not row[_TEST] and _possible(row, context) and _expressible(row, rule, words)
+    return not row[_TEST] and _possible(row, context) and _expressible(row, rule, words, context)
 
 
 def _spellings(slots: Slots) -> Iterator[Words]:

@@ -11,7 +11,7 @@ is left out. Operands:
 ``m``, ``off``         base register and byte offset of the address operand
 ``n``, ``noff``        the same of a second address operand
 ``desc``               the descriptor of global memory: a pair of uniform registers, loaded at function entry
-``v``                  the vector or wide register made of a braced operand
+``v``, ``x``           the vector or wide register made of a braced operand; of 256 bits the lower and the upper half
 ``cc``                 the carry flag, a predicate that lives as long as the function
 ``%p.. %r.. %s.. %w.. %x..``  temporaries: predicate, 32-bit (r, s), 64-bit, 128-bit register (first letter says which);
                        ``%u..``, ``%v..`` uniform 32-bit, 64-bit
@@ -37,7 +37,7 @@ from typing import Any
 
 from ..errors import SpecError
 
-ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "noff")
+ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "noff", "x")
 
 _CONDITION = re.compile(r"\[([^]]*)\]\s*")
 _TEST = re.compile(r"(\w+)(!?)=([\w:]+(?:,[\w:]+)*)\Z")

@@ -8,6 +8,7 @@ from pprint import pformat
 from typing import Any
 
 from ..errors import Mistakes, SpecError
+from ..isa import rows as machine
 from ..lowering.compiler import Compiler, instances
 from ..lowering.operations import load as load_operations
 from ..lowering.operations import special_registers
@@ -85,7 +86,7 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
     special = spec.memo("system registers of lines", lambda: special_registers(spec), same=True)
     columns = spec.memo("target columns", lambda: _columns(spec), same=True)
-    return Compiler(operations, sets, macros, special, str(spec.path(name)), columns)
+    return Compiler(operations, sets, macros, special, str(spec.path(name)), columns, machine.load(spec).isas)
 
 
 def _columns(spec: Spec) -> dict[str, tuple[str, ...] | None]:

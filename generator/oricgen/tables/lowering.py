@@ -90,7 +90,12 @@ def _sets_of(lines: list[str]) -> Iterator[str]:
 
 
 def _set(name: str, rules: Rules) -> str:
-    return ", ".join(f"{token} {text or 'nothing'}" for token, text in rules.sets[name].items())
+    return ", ".join(f"{token} {_said(text)}" for token, text in rules.sets[name].items())
+
+
+def _said(text: Any) -> str:
+    """What a set has for a qualifier, by encoding models where it is not the same on all."""
+    return text or "nothing" if isinstance(text, str) else " ".join(f"{isas} {t or 'nothing'}" for isas, t in text.items())
 
 
 def counts(spec: Spec) -> dict[str, int]:

@@ -15,7 +15,10 @@ from ._shared import entries
 NAME = "simulator"
 FILES = ("simulator.yaml",)
 _FILE = FILES[0]
-_TARGET_WORDS = {"ntid": 3, "nctaid": 3, "shared_window": 2, "local_window": 2, "stack": 1, "dynamic_shared": 1}
+_TARGET_WORDS = {
+    "ntid": 3, "nctaid": 3, "shared_window": 2, "local_window": 2, "stack": 1, "dynamic_shared": 1,
+    "constants": 2, "parameters": 2, "parameters_end": 2,
+}  # fmt: skip
 
 
 class LaunchValue(NamedTuple):

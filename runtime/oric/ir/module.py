@@ -49,9 +49,9 @@ class Relocation(NamedTuple):
 class Symbol(Record):
     """A variable of the module.
 
-    ``space`` is the PTX state space: global, const, shared, local. ``init`` is empty for zero or no initialiser and
-    may be shorter than ``size``. ``binding`` is local, global (``.visible``), weak, common or extern.
-    ``offset`` is the byte offset in the symbol's section once placed, -1 before.
+    ``space`` is the PTX state space: global, const, shared, local; or end, see :meth:`Module.constants_end`.
+    ``init`` is empty for zero or no initialiser and may be shorter than ``size``. ``binding`` is local, global
+    (``.visible``), weak, common or extern. ``offset`` is the byte offset in the symbol's section once placed, -1 before.
     """
 
     __slots__ = ("align", "binding", "init", "managed", "name", "offset", "relocations", "size", "space")
@@ -103,6 +103,7 @@ class Module:
         self.function_names: list[str] = []
         self.function_ids: dict[str, int] = {}
         self.constant_size = 0  # bytes used in bank 3
+        self._constants_end = -1
         self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
@@ -156,11 +157,19 @@ class Module:
             self.constant_size = entry.offset + entry.size
         return entry.offset
 
+    def constants_end(self) -> int:
+        """Id of a symbol whose offset is the size of bank 3, known when :meth:`place_constants` has been called."""
+        if self._constants_end < 0:
+            self._constants_end = self.add_symbol(Symbol("the end of constants", "end", 0, 1), scoped=True)
+        return self._constants_end
+
     def place_constants(self) -> None:
         """Place every constant variable of the module in declaration order (those already placed stay)."""
         for number, entry in enumerate(self.symbols):
             if entry.space == "const":
                 self.constant_offset(number)
+        if self._constants_end >= 0:
+            self.symbols[self._constants_end].offset = self.constant_size
 
     def __repr__(self) -> str:
         return f"Module({self.target}, {len(self.symbols)} symbols, {len(self.functions)} functions)"

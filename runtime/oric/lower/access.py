@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mypy_extensions import i64
 from oric_tables import ops
@@ -16,11 +16,12 @@ from oric.support.diagnostics import NotSupported
 
 from .control import run_lines
 from .emit import OPERAND, Env, Value, integer, packed, part
-from .memory import Memory
+from .memory import Address, Memory
 from .moves import DOUBLE_BYTES, constant, extend, extract, in_register, pack_word, type_bytes, word_of
-from .program import DESC, A, D, M, Program, V
+from .program import DESC, A, D, E, M, Program, V, X
 
-_MASK32 = 0xFFFFFFFF
+_MASK32: Final = 0xFFFFFFFF
+_QUAD: Final = 4  # 32-bit registers of 128 bits
 
 
 def _count(program: Program) -> int:
@@ -30,18 +31,95 @@ def _count(program: Program) -> int:
 
 def load(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``ld`` of every space but parameters."""
+    skip = _around(b, guard) if _has_policy(program) else NONE
+    if skip != NONE:
+        guard = 0
     env = b.open(program)
-    b.put_address(env, b.address(operands[1], program.options["space"]))
-    if program.uses_desc:
-        env.put(DESC, b.descriptor())
+    b.put_address(env, _address(b, program, operands[1]))
+    _put_descriptor(b, program, env, operands)
     before = b.last()
-    _load_into(b, program, env, guard, operands[0], V)
+    if program.options.get("wide"):
+        _load_wide(b, program, env, guard, operands[0][1])
+    else:
+        _load_into(b, program, env, guard, operands[0], V)
     _mark_volatile(b, program, before)
     b.close()
+    if skip != NONE:
+        b.place(skip)
+
+
+def _has_policy(program: Program) -> bool:
+    """Whether the third operand is a policy for caches."""
+    return "hint" in program.tokens
+
+
+def _around(b: Memory, guard: i64) -> i64:
+    """A branch around what a guard is for, to a label that is placed behind it; ``NONE`` without a guard.
+
+    A policy is that of the first thread at hand, so that no thread may be there that has none.
+    """
+    if not guard:
+        return NONE
+    skip = b.make_label()
+    b.branch(skip, guard ^ opd.NEGATE)
+    return skip
+
+
+def _address(b: Memory, program: Program, node: Any) -> Address:
+    found = b.bound_address(node, program)
+    return b.in_steps_of_256_bits(found) if program.options.get("wide") else found
+
+
+def _put_descriptor(b: Memory, program: Program, env: Env, operands: list[Any]) -> None:
+    """The descriptor of global memory, or the policy for caches that stands in its place."""
+    if _has_policy(program):
+        env.put(DESC, _policy(b, b.value(operands[2])))
+    elif program.uses_desc:
+        env.put(DESC, b.descriptor())
+
+
+def _policy(b: Memory, value: Value) -> i64:
+    """A pair of uniform registers with a policy."""
+    pair = b.new("UR", 2)
+    b.template("policy_of_register" if value.kind == OPERAND else "policy_of_constant", 0, pair, value)
+    return pair
+
+
+def _load_wide(b: Memory, program: Program, env: Env, guard: i64, items: Any) -> None:
+    """256 bits into two registers of 128."""
+    each = type_bytes(program.types[-1])
+    half = len(items) // 2
+    env.put_value(E, integer(_word_mask(items, each)))
+    halves = (items[:half], items[half:])
+    made: list[int] = []
+    for entry, part_ in zip((V, X), halves, strict=True):
+        wide = opd.RZ_OPERAND
+        if any(item[0] != nodes.SINK for item in part_):
+            wide = 0 if guard else _vector_target(b, part_, half, each)
+            made.append(0 if wide else b.new("R", _QUAD))
+            wide = wide or made[-1]
+        else:
+            made.append(0)
+        env.put(entry, wide)
+    b.run(program, env, guard)
+    for wide, part_ in zip(made, halves, strict=True):
+        for index, item in enumerate(part_):
+            if wide and item[0] != nodes.SINK:
+                extract(b, b.dest(item), wide, index, each, False, guard)
+
+
+def _word_mask(items: Any, each: int) -> int:
+    """Which of the 32-bit words of a vector of 256 bits count."""
+    words = each // 4
+    mask = 0
+    for index, item in enumerate(items):
+        if item[0] != nodes.SINK:
+            mask |= ((1 << words) - 1) << index * words
+    return mask
 
 
 def _mark_volatile(b: Memory, program: Program, before: i64) -> None:
-    """Tell the phases that the accesses behind ``before`` show what other threads do, where the machine word cannot say so."""
+    """Tell the phases that the accesses behind ``before`` stay, and show what other threads do."""
     if b.block == NONE or not program.options.get("volatile"):
         return
     f = b.code
@@ -103,18 +181,29 @@ def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``st`` of every space but parameters."""
     count = _count(program)
     each = type_bytes(program.types[-1])
+    skip = _around(b, guard) if _has_policy(program) else NONE
+    if skip != NONE:
+        guard = 0
     env = b.open(program)
-    b.put_address(env, b.bound_address(operands[0], program))
-    if len(operands) > 2:
+    b.put_address(env, _address(b, program, operands[0]))
+    if "other" in program.options:
         b.put_second(env, b.bound_address(operands[2], program, True))
-    if program.uses_desc:
-        env.put(DESC, b.descriptor())
+    _put_descriptor(b, program, env, operands)
     items = operands[1][1] if operands[1][0] == nodes.VEC else (operands[1],)
-    env.put(V, _store_value(b, program, items, count, each))
+    if program.options.get("wide"):
+        half = count // 2
+        env.put_value(E, integer(_word_mask(items, each)))
+        for entry, part_ in ((V, items[:half]), (X, items[half:])):
+            empty = all(item[0] == nodes.SINK for item in part_)
+            env.put(entry, opd.RZ_OPERAND if empty else _store_value(b, program, part_, half, each))
+    else:
+        env.put(V, _store_value(b, program, items, count, each))
     before = b.last()
     b.run(program, env, guard)
     _mark_volatile(b, program, before)
     b.close()
+    if skip != NONE:
+        b.place(skip)
 
 
 def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -161,7 +250,7 @@ def _mark_acquire(b: Memory, program: Program, made: i64) -> None:
 
 
 def _store_value(b: Memory, program: Program, items: Any, count: int, each: int) -> i64:
-    values = [constant(b.value(item), program.wide) for item in items]
+    values = [integer(0) if item[0] == nodes.SINK else constant(b.value(item), program.wide) for item in items]
     width = max(1, count * each // 4)
     if all(v.kind != OPERAND and not v.bits for v in values):
         return opd.RZ_OPERAND
@@ -252,7 +341,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
     else:
         found = b.address(node, "const")
         base = found.base
-        offset = _as_signed(b.code.imm_value(found.displacement)) + add
+        offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.target.bank0_params)
     if not -(1 << 15) <= offset < 1 << 15 and base != opd.RZ_OPERAND:
         moved = b.new_r()
         b.template("add_constant", 0, moved, packed(base), integer(offset))

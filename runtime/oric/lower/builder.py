@@ -293,11 +293,11 @@ class OriBuilder(Memory):
         Raises:
             NotSupported: see :func:`oric.lower.layout.lay_out`, and what ``inline`` raises.
         """
+        self.ir.place_constants()
         for f, own_shared in self.entries:
             inline(f)
             lay_out(f, self.ir, self.target, own_shared)
         self.entries = []
-        self.ir.place_constants()
 
 
 def _choose(programs: list[Program], operands: list[Any]) -> Program:

@@ -294,7 +294,7 @@ class Emitter:
         mods = tables.mods[line]
         at = tables.set_start[line]
         while at < tables.set_start[line + 1]:
-            mods |= (env.bits[tables.set_index[at]] & tables.set_mask[at]) << tables.set_shift[at]
+            mods |= ((env.bits[tables.set_index[at]] ^ tables.set_flip[at]) & tables.set_mask[at]) << tables.set_shift[at]
             at += 1
         # Immediates may need a register, whose instruction comes first: operands are found before the line is appended.
         first = tables.start[line]

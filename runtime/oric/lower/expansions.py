@@ -17,15 +17,17 @@ from .access import atomic_vector, load, load_const, load_param, ordered, store,
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, run_lines
 from .copies import copy_async
-from .emit import integer, part
+from .emit import ADDRESS, OPERAND, Value, integer, packed, part
 from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
-from .program import D, E, F, Program
+from .program import A, B, C, D, E, F, Program
 
 _HALF: Final = 2  # bytes
 _STACK_ALIGN: Final = 8  # of what alloca gives, where it does not say
 _SIZE_AND_PLACE: Final = 2  # operands of such an alloca
+_ADDRESSES: Final = (nodes.ADDR_REG, nodes.ADDR_SYM, nodes.ADDR_IMM, nodes.INDEX)
+_KIND_BIT: Final = 24  # of the upper half of a policy
 
 
 def shift_count(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -93,6 +95,37 @@ def narrow(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None
         extend(b, dest, type_[0] == "s", guard)
 
 
+def space_of(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """Whether a generic address is one of a space; ``b`` is the size of the constants. One of 32 bits has zeros above."""
+    address = b.value(operands[1])
+    if address.kind == OPERAND and opd.count_of(address.bits) == 1:
+        pair = b.new_pair()
+        b.copy(part(pair, 0), address.bits, 0)
+        b.copy(part(pair, 1), opd.RZ_OPERAND, 0)
+        address = packed(pair)
+    env = b.open(program)
+    env.put(D, b.dest(operands[0]))
+    env.put_value(A, address)
+    env.put_value(B, Value(ADDRESS, opd.symbol(b.ir.constants_end(), 0)))
+    b.emit(program, env, guard)
+    b.close()
+
+
+def policy(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """A policy for caches: ``e`` says what happens, first and second kind of it; an address among the operands is ``a``."""
+    env = b.open(program)
+    env.put(D, b.dest(operands[0]))
+    for entry, node in zip((A, B, C), operands[1:], strict=False):
+        env.put_value(entry, b.address_value(node) if node[0] in _ADDRESSES else b.value(node))
+    kind = int(program.options["base"]) + int(program.options[program.tokens["policy1"]])
+    second = program.tokens.get("policy2")
+    if second is not None:
+        kind += int(program.options[second]) // 2
+    env.put_value(E, integer(kind << _KIND_BIT))
+    b.emit(program, env, guard)
+    b.close()
+
+
 Expansion = Callable[[Memory, Program, int, list[Any]], None]
 
 FUNCTIONS: Final[dict[str, Expansion]] = {
@@ -117,7 +150,9 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "on_stack": on_stack,
     "one_bit": one_bit,
     "ordered": ordered,
+    "policy": policy,
     "shift_count": shift_count,
+    "space_of": space_of,
     "store": store,
     "store_param": store_param,
 }

@@ -52,7 +52,9 @@ def _place_local(f: Function, module: Module) -> list[tuple[int, int]]:
                 if operand & opd.TYPE == opd.IS_SYMBOL and not operand & opd.CONST_BANK:
                     number = int(operand & opd.INDEX)
                     symbol = module.symbols[number]
-                    if symbol.space == "local":
+                    if symbol.space == "end":
+                        _put(f, i, at, symbol.offset + _addend(operand))
+                    elif symbol.space == "local":
                         _put(f, i, at, f.attributes.reserve_local(number, symbol.size, symbol.align) + _addend(operand))
                     else:
                         shared.append((i, at))

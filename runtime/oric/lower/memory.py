@@ -1,7 +1,7 @@
 """Operands, symbols and addresses: where variables lie, how code reaches them; special registers.
 
 Addresses by space: global and generic are 64-bit registers; shared, local, constant and parameter addresses are
-32-bit registers (the low part of a 64-bit PTX register). Kernel parameters are addressed by their offset in bank 0.
+32-bit registers (the low part of a 64-bit PTX register). The address of a kernel parameter is its offset behind the first one.
 Variables in shared and local memory get their places when the kernel is complete (:mod:`oric.lower.layout`); until then
 code names their symbols.
 """
@@ -27,6 +27,9 @@ _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
 _OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
 _OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
+_WIDE_STEP: Final = 32  # of the displacements of accesses of 256 bits, and what they reach
+_WIDE_MIN: Final = -(1 << 21)
+_WIDE_MAX: Final = (1 << 21) - _WIDE_STEP
 _MOST_ADDEND: Final = 1 << 22  # a larger distance from the start of a variable is added by an instruction
 _EXTENDED: Final = {1: 0x4440, 2: 0x4410}  # bytes -> selector of PRMT that puts zeros behind them
 _MASK32: Final = 0xFFFFFFFF
@@ -282,6 +285,30 @@ class Memory(Emitter):
         self.template("in_shared_window", 0, dest, low)
         return Address(dest, offset)
 
+    def in_steps_of_256_bits(self, address: Address) -> Address:
+        """The same address with a displacement that an access of 256 bits can have."""
+        offset = self._number(address.displacement)
+        if not offset % _WIDE_STEP and _WIDE_MIN <= offset <= _WIDE_MAX:
+            return address
+        dest = self.new_pair()
+        self.template("add_offset_wide", 0, dest, packed(address.base), integer(offset))
+        return Address(dest, opd.imm(0))
+
+    def address_value(self, node: Any) -> Value:
+        """A generic address operand as a value."""
+        found = self.address(node, "")
+        offset = self._number(found.displacement)
+        if not offset:
+            return packed(found.base)
+        dest = self.new_pair()
+        self.template("add_offset_wide", 0, dest, packed(found.base), integer(offset))
+        return packed(dest)
+
+    def _number(self, displacement: int) -> int:
+        """A displacement with its sign."""
+        offset = self.code.imm_value(displacement) & _MASK32
+        return offset - (1 << 32) if offset >> 31 else offset
+
     def _with_offset(self, base: i64, offset: int, wide: bool) -> Address:
         if _OFFSET_MIN <= offset <= _OFFSET_MAX:
             return Address(base, self.code.imm(offset))
@@ -381,8 +408,10 @@ class Memory(Emitter):
             dest = self.new_pair()
             self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
             return packed(dest)
-        if place.space == "const" or place.space == "kernel":
+        if place.space == "const":
             return integer(self.bank_offset(place) + offset)
+        if place.space == "kernel":
+            return integer(place.offset + offset)
         if place.space == "shared" and not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND:
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()

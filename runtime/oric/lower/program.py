@@ -37,7 +37,8 @@ V: Final = 10
 CC: Final = 11
 N: Final = 12
 NOFF: Final = 13
-FIRST_TEMP: Final = 14
+X: Final = 14
+FIRST_TEMP: Final = 15
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
 LITERAL: Final = -1
@@ -111,7 +112,8 @@ class Tables:
 
     Line l: ``op[l]`` (or minus one less the number of a label that stands here), ``mods[l]``, ``own[l]``: operand number of
     its guard plus one or 0, operands ``start[l] .. start[l + 1] - 1``, ``free[l]``: only temporaries are written, so that it
-    needs no guard of the PTX instruction; dynamic modifiers ``set_start[l] .. set_start[l + 1] - 1``.
+    needs no guard of the PTX instruction; dynamic modifiers ``set_start[l] .. set_start[l + 1] - 1``: the immediate of entry
+    ``set_index`` of the environment, combined with ``set_flip`` by exclusive or, cut to ``set_mask``, at bit ``set_shift``.
 
     Operand o: ``index[o]`` in the environment (its value is masked with ``keep[o]`` and combined with ``flip[o]`` by
     exclusive or), or ``PACKED`` (the operand is ``flip[o]``), ``LABEL`` (number in ``flip[o]``); ``slot[o]``, ``view[o]``.
@@ -130,6 +132,7 @@ class Tables:
         self.set_index = vec[i64]()
         self.set_shift = vec[i64]()
         self.set_mask = vec[i64]()
+        self.set_flip = vec[i64]()
         self.index = vec[i64]()
         self.keep = vec[i64]()
         self.flip = vec[i64]()
@@ -196,12 +199,12 @@ class Tables:
     def _program(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> Program | None:
         """A row for these qualifiers; None when an operation cannot express one of them."""
         here = [line for line in row[-1] if isinstance(line, int) or self._stands(line, tokens)]
-        lines: list[tuple[Any, int, list[tuple[int, int, int]]]] = []
+        lines: list[tuple[Any, int, list[tuple[int, int, int, int]]]] = []
         for line in here:
             if isinstance(line, int):
                 lines.append((line, 0, []))
                 continue
-            found = _modifiers(line, tokens)
+            found = _modifiers(line, tokens, self.target.isa_name)
             if found is None:
                 return None
             lines.append((line, found[0], found[1]))
@@ -219,7 +222,7 @@ class Tables:
             return False
         return all(tokens.get(name[1:], "") in table for name, table in line[2] if name[0] == "?")
 
-    def _add_line(self, line: Any, mods: int, dynamic: list[tuple[int, int, int]]) -> None:
+    def _add_line(self, line: Any, mods: int, dynamic: list[tuple[int, int, int, int]]) -> None:
         if isinstance(line, int):
             self.op = append(self.op, -1 - line)
             self.own = append(self.own, 0)
@@ -237,10 +240,11 @@ class Tables:
                 self._add_operand(guard)  # behind the operands, outside of their range
                 own = len(self.index)
             self.own = append(self.own, own)
-        for index, shift, mask in dynamic:
+        for index, shift, mask, flip in dynamic:
             self.set_index = append(self.set_index, index)
             self.set_shift = append(self.set_shift, shift)
             self.set_mask = append(self.set_mask, mask)
+            self.set_flip = append(self.set_flip, flip)
         self.mods = append(self.mods, mods)
         self.start = append(self.start, len(self.index))
         self.set_start = append(self.set_start, len(self.set_index))
@@ -303,7 +307,7 @@ class Tables:
                 program.sinks[index] = opd.PT_OPERAND if self.slot[o] & SLOT_PRED else opd.RZ_OPERAND
 
 
-def _modifiers(line: Any, tokens: dict[str, str]) -> tuple[int, list[tuple[int, int, int]]] | None:
+def _modifiers(line: Any, tokens: dict[str, str], isa: str) -> tuple[int, list[tuple[int, int, int, int]]] | None:
     """The modifiers of a line and what depends on operands; None for a qualifier that the operation cannot express."""
     _, mods, sets, _, _, _ = line
     dynamic = []
@@ -311,13 +315,16 @@ def _modifiers(line: Any, tokens: dict[str, str]) -> tuple[int, list[tuple[int, 
         if name[0] == "?":
             continue
         if name.startswith("="):
-            dynamic.append((int(name[1:]), table["shift"], table["mask"]))
+            dynamic.append((int(name[1:]), table["shift"], table["mask"], table["flip"]))
             continue
         token = tokens.get(name)
         if token is not None:
-            if token not in table:
+            bits = table.get(token)
+            if isinstance(bits, dict):
+                bits = bits.get(isa)
+            if bits is None:
                 return None
-            mods ^= table[token]
+            mods ^= bits
     return mods, dynamic
 
 

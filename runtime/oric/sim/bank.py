@@ -16,7 +16,7 @@ _SMS: Final = 1  # the simulated device has one SM
 
 
 def launch_values(
-    device: Device, record: Any, number: int, explicit_cluster: bool, parameters: int, constants: int, workspace: int
+    device: Device, record: Any, number: int, explicit_cluster: bool, parameters: tuple[int, int], constants: int, workspace: int
 ) -> dict[str, bytes]:
     """Bytes of each value by name.
 
@@ -25,12 +25,15 @@ def launch_values(
         record: sizes of the launch (``oric_sim_launch *``).
         number: of the launch.
         explicit_cluster: whether kernel or caller gave a cluster's shape.
-        parameters: address of a copy of the parameters in global memory.
+        parameters: address of a copy of the parameters in global memory, and their size.
         constants: address of the module's constants there.
         workspace: address of the barrier of a cooperative launch there, 0 for others.
     """
     grid, cluster = list(record.grid), list(record.cluster)
     size = cluster[0] * cluster[1] * cluster[2]
+    first, end = parameters[0], parameters[0] + parameters[1]
+    if not device.parameter_window:
+        first, end = first - device.params, device.params + parameters[1]
     return {
         "ntid": _words(*record.block),
         "nctaid": _words(*grid),
@@ -53,7 +56,8 @@ def launch_values(
         "envreg": _words(0),
         "constants": struct.pack("<Q", constants),
         "grid_workspace": _words(workspace >> 32, workspace & 0xFFFFFFFF),
-        "parameters": struct.pack("<Q", parameters),
+        "parameters": struct.pack("<Q", first),
+        "parameters_end": struct.pack("<Q", end),
     }
 
 

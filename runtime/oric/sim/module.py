@@ -434,7 +434,7 @@ class Module:
         bank[base : base + len(area)] = area
         self._launches += 1
         constants = self.image.data.get(".nv.constant3", (0, 0))[0]
-        values = launch_values(target, record, self._launches, explicit_cluster, parameters, constants, workspace)
+        values = launch_values(target, record, self._launches, explicit_cluster, (parameters, len(area)), constants, workspace)
         for name, offset, words in target.values:
             if offset + 4 * words <= base:
                 bank[offset : offset + 4 * words] = values[name]
