@@ -95,7 +95,7 @@ def _columns(spec: Spec) -> dict[str, tuple[str, ...] | None]:
         name: None
         for target in targets.load(spec).with_code
         for name in (
-            *(f"bank0_{key}" for key in target.bank0 if key not in targets.ONLY_SIMULATED),
+            *(f"bank0_{key}" for key in target.bank0),
             *target.limits,
             "shared_base",
             "number",

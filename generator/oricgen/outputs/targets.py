@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..render import header, template
 from ..spec import Spec
 from ..tables import backends, simulator
-from ..tables.targets import ONLY_SIMULATED, Target, Targets, columns, isa_names, load
+from ..tables.targets import NONE, UNKNOWN, Target, Targets, columns, isa_names, load
 
 _ME = "generator/oricgen/outputs/targets.py"
 
@@ -19,7 +19,7 @@ def render(spec: Spec) -> dict[str, str]:
             targets=table.with_code,
             known=list(table.by_name.values()),
             isas=isa_names(spec),
-            only_simulated=ONLY_SIMULATED,
+            absent=(NONE, UNKNOWN),
             launch=simulator.places(spec),
         ),
         "oric_tables/backends.py": template(

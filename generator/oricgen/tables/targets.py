@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 NONE = "none"
 WORD_BITS = 128  # of a machine word from sm_70 on
 GENERATION_SHIFT = 12  # of the encoded architecture number (Ori IR, Field Map, +24)
-ONLY_SIMULATED = ("shared_window",)  # no code that is made reads it
+MAY_LACK = ("shared_window",)  # code reads it where there are no clusters; later targets have no such word
 GROUPS = ("limits", "bank0", "elf", "overrides")  # columns that are merged name by name
 OWN = ("code", "ptx", "ptxas", "encoded_arch", "renamed", "source", "note")  # columns that are not inherited
 VALUES = ("encoded_arch", "capabilities", "isa")  # columns outside `limits` that a backend may answer with
@@ -417,7 +417,7 @@ def _gaps(target: Target, known: Mapping[str, Target], data: Map) -> Iterator[tu
         values: Mapping[str, Value] = getattr(target, group)
         wanted = dict.fromkeys(key for t in known.values() for key in getattr(t, group))
         for key in wanted:
-            if values.get(key, UNKNOWN) == UNKNOWN and key not in ONLY_SIMULATED:
+            if values.get(key, UNKNOWN) == UNKNOWN and key not in MAY_LACK:
                 yield _stated(target, data, group, key), f"{group}.{key} is unknown"
 
 
