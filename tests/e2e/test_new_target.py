@@ -105,6 +105,7 @@ def test_limits_of_the_row_hold(project: Path) -> None:
     assert "a module for sm_99 cannot be compiled for sm_90, which is older" in done.stderr
 
 
+@pytest.mark.measure
 def test_reviewers_see_them(project: Path) -> None:
     """The flat file has the resolved rows and nothing else of it changes; `diff` says that no word of machine code does."""
     old, new = ((root / "build" / "flat" / "targets.txt").read_text(encoding="utf-8") for root in (ROOT, project))

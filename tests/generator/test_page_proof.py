@@ -47,12 +47,16 @@ def test_there_is_a_change_of_every_family() -> None:
     assert len(CASES) >= 60
 
 
+_COUNT = "changed_limit", "|       2 | sm_80, sm_87 |", "|       3 | sm_80, sm_87 |", "3 changed on the page, 2 in the rows"
+_UNTOLD = "changed_limit", "`sm_80`, `sm_87` at", "`sm_80` at", "changed, but not told: ['sm_87']"
+
+
 @pytest.mark.parametrize(
     ("name", "find", "replace", "said"),
     [
         ("changed_limit", "`166912` → `133120`", "`166912` → `133121`", "limits.max_shared is 133120"),
-        ("changed_limit", "|       2 | sm_80, sm_87 |", "|       3 | sm_80, sm_87 |", "3 changed on the page, 2 in the rows"),
-        ("changed_limit", "`sm_80`, `sm_87` at", "`sm_80` at", "changed, but not told: ['sm_87']"),
+        pytest.param(*_COUNT, marks=pytest.mark.measure),
+        pytest.param(*_UNTOLD, marks=pytest.mark.measure),
         ("changed_limit", "- `oric_tables/targets.py` -2 +2", "", "oric_tables/targets.py is not listed"),
         ("changed_gate", "matters on all targets with code\n  -", "matters on sm_80\n  -", "matters on sm_80"),
     ],
@@ -100,6 +104,7 @@ def test_edits_are_seeded() -> None:
     assert len({fuzz_spec.edit(n)[0] for n in range(40)}) == 40
 
 
+@pytest.mark.measure
 def test_a_few_random_edits() -> None:
     found = list(fuzz_spec.outcomes(SEED, 12))
     assert [f for f in found if f.kind == "wrong"] == []

@@ -335,6 +335,7 @@ def test_revisions(project: Path, tmp_path: Path) -> None:
     assert diff(project, "HEAD~1", seed="2").stdout == done.stdout
 
 
+@pytest.mark.measure
 def test_a_revision_may_be_read_by_its_own_generator(project: Path) -> None:
     """A revision with a table less and a generator that does not know it is compared; without that generator it is refused."""
     here = subprocess.run(
