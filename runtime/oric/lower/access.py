@@ -341,7 +341,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
     else:
         found = b.address(node, "const")
         base = found.base
-        offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.target.bank0_params)
+        offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.code.attributes.param_base(b.target))
     if not -(1 << 15) <= offset < 1 << 15 and base != opd.RZ_OPERAND:
         moved = b.new_r()
         b.template("add_constant", 0, moved, packed(base), integer(offset))

@@ -411,7 +411,10 @@ class Memory(Emitter):
         if place.space == "const":
             return integer(self.bank_offset(place) + offset)
         if place.space == "kernel":
-            return integer(place.offset + offset)
+            base = self.code.attributes.param_base(self.target)
+            if base != self.target.bank0_params:  # the rules know where the window of the others begins
+                raise NotSupported(f"the address of parameter {place.name} of a kernel with so many bytes of them")
+            return integer(place.offset - base + offset)
         if place.space == "shared" and not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND:
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()
