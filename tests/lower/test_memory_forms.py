@@ -32,7 +32,7 @@ def expected(form: str, target: str) -> str:
 
 
 def _same(form: str, target: str, made: str) -> bool:
-    """Whether the operations are ptxas's, but for the scope of hinted accesses on sm_75: the whole system there (docs/deviations.md)."""
+    """Whether the operations are ptxas's, but for the scope of hinted accesses on sm_75 (docs/deviations.md)."""
     wanted = expected(form, target)
     if target == "sm_75" and "L1::" in form:
         return _SCOPE.sub("", made) == _SCOPE.sub("", wanted)
