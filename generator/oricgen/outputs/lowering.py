@@ -86,7 +86,8 @@ def compiler_of(spec: Spec, name: str) -> Compiler:
     sets, macros = merged(spec, files, "sets"), merged(spec, files, "macros")
     special = spec.memo("system registers of lines", lambda: special_registers(spec), same=True)
     columns = spec.memo("target columns", lambda: _columns(spec), same=True)
-    return Compiler(operations, sets, macros, special, str(spec.path(name)), columns, machine.load(spec).isas)
+    isas = spec.memo("encoding models of rules", lambda: tuple(machine.load(spec).isas), same=True)
+    return Compiler(operations, sets, macros, special, str(spec.path(name)), columns, isas)
 
 
 def _columns(spec: Spec) -> dict[str, tuple[str, ...] | None]:
