@@ -324,6 +324,7 @@ def test_what_build_is_made_from_is_not_read_again(tmp_path: Path, monkeypatch: 
         review.page(old, new, new.folder, [])
 
 
+@pytest.mark.measure
 def test_revisions(project: Path, tmp_path: Path) -> None:
     done = diff(project, "HEAD~1")
     assert done.returncode == 1

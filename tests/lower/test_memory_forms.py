@@ -20,6 +20,7 @@ MODES = Modes(strict=True, memcheck=True)
 POLICY = 0x14F0000000000000  # evict_last, all accesses
 THREADS = 32
 ANSWERS = golden()
+OFTEN_ENOUGH = ("sm_80", "sm_100")  # their neighbours are tried in every run
 _SCOPE = re.compile(r"\.STRONG\.\w+")
 WITH_CODE = [target for target in memory_forms.TARGETS if target in TARGETS]
 
@@ -40,7 +41,7 @@ def _same(form: str, target: str, made: str) -> bool:
 
 
 @pytest.mark.parametrize("level", [0, 3])
-@pytest.mark.parametrize("target", WITH_CODE)
+@pytest.mark.parametrize("target", [pytest.param(t, marks=[pytest.mark.measure] * (t in OFTEN_ENOUGH)) for t in WITH_CODE])
 def test_forms(target: str, level: int) -> None:
     """Every form has the operations, orders, scopes and waits that ptxas gives it, and moves its value."""
     chosen = [form for form in forms() if target in ANSWERS[form]]
