@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 import oric
+from oric.fuzz import programs
 from oric.regalloc import verify
 from oric.sim import Modes
 
 from tests import fuzz_run
-from tests.e2e import random_programs as programs
 
 TARGETS = ("sm_80", "sm_90")
 LIMITS = (None, 24, 24, 27, 32, 40, 64)

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import oric
 import pytest
-
-from tests.e2e import random_programs as programs
+from oric.fuzz import programs
 
 pytestmark = pytest.mark.memcheck
 
@@ -35,7 +34,7 @@ def check(program: programs.Program, target: str, make: Callable[[str], bytes]) 
         names = [name for _, name in programs.registers()] + [f"store {k}" for k in range(8)]
         raise AssertionError(
             f"seed {program.seed} on {target}: thread {thread}, {names[slot]} is {int(got[thread, slot]):#x}, expected "
-            f"{int(want[thread, slot]):#x} (python -m tests.e2e.random_programs {program.seed} {target} prints the program)"
+            f"{int(want[thread, slot]):#x} (python -m oric.fuzz.programs {program.seed} {target} prints the program)"
         )
     assert (atoms == want_atoms).all(), f"seed {program.seed} on {target}: atomic words"
 

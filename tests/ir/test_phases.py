@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from oric.cli.opt import FAILURES, opt
 from oric.driver.registry import passes
+from oric.fuzz import programs as random_programs
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
@@ -17,7 +18,6 @@ from oric.sass.arguments import UsageError
 from oric_tables import op, ops
 
 from tests import campaigns
-from tests.e2e import random_programs
 from tests.ir import phases
 from tests.ir.cases import Case, all_cases
 from tests.ir.phases import Check, check_phases, functions_of

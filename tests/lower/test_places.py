@@ -95,3 +95,40 @@ def test_shared_variables_lie_in_the_order_of_their_declarations(target: str) ->
     assert places(A, B + C, "ABC", target) == {"B": 0, "C": 48, "A": 68}
     assert places(A, B + C, "CBA", target) == {"B": 0, "C": 48, "A": 68}
     assert places("", B + A + C, "C", target) == {"C": 0}
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_spaces_of_addresses_of_32_bits(target: str, level: int) -> None:
+    """A register of 32 bits is an address below 4 GiB, whatever stands in the register behind it."""
+    tests = "".join(
+        f"isspacep.{space} %p1, %r2; isspacep.{space} %p2, %d2; selp.u32 %r3, 1, 0, %p1; selp.u32 %r4, 2, 0, %p2;"
+        f" add.u32 %r3, %r3, %r4; st.global.u32 [%d1+{4 * n}], %r3;\n"
+        for n, space in enumerate(("shared", "local", "global"))
+    )
+    text = (
+        HEAD.format(target=target)
+        + f"""
+.visible .entry k(.param .u64 out, .param .u32 at) {{ .reg .b64 %d<5>; .reg .b32 %r<9>; .reg .pred %p<4>;
+    ld.param.u64 %d1, [out]; cvta.to.global.u64 %d1, %d1; mov.u32 %r1, %tid.x; ld.param.u32 %r2, [at]; add.u32 %r2, %r2, %r1;
+    cvt.u64.u32 %d2, %r2; {tests} ret; }}
+"""
+    )
+    module = oric.sim.load(oric.compile(text, arch=target, opt_level=level).image)
+    for at in (0, 5, 0x1000001, 0xFFFFFFF0):
+        out = np.zeros(3, np.uint32)
+        module.launch("k", grid=(1, 1, 1), block=(1, 1, 1), args=[out, at])
+        assert set(out.tolist()) <= {0, 3}
+
+
+def test_a_parameter_of_a_function_that_no_registers_hold() -> None:
+    text = HEAD.format(target="sm_90") + ".func f(.param .align 8 .b8 a[4294967296]) { ret; }\n.entry k() { ret; }\n"
+    with pytest.raises(oric.CompileError, match="'a of 4294967296 bytes' is not supported"):
+        oric.compile(text, arch="sm_90")
+
+
+@pytest.mark.parametrize("table", [".callprototype _ ()", ".calltargets f"])
+def test_indirect_branches_take_tables_of_labels(table: str) -> None:
+    text = f"{HEAD.format(target='sm_90')}.func f() {{ ret; }}\n.entry k() {{ .reg .b32 %r; T: {table}; brx.idx %r, T; ret; }}\n"
+    with pytest.raises(oric.CompileError, match=r"'T' is not a label of \.branchtargets"):
+        oric.compile(text, arch="sm_90")

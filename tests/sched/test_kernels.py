@@ -9,6 +9,7 @@ from pathlib import Path
 
 import oric
 import pytest
+from oric.fuzz import programs as random_programs
 from oric.ir.function import control_flow
 from oric.ir.machine import MachineFunction
 from oric.sass.check import check_cubin
@@ -17,7 +18,6 @@ from oric.support import elf
 from oric_tables._native import lib
 from oric_tables.targets import TARGETS
 
-from tests.e2e import random_programs
 from tests.sched.machine_code import registers
 from tests.sched.model import ROOT, walk
 

@@ -64,6 +64,10 @@ def _dispatch(argv: list[str]) -> int:
         from .format import main as fmt
 
         return fmt(argv[1:])
+    if command == "fuzz":
+        from .fuzz import main as fuzz
+
+        return fuzz(argv[1:])
     if command == "opt":
         from .opt import main as opt
 

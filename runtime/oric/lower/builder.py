@@ -35,6 +35,7 @@ _MAX_BYTES: Final = {"local": 1 << 31}  # of one variable, where fields of the c
 _MAX_SIZE: Final = 1 << 48  # ... and elsewhere
 _MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
 _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
+_MAX_PARAMETER: Final = 1 << 16  # bytes of a parameter of a function, whose words are registers
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
@@ -88,12 +89,19 @@ class OriBuilder(Memory):
         """The place of a declared variable."""
         space = variable.space
         if space == "param":
-            return Place(variable.name, "param", variable.size, variable.align)
+            return self._parameter(variable)
         if space not in ("global", "const", "shared", "local"):
             raise NotSupported(f".{space} variable")
         if variable.type in ("texref", "samplerref", "surfref"):
             raise NotSupported(f".{variable.type}")
         return Place(variable.name, space, variable.size, variable.align, self._ir_symbol(variable))
+
+    @staticmethod
+    def _parameter(variable: Any) -> Place:
+        """A ``.param`` variable of a call or a function: a register for each of its words."""
+        if variable.size > _MAX_PARAMETER:
+            raise NotSupported(f"{variable.name} of {variable.size} bytes", variable.loc)
+        return Place(variable.name, "param", variable.size, variable.align)
 
     def _ir_symbol(self, variable: Any) -> int:
         """Enter a variable into the module; returns its id there."""
@@ -161,7 +169,7 @@ class OriBuilder(Memory):
                 f.formals.append(Formal(None, self.register(handle), is_result))
             else:
                 handle = len(self.symbols)
-                place = Place(variable.name, "param", variable.size, variable.align)
+                place = self._parameter(variable)
                 self.symbols.append(place)
                 f.formals.append(Formal(place.param, 0, is_result))
             handles.append(handle)

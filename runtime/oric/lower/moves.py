@@ -8,6 +8,7 @@ from mypy_extensions import i64
 
 from oric.ir import operand as opd
 from oric.support import nodes
+from oric.support.diagnostics import NotSupported
 
 from .emit import FLOATING, INTEGER, OPERAND, Value, integer, packed, part
 from .memory import Memory
@@ -56,6 +57,8 @@ def _alone(node: Any) -> Any:
 def move_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``mov.v2`` and ``mov.v4``: element by element; all are read before one is written."""
     source = operands[1]
+    if operands[0][0] != nodes.VEC or source[0] not in (nodes.VEC, nodes.SREG):
+        raise NotSupported(f"{program.text} of a register")
     items = source[1]
     if source[0] == nodes.SREG:  # a vector of special registers
         items = [(nodes.SREG, f"{source[1]}.{component}") for component in "xyzw"]

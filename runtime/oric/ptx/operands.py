@@ -294,6 +294,8 @@ class OperandReader:
         if entity.kind == REGISTER:
             return self.register(lexer, entity, name)
         if entity.kind == TABLE_NAME:
+            if entity.type != "branch":
+                raise PtxError(at, f"'{name}' is not a label of .branchtargets")
             return (b.TABLE, entity.handle), cl.TABLE_CLASS
         return self.symbol(lexer, entity)
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from oric_tables import cubin as tables
 from oric_tables import cubin_layout, ops
 from oric_tables.numbers import OPERAND_KINDS
-from oric_tables.op import E_BARRIER, E_LOCAL
+from oric_tables.op import E_BARRIER, E_CONSTANT, E_LOCAL
 from oric_tables.targets import TARGETS
 
 from oric.support.elf import Cubin, CubinError, Function, Symbol, model_of, target_of
@@ -192,7 +192,8 @@ def _stack(c: _Code) -> Iterator[str]:
     if not c.function.is_entry or c.has_inner:
         return
     depths = _depths(c)
-    if size and size not in depths and not any(local and depth <= size for depth, local in depths.items()):
+    reached = any(ops.op(c.code.insns[n].op).effects & E_LOCAL for n in range(c.code.count) if c.code.insns[n].op)
+    if size and reached and size not in depths and not any(local and depth <= size for depth, local in depths.items()):
         yield f"FRAME_SIZE is {size}, but the code neither takes that off a register nor reaches below one"
     for depth, local in depths.items():
         if local and depth > size:
@@ -237,5 +238,11 @@ def _banks(c: _Code) -> Iterator[str]:
         insn = c.code.insns[number]
         for slot in range(insn.nops if insn.op else 0):
             x = insn.ops[slot]
-            if x.kind == bank_kind and x.reg in sizes and x.value >= sizes[x.reg]:
+            if x.kind == bank_kind and x.reg in sizes and x.value >= sizes[x.reg] and not _is_indexed(c, number):
                 yield f"{_text(c, number * INSTRUCTION_BYTES)} is beyond the bank, which has {banks.get(x.reg, 0)} bytes"
+
+
+def _is_indexed(c: _Code, number: int) -> bool:
+    """Whether a load of a constant bank has an index in a register."""
+    effects = ops.op(c.code.insns[number].op).effects
+    return bool(effects & E_CONSTANT) and any(not u.writes and u.file in ("R", "UR") for u in c.code.all_uses[number])

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Random PTX kernels and what they compute.
 
 `Program(seed)` is a kernel with integer, floating-point and predicate arithmetic, divergent branches and loops, loads
-and stores, shuffles, votes, barriers and atomics.  `.text(target)` is its PTX; `.run(data)` interprets it, thread by
-thread, with the functions of ptx_meaning.  Run as a script it prints the PTX of the given seed.
+and stores, shuffles, votes, barriers and atomics. `.text(target)` is its PTX; `.run(data)` interprets it, thread by
+thread, with the functions of :mod:`oric.fuzz.meaning`. `python -m oric.fuzz.programs SEED [TARGET]` prints the PTX.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.e2e.ptx_meaning import OPS, TYPE, WIDTH, Op
+from .meaning import OPS, TYPE, WIDTH, Op
 
 THREADS = 64
 POOL = {"h": 4, "r": 8, "d": 5, "f": 5, "g": 3, "p": 4}  # registers of each class
@@ -92,7 +91,7 @@ class Program:
     def arithmetic(self) -> Statement:
         c = self.rng.choice("hrrrrrdddffffgpp")
         op = self.rng.choice(BY_RESULT[c])
-        sources = []
+        sources: list[Any] = []
         for s in op.sources:
             if s in "iL":
                 limit = 256 if s == "L" else self.rng.choice([16, 1 << 16, 1 << 32])
@@ -126,7 +125,7 @@ class Program:
         """The kernel `random(const void *in, void *out, unsigned *atoms)` as PTX."""
         self.labels = 0
         lines = [
-            f".version 8.0\n.target {target}\n.address_size 64\n",
+            f".version 9.0\n.target {target}\n.address_size 64\n",
             ".visible .entry random_program(",
             "\t.param .u64 p_in,",
             "\t.param .u64 p_out,",
@@ -145,11 +144,16 @@ class Program:
             "\tmov.u32 %t1, exchange;",
             "\tmad.lo.u32 %t2, %t0, 4, %t1;",
         ]
+        lines += self.more_declarations()
         lines += list(self.prologue())
         for statement in self.body:
             lines += ["\t" + line if not line.endswith(":") else line for line in self.emit(statement, 0)]
         lines += list(self.epilogue())
         return "\n".join(lines) + "\n\tret;\n}\n"
+
+    def more_declarations(self) -> list[str]:
+        """Lines behind the declarations that every program has."""
+        return []
 
     def prologue(self) -> Iterator[str]:
         """Every register gets its value of the thread's own line of the input (8 bytes a register)."""
@@ -275,10 +279,14 @@ class Program:
             else:
                 for t, registers_ in enumerate(threads):
                     self.step(statement, registers_, t)
+        self.finish()
         for t, values in enumerate(threads):
             for k, (c, name) in enumerate(registers()):
                 self.out[t, k] = bits_of(values[name], c)
         return self.out, np.array([a & 0xFFFFFFFF for a in self.atoms], np.uint32)
+
+    def finish(self) -> None:
+        """What the threads do together at the end."""
 
     @staticmethod
     def start(line: Buffer) -> dict[str, Any]:

@@ -1,0 +1,282 @@
+"""Random kernels through compiler and simulator: levels against a reference and against ptxas; failures are shrunk and kept.
+
+A kernel is compiled at every level and with few registers, each code runs in the strict simulator with the memory checker, and
+what it leaves in memory is held against a reference interpreter. ptxas's code of the same PTX, where there is a ptxas, is the
+second opinion: it tells whether the reference is to blame, and a difference of its own is counted, not a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from oric_tables.targets import TARGETS
+
+from oric.driver.options import CompileOptions
+from oric.driver.pipeline import compile_text
+from oric.sim.modes import Modes
+from oric.sim.module import load
+from oric.support.diagnostics import CompileError, InternalError
+from oric.support.files import write_atomically
+
+from .meaning import Op
+from .programs import ATOM_PLACE, OUT_WORDS, THREADS, Buffer, Statement, canonical, input_data, registers
+from .wide import WideProgram
+
+LEVELS: Final = (0, 1, 2, 3)
+LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
+SIZES: Final = (10, 20, 40, 70, 100)  # statements
+KERNEL: Final = "random_program"
+_PTXAS_SECONDS: Final = 120.0
+
+
+class Way(NamedTuple):
+    """How a program is compiled: level, and most registers (0: no limit)."""
+
+    level: int
+    limit: int = 0
+
+    def __str__(self) -> str:
+        return f"-O{self.level}" + (f" --maxrregcount {self.limit}" if self.limit else "")
+
+
+class Failure(NamedTuple):
+    """What went wrong with a program: ``kind`` is error, report, result; ``way`` is how the code was made."""
+
+    kind: str
+    way: Way
+    message: str
+
+
+class Outcome(NamedTuple):
+    """What came of a program: failures, and what is to be said of ptxas ("" nothing)."""
+
+    failures: list[Failure]
+    ptxas: str
+
+
+class Differs(Exception):
+    """What a launch left, or how it ran, is not what it should be; ``kind`` is that of a :class:`Failure`."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def program_of(seed: int, target: str, size: int = 0) -> WideProgram:
+    """The program of a seed for a target; without a size, one of SIZES."""
+    return WideProgram(seed, size or SIZES[seed % len(SIZES)], reduces=TARGETS[target].number >= 80)
+
+
+def ways_of(seed: int) -> list[Way]:
+    """How the program of a seed is compiled: at every level, and at two with few registers."""
+    rng = random.Random(seed ^ 0x5EED)
+    limit = rng.choice(LIMITS)
+    return [*(Way(level) for level in LEVELS), Way(0, limit), Way(rng.choice(LEVELS[1:]), limit)]
+
+
+def compiled(text: str, target: str, way: Way) -> bytes:
+    """Our cubin; the allocation of its registers is proved.
+
+    Raises:
+        CompileError, InternalError: it cannot be made.
+    """
+    options = CompileOptions(target, way.level, maxrregcount=way.limit or None, verify=True)
+    return compile_text(text, options).image
+
+
+def launched(image: bytes, data: Buffer) -> tuple[Buffer, Buffer]:
+    """Output lines and atomic words of a launch.
+
+    Raises:
+        Differs: the simulator reports something.
+    """
+    out = np.zeros((THREADS, OUT_WORDS), np.uint64)
+    atoms = np.zeros(len(ATOM_PLACE), np.uint32)
+    modes = Modes(strict=True, memcheck=True)
+    try:
+        done = load(image).launch(KERNEL, (1, 1, 1), (THREADS, 1, 1), [data.copy(), out, atoms], modes=modes)
+    except Exception as error:  # whatever stops the simulator
+        raise Differs("report", f"{type(error).__name__}: {error}") from error
+    if done.reports:
+        raise Differs("report", "\n".join(map(str, done.reports)))
+    return canonical(out), atoms
+
+
+def by_ptxas(ptxas: str, text: str, target: str, way: Way) -> bytes:
+    """ptxas's cubin.
+
+    Raises:
+        subprocess.SubprocessError: it dies or takes too long.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "in.ptx").write_text(text, encoding="utf-8")
+        limit = ["-maxrregcount", str(way.limit)] if way.limit else []
+        command = [ptxas, f"-O{way.level}", "-arch", target, *limit, "in.ptx", "-o", "out.cubin"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=_PTXAS_SECONDS)
+        return (Path(folder) / "out.cubin").read_bytes()
+
+
+def examine(program: WideProgram, target: str, ways: list[Way], ptxas: str | None) -> Outcome:
+    """Compile, run and compare a program."""
+    text, data = program.text(target), input_data(program.seed)
+    want, want_atoms = program.run(data)
+    want = canonical(want)
+    failures = [failure for way in ways if (failure := _tried(text, target, way, data, want, want_atoms)) is not None]
+    if ptxas is None:
+        return Outcome(failures, "")
+    way = random.Random(program.seed).choice(ways)
+    try:
+        _compare(launched(by_ptxas(ptxas, text, target, way), data), want, want_atoms)
+    except subprocess.SubprocessError:
+        return Outcome(failures, "ptxas makes no code")
+    except Differs as error:
+        return Outcome(failures, f"ptxas's code differs ({error.kind})")
+    return Outcome(failures, "")
+
+
+def _tried(text: str, target: str, way: Way, data: Buffer, want: Buffer, atoms: Buffer) -> Failure | None:
+    try:
+        image = compiled(text, target, way)
+    except (CompileError, InternalError) as error:
+        return Failure("error", way, str(error))
+    except Exception as error:  # whatever it is: that is what is looked for
+        return Failure("error", way, f"{type(error).__name__}: {error}")
+    try:
+        _compare(launched(image, data), want, atoms)
+    except Differs as error:
+        return Failure(error.kind, way, str(error))
+    return None
+
+
+def _compare(got: tuple[Buffer, Buffer], want: Buffer, want_atoms: Buffer) -> None:
+    out, atoms = got
+    if not (out == want).all():
+        thread, slot = map(int, np.argwhere(out != want)[0])
+        names = [name for _, name in registers()] + [f"store {k}" for k in range(8)]
+        raise Differs(
+            "result", f"thread {thread}: {names[slot]} is {int(out[thread, slot]):#x}, expected {int(want[thread, slot]):#x}"
+        )
+    if not (atoms == want_atoms).all():
+        raise Differs("result", f"atomic words are {atoms.tolist()}, expected {want_atoms.tolist()}")
+
+
+# -- shrinking ----------------------------------------------------------------------------------------------------
+
+
+def shrink(program: WideProgram, target: str, failure: Failure, until: float) -> Failure:
+    """Drop statements of ``program`` as long as a failure of the kind stays; gives the failure of what is left."""
+    left = failure
+    size = 1 << 20
+    while size:
+        changed = False
+        for block in _blocks(program.body):
+            at = 0
+            while at < len(block):
+                if time.monotonic() > until:
+                    return left
+                removed = block[at : at + size]
+                del block[at : at + size]
+                found = _again(program, target, failure)
+                if found is None:
+                    block[at:at] = removed
+                    at += len(removed)
+                else:
+                    left, changed = found, True
+        if not changed:
+            size = min(size // 2, max(map(len, _blocks(program.body)), default=0) or 0)
+    return left
+
+
+def _blocks(body: list[Statement]) -> list[list[Statement]]:
+    """All lists of statements, the outer ones first."""
+    out = [body]
+    for statement in body:
+        for part in statement:
+            if isinstance(part, list) and all(isinstance(inner, tuple) for inner in part):
+                out += _blocks(part)
+    return out
+
+
+def _again(program: WideProgram, target: str, failure: Failure) -> Failure | None:
+    outcome = examine(program, target, [failure.way], None)
+    return next((f for f in outcome.failures if f.kind == failure.kind), None)
+
+
+# -- campaigns ----------------------------------------------------------------------------------------------------
+
+
+class Kept(NamedTuple):
+    """A failure and where it is kept."""
+
+    seed: int
+    target: str
+    failure: Failure
+    path: Path
+
+
+def keep(folder: Path, program: WideProgram, target: str, failure: Failure, said: str) -> Path:
+    """Write the PTX and what is wrong with it into a folder; returns the PTX file.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    path = folder / f"fuzz-{program.seed}-{target}-O{failure.way.level}-{failure.kind}.ptx"
+    folder.mkdir(parents=True, exist_ok=True)
+    report = {
+        "seed": program.seed, "target": target, "level": failure.way.level, "maxrregcount": failure.way.limit or None,
+        "kind": failure.kind, "message": failure.message, "ptxas": said, "statements": _plain(program.body),
+    }  # fmt: skip
+    write_atomically(path, program.text(target).encode())
+    write_atomically(path.with_suffix(".json"), json.dumps(report, indent=1).encode())
+    return path
+
+
+def _plain(value: Any) -> Any:
+    """Statements as plain data: operations by their mnemonics."""
+    if isinstance(value, Op):
+        return value.mnemonic
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def campaign(
+    targets: list[str],
+    seeds: range,
+    folder: Path,
+    ptxas: str | None,
+    size: int = 0,
+    until: float = 0.0,
+    shrink_seconds: float = 60.0,
+    say: Callable[[str], Any] = print,
+) -> tuple[dict[str, int], list[Kept]]:
+    """Examine the programs of some seeds, each for the target whose turn it is, until a time of ``time.monotonic`` (0: all).
+
+    Returns how often each outcome came, and the failures.
+    """
+    counts: dict[str, int] = {}
+    kept: list[Kept] = []
+    for number, seed in enumerate(seeds):
+        if until and time.monotonic() > until:
+            break
+        target = targets[number % len(targets)]
+        program = program_of(seed, target, size)
+        outcome = examine(program, target, ways_of(seed), ptxas)
+        for name in ("failing" if outcome.failures else "right", *([outcome.ptxas] if outcome.ptxas else [])):
+            counts[name] = counts.get(name, 0) + 1
+        if not outcome.failures:
+            continue
+        first = outcome.failures[0]
+        first = shrink(program, target, first, time.monotonic() + shrink_seconds)
+        path = keep(folder, program, target, first, outcome.ptxas)
+        kept.append(Kept(seed, target, first, path))
+        ways = ", ".join(dict.fromkeys(str(f.way) for f in outcome.failures))
+        said = f" ({outcome.ptxas})" if outcome.ptxas else ""
+        say(f"seed {seed} for {target}: {first.kind} at {ways}{said}: {first.message.splitlines()[0]}\n  kept as {path}")
+    return counts, kept

@@ -1,0 +1,108 @@
+"""`oric fuzz`: programs of a seed, what is found in planted wrong code, how it is shrunk and kept, and how the command ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import oric
+import pytest
+from oric.cli import main
+from oric.fuzz import campaign as campaigns
+from oric.fuzz.campaign import Way, examine, program_of, ways_of
+from oric.fuzz.wide import WideProgram
+from oric_tables.targets import TARGETS
+
+pytestmark = pytest.mark.memcheck
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wide_programs(seed: int) -> None:
+    """A target each; every statement there is comes in the long ones."""
+    target = list(TARGETS)[seed % len(TARGETS)]
+    program = program_of(seed, target, 60)
+    outcome = examine(program, target, [Way(0), Way(3), Way(3, 32)], None)
+    assert outcome.failures == []
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", list(TARGETS))
+def test_many_wide_programs(target: str) -> None:
+    for seed in range(3000, 3060):
+        assert examine(program_of(seed, target), target, ways_of(seed), None).failures == [], seed
+
+
+def test_the_same_seed_gives_the_same_program() -> None:
+    texts = {program_of(7, "sm_90", 40).text("sm_90") for _ in range(2)}
+    assert len(texts) == 1
+    without = [WideProgram(seed, 100, reduces=False).text("sm_75") for seed in range(4)]
+    assert "redux" not in "".join(without) and "redux" in "".join(
+        program_of(seed, "sm_80", 100).text("sm_80") for seed in range(4)
+    )
+    assert ways_of(7) == ways_of(7) and {way.level for way in ways_of(7)} == {0, 1, 2, 3}
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, level: int) -> None:
+    """Code of a level in which additions of 32 bits subtract."""
+    right = campaigns.compiled
+
+    def wrong(text: str, target: str, way: Way) -> bytes:
+        return right(text.replace("\tadd.s32 %r", "\tsub.s32 %r") if way.level == level else text, target, way)
+
+    monkeypatch.setattr(campaigns, "compiled", wrong)
+
+
+def test_wrong_code_is_found_shrunk_and_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(monkeypatch, 2)
+    seeds = (s for s in range(200) if "\tadd.s32 %r" in program_of(s, "sm_90", 20).text("sm_90"))
+    seed = next(s for s in seeds if examine(program_of(s, "sm_90", 20), "sm_90", [Way(2)], None).failures)
+    arguments = ["--arch", "sm_90", "--seed", str(seed), "--count", "1", "--size", "20", "--no-ptxas", "-o", str(tmp_path)]
+    assert main(["fuzz", *arguments]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(f"seed {seed} for sm_90: result at -O2") and out.endswith("1 programs: 1 failing\n")
+    (report,) = tmp_path.glob("*.json")
+    told: dict[str, Any] = json.loads(report.read_text())
+    assert (told["seed"], told["target"], told["level"], told["kind"]) == (seed, "sm_90", 2, "result")
+    assert len(told["statements"]) <= 2
+    kept = report.with_suffix(".ptx").read_text()
+    assert "\tadd.s32 %r" in kept and oric.compile(kept, arch="sm_90").image
+
+
+def test_errors_and_reports_are_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = program_of(1, "sm_90", 10)
+    monkeypatch.setattr(campaigns, "compiled", lambda *_: b"no cubin")
+    assert {f.kind for f in examine(program, "sm_90", [Way(0)], None).failures} == {"report"}
+
+    def broken(*_: Any) -> bytes:
+        raise RuntimeError("of no kind")
+
+    monkeypatch.setattr(campaigns, "compiled", broken)
+    (failure,) = examine(program, "sm_90", [Way(3, 24)], None).failures
+    assert failure == ("error", Way(3, 24), "RuntimeError: of no kind") and str(failure.way) == "-O3 --maxrregcount 24"
+
+
+def test_right_code(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ["--arch", "sm_80", "--arch", "sm_90", "--count", "2", "--size", "10", "--no-ptxas", "-o", str(tmp_path / "none")]
+    assert main(["fuzz", *arguments]) == 0
+    assert capsys.readouterr().out == "2 programs: 2 right\n"
+    assert not (tmp_path / "none").exists()
+    assert main(["fuzz", "--show", "--arch", "sm_90", "--seed", "3"]) == 0
+    assert capsys.readouterr().out == program_of(3, "sm_90").text("sm_90")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--arch", "sm_12345"], "sm_12345"),
+        (["--count", "-1"], "not negative"),
+        (["--count", "many"], "invalid int value"),
+        (["file.ptx"], "unrecognized arguments"),
+    ],
+)
+def test_trouble(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("oric: error: ") and message in told.err
