@@ -28,9 +28,12 @@ def render(spec: Spec) -> dict[str, str]:
                 _check_values(spec, name, row)
         for check in data["checks"]:
             with each:
-                _check_check(spec, check, rows)
+                _check_named(spec, check, ("if", "unless", "ignore"), "check", rows)
+        for row in data["qualifiers"]:
+            with each:
+                _check_named(spec, row, ("default", "forced"), "qualifier", rows)
     text = template(
-        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"],
+        "options.py.j2", rows=rows, long=long, short=short, checks=data["checks"], qualifiers=data["qualifiers"],
         choices={"targets": _architectures(spec, taken=True)}, known={"targets": _architectures(spec, taken=False)},
     )  # fmt: skip
     return {"oric_tables/options.py": text}
@@ -54,16 +57,16 @@ def _check_values(spec: Spec, name: str, row: Map) -> None:
             raise SpecError(spec.path(_FILE), row.line_of(column), f"{name}: column '{column}': {wanted}")
 
 
-def _check_check(spec: Spec, check: Map, rows: Map) -> None:
-    """A check speaks of options that there are.
+def _check_named(spec: Spec, row: Map, columns: tuple[str, ...], what: str, rows: Map) -> None:
+    """A check, or a row of qualifiers, speaks of options that there are.
 
     Raises:
         SpecError: the first name of none.
     """
-    for column in ("if", "unless", "ignore"):
-        for name in check[column] if isinstance(check.get(column), list) else [check[column]] if column in check else []:
+    for column in columns:
+        for name in row[column] if isinstance(row.get(column), list) else [row[column]] if column in row else []:
             if name not in rows:
-                raise SpecError(spec.path(_FILE), check.line_of(column), f"check of '{name}', which is no option")
+                raise SpecError(spec.path(_FILE), row.line_of(column), f"{what} of '{name}', which is no option")
 
 
 def _spellings(spec: Spec, rows: Any) -> tuple[dict[str, int], dict[str, int]]:

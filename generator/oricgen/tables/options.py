@@ -19,11 +19,14 @@ def load(spec: Spec) -> Any:
 
 
 def rows(spec: Spec) -> list[Row]:
-    """One row an option, called by its long name (``gpu-name``), and one a check (``check device-debug+opt-level``)."""
+    """One row an option, called by its long name (``gpu-name``), one a row of qualifiers (``qualifier def-load-cache``), one a
+    check (``check device-debug+opt-level``).
+    """
     data = spec.load(FILES[0])
     path = f"spec/{FILES[0]}"
     checks = [Row(f"check {'+'.join(check['if'])}", plain(check), path, check.line_of("if")) for check in data["checks"]]
-    return [*entries(data, "options", path), *numbered(checks)]
+    added = [Row(f"qualifier {row['default']}", plain(row), path, row.line_of("default")) for row in data["qualifiers"]]
+    return [*entries(data, "options", path), *added, *numbered(checks)]
 
 
 def counts(spec: Spec) -> dict[str, int]:

@@ -190,7 +190,16 @@ def _options(args: Arguments, launch: Any) -> Any:
         bounds=launch,
         watch=_watch(args),
         register_usage=integer(args.get("register-usage-level")),
+        extras=_extras(args),
     )
+
+
+def _extras(args: Arguments) -> Any:
+    from oric.driver import Extras
+    from oric.support.added import added
+
+    qualifiers = added(lambda name: args.get(name) if args.has(name) else "")
+    return Extras(qualifiers, args.has("compiler-annotations"), args.has("make-errors-visible-at-exit"))
 
 
 def _watch(args: Arguments) -> Any:

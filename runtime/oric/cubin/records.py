@@ -7,6 +7,7 @@ from struct import pack
 from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
+from oric_tables.registers import COUNTS
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -118,6 +119,11 @@ def _branches(facts: KernelFacts) -> list[bytes | int]:
     return _offsets(flat)
 
 
+def _annotation(encoded: EncodedFunction) -> bytes:
+    text = (COUNTS % (encoded.instructions, encoded.num_regs)).encode() + b"\0"
+    return words(tables.ANNOTATION_COUNTS, len(text)) + text + bytes(-len(text) % 4)
+
+
 def _size3(size: tuple[int, int, int] | None) -> list[bytes | int]:
     return [words(*size)] if size is not None else []
 
@@ -130,6 +136,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "params": _params,
     "long_params": _long_params,
     "register_limit": lambda f: [f.attributes.register_limit(f.target, f.register_default)],
+    "annotations": lambda f: [_annotation(f.encoded)] if f.attributes.annotate else [],
     "barriers": lambda f: [f.attributes.num_barriers] if f.attributes.num_barriers else [],
     "warp_wide": lambda f: _offsets(f.encoded.warp_wide),
     "coop_masks": _coop_masks,
@@ -159,6 +166,8 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
     for k in reversed(kernels):
         out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
         out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
+        if k.attributes.errors_visible:
+            out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
     for k in sorted(kernels, key=lambda k: k.symbol):
         out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
     return bytes(out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oric.support.diagnostics import CompileError
 
 from .front import InputErrors, PtxInput
-from .options import CompileOptions, LaunchBounds, Watch
+from .options import CompileOptions, Extras, LaunchBounds, Watch
 from .pipeline import compile_functions, compile_inputs, compile_text
 from .result import Cubin, KernelInfo
 
@@ -13,6 +13,7 @@ __all__ = [
     "CompileError",
     "CompileOptions",
     "Cubin",
+    "Extras",
     "InputErrors",
     "KernelInfo",
     "LaunchBounds",

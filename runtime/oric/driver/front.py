@@ -146,6 +146,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     """
     events = _Watcher(options.clock)
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
+    builder.demand(options.extras.added, options.extras.errors_visible)
     parts = []
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from oric_tables.targets import Target
 from oric_tables.thresholds import ORDER_SLACK
 
+from oric.support.added import Added
 from oric.support.targets import find_target
 
 MAX_OPT_LEVEL = 3
@@ -40,6 +41,21 @@ class Watch:
         self.uninitialized = uninitialized
 
 
+class Extras:
+    """What code has besides what the PTX says.
+
+    ``added``: qualifiers of instructions (:mod:`oric.support.added`). ``annotate``: the file tells instructions and registers
+    of each function. ``errors_visible``: an exit waits until errors of memory accesses are known.
+    """
+
+    __slots__ = ("added", "annotate", "errors_visible")
+
+    def __init__(self, added: tuple[Added, ...] = (), annotate: bool = False, errors_visible: bool = False) -> None:
+        self.added = added
+        self.annotate = annotate
+        self.errors_visible = errors_visible
+
+
 class CompileOptions:
     """Options of one compilation.
 
@@ -54,8 +70,8 @@ class CompileOptions:
             of register usage that there is not.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "maxrregcount", "opt_level", "register_usage",
-                 "target", "time_phases", "verify", "watch")  # fmt: skip
+    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "extras", "maxrregcount", "opt_level",
+                 "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -71,6 +87,7 @@ class CompileOptions:
         watch: Watch | None = None,
         clock: Callable[[], float] = time.perf_counter,
         register_usage: int = 5,
+        extras: Extras | None = None,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -81,6 +98,7 @@ class CompileOptions:
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage
+        self.extras = extras or Extras()
         self.verify = verify
         self.dump = dump
         self.dump_sink = dump_sink

@@ -115,6 +115,8 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     module = front.module
     _choose_entries(module, options)
     for code in module.functions:
+        code.attributes.annotate = options.extras.annotate
+        code.attributes.errors_visible = options.extras.errors_visible
         _set_bounds(code, options.bounds)
         _check_bounds(code, options.target, front.places[code.name])
     limit = _register_limit(options, front.parts[0])

@@ -59,6 +59,7 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
     facts = f.attributes
     out = EncodedFunction(f.name, words, max(facts.num_regs + target.reserved_regs, target.smallest_regs))
     out.frame_ready += len(lead)
+    out.instructions = f.length() + len(lead) // WORD_BYTES
     starts = [WORD_BYTES * word for word in blocks]
     for word, mark, index in marks:
         offset = WORD_BYTES * word

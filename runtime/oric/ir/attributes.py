@@ -44,9 +44,11 @@ class FunctionAttributes(Record):
     """Facts of one function for allocation, encoding and the cubin. Sizes in bytes; 0 = not given."""
 
     __slots__ = (
+        "annotate",
         "binding",
         "blocksareclusters",
         "constant2",
+        "errors_visible",
         "explicitcluster",
         "frame_size",
         "jump_tables",
@@ -109,6 +111,9 @@ class FunctionAttributes(Record):
         # bank 2: constants the compiler made
         self.constant2: bytearray = bytearray()
         self.jump_tables: list[JumpTable] = []
+        # what the container tells besides
+        self.annotate: bool = False  # numbers of instructions and registers
+        self.errors_visible: bool = False  # exits wait for the errors of memory accesses
         # result of allocation
         self.num_regs: int = 0
         self.num_uregs: int = 0

@@ -19,7 +19,7 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "name", "num_regs", "special",
+        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "instructions", "name", "num_regs", "special",
         "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
@@ -35,4 +35,5 @@ class EncodedFunction(Record):
         self.indirect_branches: list[tuple[int, list[int]]] = []  # (offset of BRX, target offsets)
         self.constant2 = b""  # bank 2 with the jump tables filled in
         self.uses_convergence = False  # BSSY/BSYNC, calls
+        self.instructions = 0  # without the padding
         self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

@@ -16,6 +16,7 @@ from oric.ir.legality import Legality, legality_of
 from oric.ir.optable import ATOMIC, OPS
 from oric.ir.values import with_signs
 from oric.support import nodes
+from oric.support.added import Added
 from oric.support.arrays import zeros
 from oric.support.diagnostics import InternalError, NotSupported
 from oric.support.offsets import Lines
@@ -152,6 +153,7 @@ class Emitter:
         self.fix_label = vec[i64]()
         self.envs: list[Env] = [Env()]
         self.depth = 0  # environments in use
+        self.errors_visible = False  # an exit waits for the errors of memory accesses
         self.legality: Legality = legality_of(target.isa_name)
         # Of the line at hand, where it has immediates: operation, first operand, kinds of the sources that are settled.
         self.op: int = 0
@@ -245,8 +247,17 @@ class Emitter:
         self.fix_label = append(self.fix_label, label)
         self.end_block(guard != 0)
 
+    def demand(self, added: tuple[Added, ...], errors_visible: bool) -> None:
+        """What all code has besides: qualifiers of instructions, exits that wait for the errors of memory accesses."""
+        self.tables = tables_of(self.target.name, added)
+        self.errors_visible = errors_visible
+
     def leave(self, name: str, guard: i64 = 0) -> None:
         """Append an instruction of template ``name`` that ends the thread or the function, and the block."""
+        if self.errors_visible and name == "exit":
+            waits = self.tables.template("errors_visible")
+            self.run(waits, self.open(waits), guard)
+            self.close()
         line = self.tables.template(name).first
         self.stand().make(self.tables.op[line], self.tables.mods[line], guard)
         self.end_block(guard != 0)

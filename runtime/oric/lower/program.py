@@ -17,6 +17,7 @@ from mypy_extensions import i64
 
 from oric.ir import operand as opd
 from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
+from oric.support.added import Added
 from oric.support.diagnostics import NotSupported
 from oric.support.qualifiers import assign
 
@@ -119,8 +120,9 @@ class Tables:
     exclusive or), or ``PACKED`` (the operand is ``flip[o]``), ``LABEL`` (number in ``flip[o]``); ``slot[o]``, ``view[o]``.
     """
 
-    def __init__(self, target: Any) -> None:
+    def __init__(self, target: Any, added: tuple[Added, ...] = ()) -> None:
         self.target = target
+        self.added = added
         self.programs: dict[Any, list[Program]] = {}
         self.templates: dict[str, Program] = {}
         self.op = vec[i64]()
@@ -147,20 +149,31 @@ class Tables:
         Raises:
             NotSupported: no rule fits.
         """
-        from oric_tables import lower_index
-
-        found: list[Program] = []
         family, *words = variant.text.split(".")
-        for module in lower_index.FAMILIES.get(family, ()):
-            for slots, count, alternatives in import_module(f"oric_tables.{module}").RULES[family]:
-                tokens = _match(slots, words)
-                if tokens is not None:
-                    found += self._alternatives(variant, tokens, count, alternatives)
+        found: list[Program] = []
+        for added in self.added:
+            changed = added.to(family, words)
+            if changed is not None:
+                found = self._rules(variant, family, changed) or self._rules(variant, family, changed[1:])
+        if not found:
+            found = self._rules(variant, family, words)
         if not found:
             raise NotSupported(variant.text)
         if found[0].count < 0 and found[0].test is None:
             found = found[:1]
         self.programs[variant] = found
+        return found
+
+    def _rules(self, variant: Any, family: str, words: list[str]) -> list[Program]:
+        """The programs of the rules that fit these qualifiers."""
+        from oric_tables import lower_index
+
+        found: list[Program] = []
+        for module in lower_index.FAMILIES.get(family, ()):
+            for slots, count, alternatives in import_module(f"oric_tables.{module}").RULES[family]:
+                tokens = _match(slots, words)
+                if tokens is not None:
+                    found += self._alternatives(variant, tokens, count, alternatives)
         return found
 
     def _alternatives(self, variant: Any, tokens: dict[str, str], count: int, rows: Sequence[Any]) -> list[Program]:
@@ -348,8 +361,8 @@ def _match(slots: Sequence[Any], words: Sequence[str]) -> dict[str, str] | None:
 
 
 @cache
-def tables_of(name: str) -> Tables:
-    """The tables of a target, shared by all compilations of the process."""
+def tables_of(name: str, added: tuple[Added, ...] = ()) -> Tables:
+    """The tables of a target with the qualifiers that options add, shared by all compilations of the process."""
     from oric_tables.targets import TARGETS
 
-    return Tables(TARGETS[name])
+    return Tables(TARGETS[name], added)
