@@ -11,7 +11,6 @@ import pytest
 from oric.cli import main
 from oric.fuzz import campaign as campaigns
 from oric.fuzz.campaign import Way, examine, program_of, ways_of
-from oric.fuzz.wide import WideProgram
 from oric_tables.targets import TARGETS
 
 pytestmark = pytest.mark.memcheck
@@ -36,11 +35,23 @@ def test_many_wide_programs(target: str) -> None:
 def test_the_same_seed_gives_the_same_program() -> None:
     texts = {program_of(7, "sm_90", 40).text("sm_90") for _ in range(2)}
     assert len(texts) == 1
-    without = [WideProgram(seed, 100, reduces=False).text("sm_75") for seed in range(4)]
-    assert "redux" not in "".join(without) and "redux" in "".join(
-        program_of(seed, "sm_80", 100).text("sm_80") for seed in range(4)
-    )
+    for target, there in (("sm_75", False), ("sm_80", True)):
+        made = "".join(program_of(seed, target, 100).text(target) for seed in range(20))
+        assert ("redux" in made) == there and ("cvt.rn.bf16.f32" in made) == there
     assert ways_of(7) == ways_of(7) and {way.level for way in ways_of(7)} == {0, 1, 2, 3}
+
+
+def test_every_kind_of_statement_comes() -> None:
+    """What the programs of some seeds have, in PTX, is all that the generator can make."""
+    text = "".join(program_of(seed, "sm_90", 100).text("sm_90") for seed in range(60))
+    wanted = (
+        "bar.sync 0;", "bar.arrive", "bar.red.popc", "bar.red.and", "bar.warp.sync", "vote.sync.uni", "match.any.sync.b64",
+        "match.all.sync.b32", "redux.sync.min.s32", "shfl.sync.bfly", "brx.idx", "call (", "ld.const.u64", "ld.param.u32",
+        "atom.cas.b64", "atom.shared.add.u64", "atom.global.inc.u32", "red.shared.", "ld.local.", "st.shared.v4.u32", "ld.v2.u64",
+        "addc.cc.u64", "madc.hi.cc.u32", ".f16x2 ", ".bf16x2 ", "div.rn.f64", "sqrt.rn.f32", ".u64.f64 ", "bra.uni",
+        "selp.b32 %m2",
+    )  # fmt: skip
+    assert [word for word in wanted if word not in text] == []
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, level: int) -> None:

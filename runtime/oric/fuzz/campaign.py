@@ -26,9 +26,9 @@ from oric.sim.module import load
 from oric.support.diagnostics import CompileError, InternalError
 from oric.support.files import write_atomically
 
+from .full import FullProgram
 from .meaning import Op
 from .programs import ATOM_PLACE, OUT_WORDS, THREADS, Buffer, Statement, canonical, input_data, registers
-from .wide import WideProgram
 
 LEVELS: Final = (0, 1, 2, 3)
 LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
@@ -70,9 +70,9 @@ class Differs(Exception):
         self.kind = kind
 
 
-def program_of(seed: int, target: str, size: int = 0) -> WideProgram:
+def program_of(seed: int, target: str, size: int = 0) -> FullProgram:
     """The program of a seed for a target; without a size, one of SIZES."""
-    return WideProgram(seed, size or SIZES[seed % len(SIZES)], reduces=TARGETS[target].number >= 80)
+    return FullProgram(seed, size or SIZES[seed % len(SIZES)], TARGETS[target].number)
 
 
 def ways_of(seed: int) -> list[Way]:
@@ -92,7 +92,7 @@ def compiled(text: str, target: str, way: Way) -> bytes:
     return compile_text(text, options).image
 
 
-def launched(image: bytes, data: Buffer) -> tuple[Buffer, Buffer]:
+def launched(image: bytes, data: Buffer, scalars: list[int]) -> tuple[Buffer, Buffer]:
     """Output lines and atomic words of a launch.
 
     Raises:
@@ -102,7 +102,7 @@ def launched(image: bytes, data: Buffer) -> tuple[Buffer, Buffer]:
     atoms = np.zeros(len(ATOM_PLACE), np.uint32)
     modes = Modes(strict=True, memcheck=True)
     try:
-        done = load(image).launch(KERNEL, (1, 1, 1), (THREADS, 1, 1), [data.copy(), out, atoms], modes=modes)
+        done = load(image).launch(KERNEL, (1, 1, 1), (THREADS, 1, 1), [data.copy(), out, atoms, *scalars], modes=modes)
     except Exception as error:  # whatever stops the simulator
         raise Differs("report", f"{type(error).__name__}: {error}") from error
     if done.reports:
@@ -124,17 +124,17 @@ def by_ptxas(ptxas: str, text: str, target: str, way: Way) -> bytes:
         return (Path(folder) / "out.cubin").read_bytes()
 
 
-def examine(program: WideProgram, target: str, ways: list[Way], ptxas: str | None) -> Outcome:
+def examine(program: FullProgram, target: str, ways: list[Way], ptxas: str | None) -> Outcome:
     """Compile, run and compare a program."""
-    text, data = program.text(target), input_data(program.seed)
+    text, data, scalars = program.text(target), input_data(program.seed), list(program.parameters.values())
     want, want_atoms = program.run(data)
     want = canonical(want)
-    failures = [failure for way in ways if (failure := _tried(text, target, way, data, want, want_atoms)) is not None]
+    failures = [failure for way in ways if (failure := _tried(text, target, way, data, scalars, want, want_atoms)) is not None]
     if ptxas is None:
         return Outcome(failures, "")
     way = random.Random(program.seed).choice(ways)
     try:
-        _compare(launched(by_ptxas(ptxas, text, target, way), data), want, want_atoms)
+        _compare(launched(by_ptxas(ptxas, text, target, way), data, scalars), want, want_atoms)
     except subprocess.SubprocessError:
         return Outcome(failures, "ptxas makes no code")
     except Differs as error:
@@ -142,7 +142,7 @@ def examine(program: WideProgram, target: str, ways: list[Way], ptxas: str | Non
     return Outcome(failures, "")
 
 
-def _tried(text: str, target: str, way: Way, data: Buffer, want: Buffer, atoms: Buffer) -> Failure | None:
+def _tried(text: str, target: str, way: Way, data: Buffer, scalars: list[int], want: Buffer, atoms: Buffer) -> Failure | None:
     try:
         image = compiled(text, target, way)
     except (CompileError, InternalError) as error:
@@ -150,7 +150,7 @@ def _tried(text: str, target: str, way: Way, data: Buffer, want: Buffer, atoms: 
     except Exception as error:  # whatever it is: that is what is looked for
         return Failure("error", way, f"{type(error).__name__}: {error}")
     try:
-        _compare(launched(image, data), want, atoms)
+        _compare(launched(image, data, scalars), want, atoms)
     except Differs as error:
         return Failure(error.kind, way, str(error))
     return None
@@ -171,7 +171,7 @@ def _compare(got: tuple[Buffer, Buffer], want: Buffer, want_atoms: Buffer) -> No
 # -- shrinking ----------------------------------------------------------------------------------------------------
 
 
-def shrink(program: WideProgram, target: str, failure: Failure, until: float) -> Failure:
+def shrink(program: FullProgram, target: str, failure: Failure, until: float) -> Failure:
     """Drop statements of ``program`` as long as a failure of the kind stays; gives the failure of what is left."""
     left = failure
     size = 1 << 20
@@ -205,7 +205,7 @@ def _blocks(body: list[Statement]) -> list[list[Statement]]:
     return out
 
 
-def _again(program: WideProgram, target: str, failure: Failure) -> Failure | None:
+def _again(program: FullProgram, target: str, failure: Failure) -> Failure | None:
     outcome = examine(program, target, [failure.way], None)
     return next((f for f in outcome.failures if f.kind == failure.kind), None)
 
@@ -222,7 +222,7 @@ class Kept(NamedTuple):
     path: Path
 
 
-def keep(folder: Path, program: WideProgram, target: str, failure: Failure, said: str) -> Path:
+def keep(folder: Path, program: FullProgram, target: str, failure: Failure, said: str) -> Path:
     """Write the PTX and what is wrong with it into a folder; returns the PTX file.
 
     Raises:

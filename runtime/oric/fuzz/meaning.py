@@ -18,15 +18,17 @@ TYPE = {"h": ".b16", "r": ".b32", "d": ".b64", "f": ".f32", "g": ".f64", "p": ".
 
 
 class Op(NamedTuple):
-    """An instruction: mnemonic, register class of the result, classes of the sources, and its function.
+    """An instruction: mnemonic, register class of the result, classes of the sources, its function, first target that has it.
 
-    Source class "i" is a 32-bit immediate; classes in capitals are registers whose low bit is set first (divisors).
+    Source class "i" is a 32-bit immediate; R and D are registers whose low bit is set first (divisors), B words
+    of which the low byte is taken first (positions in words of 64 bits).
     """
 
     mnemonic: str
     result: str
     sources: str
     function: Callable[..., Any]
+    since: int = 0
 
 
 def signed(value: int, bits: int) -> int:

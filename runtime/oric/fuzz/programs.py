@@ -88,16 +88,20 @@ class Program:
     def block(self, depth: int) -> list[Statement]:
         return [self.statement(depth) for _ in range(self.rng.randrange(1, 6))]
 
+    def choice(self, c: str) -> Op:
+        """An instruction with a result of a class."""
+        return self.rng.choice(BY_RESULT[c])
+
     def arithmetic(self) -> Statement:
         c = self.rng.choice("hrrrrrdddffffgpp")
-        op = self.rng.choice(BY_RESULT[c])
+        op = self.choice(c)
         sources: list[Any] = []
         for s in op.sources:
             if s in "iL":
                 limit = 256 if s == "L" else self.rng.choice([16, 1 << 16, 1 << 32])
                 sources.append(self.rng.randrange(limit))
             else:
-                sources.append(self.register(s.lower()))
+                sources.append(self.register("r" if s == "B" else s.lower()))
         guard = (self.register("p"), self.rng.random() < 0.5) if self.rng.random() < 0.15 else None
         return ("op", op, self.register(c), sources, guard)
 
@@ -186,9 +190,10 @@ class Program:
     def emit_op(self, op: Op, result: str, sources: list[Any], guard: tuple[str, bool] | None, depth: int) -> Iterator[str]:
         operands = []
         for k, (s, source) in enumerate(zip(op.sources, sources, strict=True)):
-            if s in "RD":  # a divisor: never zero
-                temporary = f"%t{5 + k}" if s == "R" else f"%a{5 + k}"
-                yield f"or.b{WIDTH[s.lower()]} {temporary}, %{source}, 1;"
+            if s in "BRD":
+                temporary = f"%t{5 + k}" if s != "D" else f"%a{5 + k}"
+                change = "and.b32 {}, %{}, 255;" if s == "B" else f"or.b{WIDTH[s.lower()]} {{}}, %{{}}, 1;"
+                yield change.format(temporary, source)
                 operands.append(temporary)
             else:
                 operands.append(f"%{source}" if isinstance(source, str) else str(source))
@@ -273,12 +278,7 @@ class Program:
         threads = [self.start(lines[t]) for t in range(THREADS)]
         self.out = np.zeros((THREADS, OUT_WORDS), np.uint64)
         for statement in self.body:
-            together = getattr(self, "together_" + statement[0], None)
-            if together:
-                together(threads, *statement[1:])
-            else:
-                for t, registers_ in enumerate(threads):
-                    self.step(statement, registers_, t)
+            self.all_step(statement, threads)
         self.finish()
         for t, values in enumerate(threads):
             for k, (c, name) in enumerate(registers()):
@@ -304,14 +304,29 @@ class Program:
                     values[name] = int(values[name] != 0)
         return values
 
+    def all_step(self, statement: Statement, threads: list[dict[str, Any]]) -> None:
+        """A statement that all threads reach together."""
+        together = getattr(self, "together_" + statement[0], None)
+        if together:
+            together(threads, *statement[1:])
+        else:
+            for t, values in enumerate(threads):
+                self.step(statement, values, t)
+
     def step(self, statement: Statement, v: dict[str, Any], t: int) -> None:
         getattr(self, "do_" + statement[0])(v, t, *statement[1:])
 
     def do_op(self, v: dict[str, Any], t: int, op: Op, result: str, sources: list[Any], guard: tuple[str, bool] | None) -> None:
         if guard and bool(v[guard[0]]) == guard[1]:
             return
-        values = [v[s] | 1 if c in "RD" else v[s] if isinstance(s, str) else s for c, s in zip(op.sources, sources, strict=True)]
-        v[result] = op.function(*values)
+        v[result] = op.function(*(self.source(v, c, s) for c, s in zip(op.sources, sources, strict=True)))
+
+    @staticmethod
+    def source(v: dict[str, Any], c: str, source: Any) -> Any:
+        """The value of a source of a class."""
+        if not isinstance(source, str):
+            return source
+        return v[source] | 1 if c in "RD" else v[source] & 255 if c == "B" else v[source]
 
     def do_if(self, v: dict[str, Any], t: int, p: str, negated: bool, then: list[Statement], other: list[Statement]) -> None:
         for statement in then if bool(v[p]) != negated else other:

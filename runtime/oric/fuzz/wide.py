@@ -12,7 +12,7 @@ from .programs import ATOM_PLACE, OUT_WORDS, SCRATCH, THREADS, Program, Statemen
 
 LOCAL_SLOTS: Final = 8  # of 8 bytes, a thread's own
 _LANES: Final = 32
-_MASKS: Final = 3  # depth of regions with a mask
+MASKS: Final = 3  # depth of regions with a mask
 _WORD: Final = 0xFFFFFFFF
 _REDUX: Final[dict[str, Callable[[int, int], int]]] = {
     "add.u32": lambda a, b: a + b & _WORD,
@@ -25,7 +25,7 @@ _REDUX: Final[dict[str, Callable[[int, int], int]]] = {
     "or.b32": lambda a, b: a | b,
     "xor.b32": lambda a, b: a ^ b,
 }
-_ATOMS: Final[dict[str, Callable[[int, int, int], int]]] = {  # old, operand, second operand -> new
+ATOMS: Final[dict[str, Callable[[int, int, int], int]]] = {  # old, operand, second operand -> new
     "add.u32": lambda old, b, c: old + b & _WORD,
     "exch.b32": lambda old, b, c: b,
     "min.s32": lambda old, b, c: old if signed(old, 32) < signed(b, 32) else b,
@@ -56,7 +56,7 @@ class WideProgram(Program):
             c = self.rng.choice("hrdr")
             return ("local", self.rng.random() < 0.5, c, self.register(c), self.register("r"))
         if kind < 0.10:
-            what = self.rng.choice(list(_ATOMS))
+            what = self.rng.choice(list(ATOMS))
             c = "d" if what.endswith("64") else "r"
             return ("own", what, *(self.register(c) for _ in range(3)), self.rng.randrange(8))
         if kind < 0.13:
@@ -67,7 +67,7 @@ class WideProgram(Program):
         """A statement that all threads of a block reach together."""
         kind = self.rng.random()
         if kind < 0.5:
-            return ("masked", self.register("p"), self.rng.random() < 0.5, self.masked_block(_MASKS - 1))
+            return ("masked", self.register("p"), self.rng.random() < 0.5, self.masked_block(MASKS - 1))
         if kind < 0.6:
             return ("barrier", self.rng.choice(["popc.u32", "and.pred", "or.pred"]), self.register("r"), self.register("p"))
         return Program.collective(self)
@@ -105,7 +105,7 @@ class WideProgram(Program):
     def more_declarations(self) -> list[str]:
         """Masks, local memory, atomic words in shared memory."""
         return [
-            f"\t.reg .b32 %m<{_MASKS + 1}>;",
+            f"\t.reg .b32 %m<{MASKS + 1}>;",
             "\t.reg .b32 %v<8>;",
             "\t.reg .b64 %w<4>;",
             f"\t.local .align 8 .b8 slots[{8 * LOCAL_SLOTS}];",
@@ -212,7 +212,7 @@ class WideProgram(Program):
         size = 8 if what.endswith("64") else 4
         line = self.out[t, SCRATCH + slot : SCRATCH + slot + 1].view("u1")
         old = int.from_bytes(line[:size].tobytes(), "little")
-        line[:size] = list(_ATOMS[what](old, v[a], v[b]).to_bytes(size, "little"))
+        line[:size] = list(ATOMS[what](old, v[a], v[b]).to_bytes(size, "little"))
         v[result] = old
 
     def do_shared_atomic(self, v: dict[str, Any], t: int, what: str, source: str) -> None:
@@ -229,17 +229,21 @@ class WideProgram(Program):
 
     def together_masked(self, threads: list[dict[str, Any]], p: str, negated: bool, body: list[Statement]) -> None:
         for first in range(0, THREADS, _LANES):
-            self._masked(threads, list(range(first, first + _LANES)), p, negated, body)
+            self.lanes_masked(threads, list(range(first, first + _LANES)), p, negated, body)
 
-    def _masked(self, threads: list[dict[str, Any]], lanes: list[int], p: str, negated: bool, body: list[Statement]) -> None:
-        inside = [t for t in lanes if bool(threads[t][p]) != negated]
-        for statement in body if inside else []:
-            if statement[0] == "masked":
-                self._masked(threads, inside, *statement[1:])
+    def lanes_masked(self, threads: list[dict[str, Any]], lanes: list[int], p: str, negated: bool, body: list[Statement]) -> None:
+        self.lanes_steps(threads, [t for t in lanes if bool(threads[t][p]) != negated], body)
+
+    def lanes_steps(self, threads: list[dict[str, Any]], lanes: list[int], body: list[Statement]) -> None:
+        """Statements of lanes that share a mask; of none, nothing."""
+        for statement in body if lanes else []:
+            region = getattr(self, "lanes_" + statement[0], None)
+            if region:
+                region(threads, lanes, *statement[1:])
             elif statement[0].startswith("some_"):
-                getattr(self, statement[0])(threads, inside, *statement[1:])
+                getattr(self, statement[0])(threads, lanes, *statement[1:])
             else:
-                for t in inside:
+                for t in lanes:
                     self.step(statement, threads[t], t)
 
     @staticmethod
