@@ -73,9 +73,9 @@ class Function:
     word among all words of all registers, of which there are ``words``; ``reg_flags[r]``; ``physical[r]``: hardware register
     or ``NONE``; ``hint[r]``; ``parent[r]``: the register that it is coalesced with.
 
-    ``descriptor``, ``stack``, ``top``: operands of the registers with the descriptor of global memory, the frame's address and
-    the address below which the stack is free, 0
-    before their first use; ``needs``: which of the three the entry must load, in order of first use. ``formals``: results and
+    ``descriptor``, ``stack``, ``top``, ``shared``: operands of the registers with the descriptor of global memory, the frame's
+    address, the address below which the stack is free and that of the block's shared memory within its cluster's, 0 before their
+    first use; ``needs``: which of them the entry must load, in order of first use. ``formals``: results and
     parameters of a function that is no entry; ``calls``: call sites by number, which is ``aux`` of an INVOKE.
     """
 
@@ -118,6 +118,7 @@ class Function:
         self.descriptor = 0
         self.stack = 0
         self.top = 0
+        self.shared = 0
         self.needs: list[str] = []
         self.formals: list[Formal] = []
         self.calls: list[CallSite] = []

@@ -11,12 +11,12 @@ from mypy_extensions import i64
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE, Function, R
 from oric.ir.module import Module
 from oric.ir.optable import KIND_IMM, OPS, SLOTS
 from oric.support.diagnostics import NotSupported
 
-from .program import LITERAL, PACKED, tables_of
+from .program import FIRST_TEMP, LITERAL, PACKED, D, Program, Tables, tables_of
 
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
 _STACK_ALIGN: Final = 16
@@ -122,14 +122,24 @@ def _load_at_entry(f: Function, target: Any) -> None:
             cursor.line = 0
             size = f.imm(-facts.local_size & _MASK32)
             cursor.make4(tables.op[line], f.stack, f.stack, size, opd.RZ_OPERAND, tables.mods[line])
-        program = tables.template("load_stack" if need == "stack" else "load_descriptor")
-        line = program.first
         cursor.at_start(0)
         cursor.line = 0
+        _run(f, cursor, tables, tables.template(f"load_{need}"), {"stack": f.stack, "shared": f.shared}.get(need, f.descriptor))
+
+
+def _run(f: Function, cursor: Cursor, tables: Tables, program: Program, dest: i64) -> None:
+    """Insert the lines of a template that has no sources; it may have one temporary."""
+    temporary: i64 = f.new_reg(R) | opd.IS_REG if program.temps else 0
+    line: i64 = program.first
+    while line < program.last:
         cursor.make(tables.op[line], tables.mods[line])
-        cursor.put(f.stack if need == "stack" else f.descriptor)
-        o = tables.start[line] + 1
+        o = tables.start[line]
         while o < tables.operands_end(line):
-            assert tables.index[o] == PACKED or tables.index[o] == LITERAL
-            cursor.put(tables.flip[o] if tables.index[o] == PACKED else f.imm(tables.flip[o]))
+            index, flip = tables.index[o], tables.flip[o]
+            if index == PACKED or index == LITERAL:
+                cursor.put(flip if index == PACKED else f.imm(flip))
+            else:
+                assert index == D or index == FIRST_TEMP
+                cursor.put(dest if index == D else temporary)
             o += 1
+        line += 1

@@ -203,9 +203,7 @@ class Memory(Emitter):
         if displacement & opd.TYPE == opd.IS_SYMBOL:
             if bits:
                 return address
-            low = self.new_r()
-            self.copy(low, displacement, 0)
-            return Address(low, opd.imm(0))
+            return Address(self._placed(address.base, Value(ADDRESS, displacement)), opd.imm(0))
         offset = self.code.imm_value(displacement)
         reach = 1 << bits >> 1
         return address if -reach <= offset < max(reach, 1) else self._moved(address.base, offset)
@@ -239,6 +237,17 @@ class Memory(Emitter):
             f.stack = self.new_r()
             f.needs.append("stack")
         return f.stack
+
+    def shared_base(self) -> i64:
+        """The register with what addresses in the block's shared memory begin with; RZ where blocks have no clusters."""
+        f = self.code
+        program = self.tables.template("load_shared")
+        if program.first == program.last:
+            return opd.RZ_OPERAND
+        if not f.shared:
+            f.shared = self.new_r()
+            f.needs.append("shared")
+        return f.shared
 
     def top(self) -> i64:
         """The register with the address below which the stack is free: what ``alloca`` moves."""
@@ -359,7 +368,7 @@ class Memory(Emitter):
         if place.space != space:
             raise NotSupported(f"generic or foreign address of {place.space} variable {place.name}")
         if place.space == "shared" or place.space == "local":
-            base: i64 = self.stack() if place.space == "local" else opd.RZ_OPERAND
+            base = self.stack() if place.space == "local" else self.shared_base()
             if place.space == "shared" and self.is_dynamic(place):
                 return Address(self._dynamic_shared(place, offset), opd.imm(0))
             if abs(offset) < _MOST_ADDEND:
@@ -382,16 +391,28 @@ class Memory(Emitter):
         self.copy(part(dest, 1), opd.const_bank(BANK_ADDRESS, slot + 4), 0)
         return dest
 
+    def _is_near(self, place: Place, offset: int) -> bool:
+        """Whether a symbol with an addend can say how far from the start of a variable that has a place of its own."""
+        return not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND
+
     def is_dynamic(self, place: Place) -> bool:
         """Whether a variable is shared memory whose size is given at launch."""
         return self.ir.symbols[place.ir_id].is_dynamic_shared
 
     def _dynamic_shared(self, place: Place, offset: int) -> i64:
         """A register with the address of dynamic shared memory, which lies behind all static variables."""
-        dest = self.new_r()
         near = abs(offset) < _MOST_ADDEND
-        self.copy(dest, opd.symbol(place.ir_id, offset if near else 0), 0)
+        dest = self._placed(self.shared_base(), Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0)))
         return dest if near else self._plus(dest, offset)
+
+    def _placed(self, base: i64, symbol: Value) -> i64:
+        """A new register with the sum of a register and the place of a variable."""
+        dest = self.new_r()
+        if base == opd.RZ_OPERAND:
+            self.set(dest, symbol)
+        else:
+            self.template("add_constant", 0, dest, packed(base), symbol)
+        return dest
 
     def _plus(self, base: i64, offset: int) -> i64:
         dest = self.new_r()
@@ -415,7 +436,7 @@ class Memory(Emitter):
             if base != self.target.bank0_params:  # the rules know where the window of the others begins
                 raise NotSupported(f"the address of parameter {place.name} of a kernel with so many bytes of them")
             return integer(place.offset - base + offset)
-        if place.space == "shared" and not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND:
+        if place.space == "shared" and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()
         low = self._low_address(place, offset)
@@ -429,13 +450,9 @@ class Memory(Emitter):
             return self._dynamic_shared(place, offset)
         near = abs(offset) < _MOST_ADDEND
         symbol = Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0))
-        low = self.new_r()
-        if place.space == "local":
-            self.template("add_constant", 0, low, packed(self.stack()), symbol)
-        elif place.space == "shared":
-            self.set(low, symbol)
-        else:
+        if place.space not in ("local", "shared"):
             raise NotSupported(f"address of {place.space} {place.name}")
+        low = self._placed(self.stack() if place.space == "local" else self.shared_base(), symbol)
         return low if near else self._plus(low, offset)
 
     # -- special registers ---------------------------------------------------------------------------------

@@ -126,8 +126,8 @@ class _Splice:
     def _need(self, body: Function, what: str) -> None:
         """Let the caller's own register for what its entry loads stand for that of a body."""
         f = self.f
-        theirs: i64 = {"descriptor": body.descriptor, "stack": body.stack, "top": body.top}[what]
-        ours: i64 = {"descriptor": f.descriptor, "stack": f.stack, "top": f.top}[what]
+        theirs: i64 = _needed(body)[what]
+        ours: i64 = _needed(f)[what]
         if not ours:
             index: i64 = theirs & opd.INDEX
             ours = opd.with_index(theirs, f.new_reg(body.reg_type[index], body.reg_size[index]))
@@ -136,8 +136,10 @@ class _Splice:
                 f.descriptor = ours
             elif what == "stack":
                 f.stack = ours
-            else:
+            elif what == "top":
                 f.top = ours
+            else:
+                f.shared = ours
         self.map[theirs & opd.INDEX] = ours & opd.INDEX
 
     def _merge_facts(self, body: Function) -> None:
@@ -242,6 +244,11 @@ class _Splice:
                 operand = self._operand(operand)
             self.cursor.put(operand)
             at += 1
+
+
+def _needed(f: Function) -> dict[str, int]:
+    """The registers that the entry loads, by what it loads."""
+    return {"descriptor": f.descriptor, "stack": f.stack, "top": f.top, "shared": f.shared}
 
 
 def _registers_of(formals: list[Formal], actuals: list[ParamVariable | int]) -> set[int]:
