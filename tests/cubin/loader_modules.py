@@ -140,6 +140,18 @@ _module(
 )  # fmt: skip
 _module("data_alone", ".visible .global .align 4 .u32 one = 1;\n.visible .const .align 4 .u32 two[3];\n")
 _module(
+    "addresses",
+    ".visible .global .align 8 .u32 there[4] = {1, 2, 3, 4};\n.visible .const .align 8 .u32 fixed[4] = {1, 2, 3, 4};\n"
+    ".visible .global .align 8 .u64 whole[6] = {there, there+8, generic(there)+4, fixed+8, generic(fixed)+4, 5};\n"
+    ".visible .const .align 8 .u64 kept[2] = {there+4, fixed+4};\n"
+    ".visible .global .align 8 .u64 bytes[4] = {0xFF(there+4), 0xFF00(fixed+8), 0xFF(fixed+4), 0xFF00(there)};\n"
+    ".visible .global .align 8 .u8 mixed[8] = {0xFF00(fixed), 0xFF(fixed+8), 6, 7, 5, 0xFF(generic(fixed)), 0xFF(generic(there)+4),"
+    " 0xFF(generic(fixed)+4)};\n"
+    ".visible .const .align 8 .u8 each[8] = {0xFF(there), 0xFF00(there), 0xFF0000(there), 0xFF000000(there), 0xFF00000000(there),"
+    " 0xFF0000000000(there), 0xFF000000000000(there), 0xFF00000000000000(there)};\n",
+    kernel(_STORE.replace("%r2", "%r1")),
+)
+_module(
     "linkage",
     kernel("", "hidden", linkage=""),
     kernel("", "weak", linkage=".weak"),

@@ -171,6 +171,33 @@ def test_the_linker_puts_the_address_of_the_element_there(level: int) -> None:
     assert list(out) == [13, 11, 22, 17]
 
 
+BYTES = """.visible .global .align 8 .u32 arr[4] = {10, 11, 12, 13};
+.visible .const .align 8 .u32 fixed[100];
+.visible .global .align 8 .u8 of_one[8] = {0xFF(arr+4), 0xFF00(arr+4), 0xFF0000(arr+4), 0xFF000000(arr+4), 0xFF00000000(arr+4),
+  0xFF0000000000(arr+4), 0xFF000000000000(arr+4), 0xFF00000000000000(arr+4)};
+.visible .const .align 8 .u8 kept[8] = {0xFF(arr+8), 0xFF00(arr+8), 0xFF0000(arr+8), 0xFF000000(arr+8), 0xFF00000000(arr+8),
+  0xFF0000000000(arr+8), 0xFF000000000000(arr+8), 0xFF00000000000000(arr+8)};
+.visible .global .align 8 .u64 low[2] = {0xFF(arr), 0xFF00(fixed+0x184)};
+.visible .global .align 4 .u32 narrow[3] = {fixed+0x184, 7, fixed};
+.visible .global .align 1 .u8 part[3] = {0xFF(fixed+0x184), 0xFF00(fixed+0x184), 9};
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_bytes_of_addresses_in_initialisers(level: int) -> None:
+    """A byte by its mask, in an element of one byte or extended with zeros; a constant's address is its place in the bank."""
+    body = """
+  ld.global.u64 %d1, [of_one]; ld.u32 %r1, [%d1]; ld.const.u64 %d2, [kept]; ld.u32 %r2, [%d2]; ld.global.u64 %d3, [low];
+  mov.u64 %d4, arr; and.b64 %d4, %d4, 255; sub.u64 %d3, %d3, %d4; cvt.u32.u64 %r3, %d3; ld.global.u32 %r4, [low+8];
+  st.global.v4.u32 [%out], {%r1, %r2, %r3, %r4};
+  ld.global.u32 %r1, [narrow]; ld.global.u32 %r2, [narrow+4]; ld.global.u32 %r3, [narrow+8]; ld.global.u8 %r4, [part];
+  mov.u32 %r6, fixed; sub.u32 %r1, %r1, %r6; sub.u32 %r3, %r3, %r6;
+  ld.global.u8 %r5, [part+1]; mad.lo.u32 %r4, %r5, 256, %r4; sub.u32 %r4, %r4, %r6; st.global.v4.u32 [%out+16], {%r1, %r2, %r3, %r4};
+"""
+    out = launch(source(body, module=BYTES), np.zeros(1), np.zeros(8, np.uint32), level=level, threads=1)
+    assert list(out) == [11, 12, 0, 1, 0x184, 7, 0, 0x184]
+
+
 @pytest.mark.parametrize("level", [0, 3])
 def test_subscripts_of_arrays(level: int) -> None:
     body = """

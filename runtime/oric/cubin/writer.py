@@ -250,10 +250,12 @@ class _Writer:
                 place = entry.offset + pointer.offset
                 pointee = self.module.symbols[pointer.symbol]
                 if pointee.space == "const" and not pointer.generic:
-                    value = (pointee.offset + pointer.addend) % (1 << 64)
-                    data[place : place + _ADDRESS_BYTES] = value.to_bytes(_ADDRESS_BYTES, "little")
+                    value = ((pointee.offset + pointer.addend) % (1 << 64)).to_bytes(_ADDRESS_BYTES, "little")
+                    part = value[: pointer.size] if pointer.byte < 0 else value[pointer.byte : pointer.byte + 1]
+                    data[place : place + len(part)] = part
                 else:
-                    out.append((place, tables.R_CUDA_G64, self.data_symbols[pointer.symbol], pointer.addend))
+                    kind = tables.R_CUDA_G64 if pointer.byte < 0 else tables.R_CUDA_G8[pointer.byte]
+                    out.append((place, kind, self.data_symbols[pointer.symbol], pointer.addend))
         section.data = data
         return out
 

@@ -38,12 +38,17 @@ BANK_ADDRESS: Final = 4  # 8-byte addresses of globals, filled by relocation
 
 
 class Relocation(NamedTuple):
-    """An 8-byte address of ``symbol`` plus ``addend`` at byte ``offset`` of an initialiser."""
+    """An address of ``symbol`` plus ``addend`` at byte ``offset`` of an initialiser, or the byte of it that ``byte`` names.
+
+    ``size``: bytes of the element that holds it.
+    """
 
     offset: int
     symbol: int  # id in Module.symbols
     addend: int = 0
     generic: bool = False  # a generic address rather than one of the symbol's own space
+    size: int = 8
+    byte: int = -1  # of the address, the lowest is 0; -1: all
 
 
 class Symbol(Record):

@@ -31,6 +31,7 @@ from .program import Program
 _TYPE_SIZES: Final = {
     name: ix.SIZE_REGISTERS.get(ix.SIZES[name], 0) for name, (_, _, is_register, *_) in ix.TYPES.items() if is_register
 }
+_ADDRESS_BYTES: Final = 8
 _MAX_BYTES: Final = {"local": 1 << 31}  # of one variable, where fields of the cubin have 32 bits ...
 _MAX_SIZE: Final = 1 << 48  # ... and elsewhere
 _MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
@@ -114,16 +115,22 @@ class OriBuilder(Memory):
             raise NotSupported(f".align {variable.align}", variable.loc)
         if _UNIFIED in variable.attributes:
             raise NotSupported(f".{_UNIFIED}", variable.loc)
-        relocations = []
-        for item in variable.relocs:
-            place = self.place_of(item.symbol)
-            if item.mask or item.size != 8 or place.ir_id < 0:
-                raise NotSupported(f"address of that kind in the initialiser of {variable.name}")
-            relocations.append(Relocation(item.offset, place.ir_id, item.addend, item.generic))
+        relocations = [self._pointer(item, variable) for item in variable.relocs]
         binding = _BINDINGS.get(variable.linkage, variable.linkage)
         symbol = Symbol(variable.name, variable.space, variable.size, variable.align, variable.init or b"", relocations, binding)
         symbol.managed = "managed" in variable.attributes
         return self.ir.add_symbol(symbol, scoped=variable.in_function)
+
+    def _pointer(self, item: Any, variable: Any) -> Relocation:
+        """An address in an initialiser, or a byte of one."""
+        place = self.place_of(item.symbol)
+        if place.ir_id < 0:
+            raise NotSupported(f"the address of {place.space} {place.name} in an initialiser", variable.loc)
+        if place.space != "const" or item.generic:
+            if item.size < _ADDRESS_BYTES and not item.mask:
+                raise NotSupported(f"an address of {8 * item.size} bits of {place.space} variable {place.name}", variable.loc)
+        byte = (item.mask & -item.mask).bit_length() // 8 if item.mask else -1
+        return Relocation(item.offset, place.ir_id, item.addend, item.generic, item.size, byte)
 
     def function(self, function: Any) -> int:
         """First sight of a function; returns its handle."""
