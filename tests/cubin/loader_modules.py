@@ -145,8 +145,8 @@ _module(
     ".visible .global .align 8 .u64 whole[6] = {there, there+8, generic(there)+4, fixed+8, generic(fixed)+4, 5};\n"
     ".visible .const .align 8 .u64 kept[2] = {there+4, fixed+4};\n"
     ".visible .global .align 8 .u64 bytes[4] = {0xFF(there+4), 0xFF00(fixed+8), 0xFF(fixed+4), 0xFF00(there)};\n"
-    ".visible .global .align 8 .u8 mixed[8] = {0xFF00(fixed), 0xFF(fixed+8), 6, 7, 5, 0xFF(generic(fixed)), 0xFF(generic(there)+4),"
-    " 0xFF(generic(fixed)+4)};\n"
+    ".visible .global .align 8 .u8 mixed[8] = {0xFF00(fixed), 0xFF(fixed+8), 6, 7, 5, 0xFF(generic(fixed)), 0xFF("
+    "generic(there)+4), 0xFF(generic(fixed)+4)};\n"
     ".visible .const .align 8 .u8 each[8] = {0xFF(there), 0xFF00(there), 0xFF0000(there), 0xFF000000(there), 0xFF00000000(there),"
     " 0xFF0000000000(there), 0xFF000000000000(there), 0xFF00000000000000(there)};\n",
     kernel(_STORE.replace("%r2", "%r1")),

@@ -158,6 +158,51 @@ def test_round_trip_of_ptxas(ptxas: str, target: str, tmp_path: Path) -> None:
     check_round_trip(by_ptxas(ptxas, text, target, 3, tmp_path), count)
 
 
+# -- accesses of no space that name a variable ---------------------------------------------------------------------
+
+NAMING = (
+    HEAD
+    + """.visible .shared .align 16 .b8 s[64];
+.extern .shared .align 16 .b8 more[];
+.global .align 16 .u32 g[4] = {{1, 2, 3, 4}};
+.visible .entry k(.param .u64 out)
+{{
+  .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .pred %p; .local .align 16 .b8 l[64];
+  ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 32; add.u64 %d0, %d0, %d1; add.u32 %r1, %r0, 50;
+  setp.eq.u32 %p, %r0, 1;
+  @%p st.v2.u32 [s+8], {{%r0, %r1}}; @%p st.shared.u32 [more+4], 77; st.u32 [l+20], %r1; st.volatile.u32 [l], %r0;
+  bar.sync 0;
+  ld.u32 %r2, [s+8]; ld.volatile.u32 %r3, [s+12]; ld.u32 %r4, [more+4]; ld.local.u32 %r5, [l+20];
+  st.global.v4.u32 [%d0], {{%r2, %r3, %r4, %r5}};
+  bar.sync 0;
+  atom.add.u32 %r6, [s+16-8], 3; prefetch.L1 [s]; prefetch.L2 [l]; ld.u32 %r7, [l]; ld.v2.u32 {{%r8, %r9}}, [g+8];
+  bar.sync 0;
+  ld.u32 %r6, [s+8];
+  st.global.v4.u32 [%d0+16], {{%r6, %r7, %r8, %r9}};
+  ret;
+}}
+"""
+)
+
+
+def check_naming(image: bytes) -> None:
+    """Two threads, of which the second writes what both see."""
+    out = np.zeros((2, 8), np.uint32)
+    assert not oric.sim.load(image).launch("k", grid=(1,), block=(2,), args=[out], shared_bytes=64, modes=MODES).reports
+    assert out.tolist() == [[1, 51, 77, 50, 7, 0, 3, 4], [1, 51, 77, 51, 7, 1, 3, 4]]
+
+
+@pytest.mark.parametrize(("target", "level"), LANES)
+def test_accesses_of_no_space_that_name_a_variable(target: str, level: int) -> None:
+    check_naming(oric.compile(NAMING.format(target=target), arch=target, opt_level=level).image)
+
+
+@pytest.mark.parametrize("target", VENDOR)
+def test_accesses_of_no_space_that_name_a_variable_of_ptxas(ptxas: str, target: str, tmp_path: Path) -> None:
+    text = NAMING.replace("prefetch.L2 [l];", "")  # it dies of that from sm_100 on
+    check_naming(by_ptxas(ptxas, text.format(target=target), target, 3, tmp_path))
+
+
 # -- policies -----------------------------------------------------------------------------------------------------
 
 PRIMARY = {"evict_last": 4, "evict_normal": 6, "evict_first": 2, "evict_unchanged": 0}

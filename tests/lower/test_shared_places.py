@@ -1,4 +1,4 @@
-"""Addresses of shared variables in every block of a cluster: as values, generic, of the cluster, in pairs for asynchronous stores.
+"""Addresses of shared variables in every block of a cluster: as values, generic, of the cluster, for asynchronous stores.
 
 Each block finds its own memory under each of them, and that of its neighbour where the PTX asks for it.
 """
@@ -98,7 +98,9 @@ def test_every_block_finds_its_own_memory(target: str, level: int, body: str) ->
 def test_every_block_finds_its_own_memory_in_ptxas_code(target: str, level: int, body: str, tmp_path: Path) -> None:
     """A second opinion on kernel and simulator."""
     if shutil.which("ptxas") is None:
-        pytest.skip("NOT CHECKED: there is no ptxas on PATH, addresses of shared variables were not run as the vendor compiles them")
+        pytest.skip(
+            "NOT CHECKED: there is no ptxas on PATH, addresses of shared variables were not run as the vendor compiles them"
+        )
     (tmp_path / "in.ptx").write_text(HEAD.format(body=body, target=target))
     subprocess.run(["ptxas", f"-O{level}", "-arch", target, "in.ptx", "-o", "out.cubin"], cwd=tmp_path, check=True)
     _check(body, (tmp_path / "out.cubin").read_bytes())

@@ -365,8 +365,12 @@ class Memory(Emitter):
     def _symbol_base(self, place: Place, offset: int, space: str) -> Address:
         if place.space == "global" and (space == "" or space == "global"):
             return self._with_offset(self._global_address(place), offset, True)
+        if not space and place.space in ("shared", "local"):
+            dest = self.new_pair()
+            self.template(f"in_{place.space}_window", 0, dest, packed(self._low_address(place, offset)))
+            return Address(dest, opd.imm(0))
         if place.space != space:
-            raise NotSupported(f"generic or foreign address of {place.space} variable {place.name}")
+            raise NotSupported(f"an address in {place.space} of {place.name} for an access of {space or 'no space'}")
         if place.space == "shared" or place.space == "local":
             base = self.stack() if place.space == "local" else self.shared_base()
             if place.space == "shared" and self.is_dynamic(place):
