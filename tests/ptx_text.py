@@ -13,26 +13,28 @@ _WORD = re.compile(r"[\w$]+")
 
 def kernels(text: str) -> dict[str, str]:
     """Kernel -> a module with it, the functions and variables that it reaches, and everything that has no name."""
-    unnamed, named, found = [], {}, {}
+    others: list[tuple[str, str]] = []  # in order, for a name is declared before it is used: what has no name under ""
+    named: dict[str, list[str]] = {}
+    found = {}
     for part in _parts(text):
         if entry := _ENTRY.match(part.lstrip()):
             found[entry[1]] = part
-        elif definition := _FUNCTION.search(part) or _VARIABLE.search(part):
+            continue
+        definition = _FUNCTION.search(part) or _VARIABLE.search(part)
+        others.append((definition[1] if definition else "", part))
+        if definition:
             named.setdefault(definition[1], []).append(part)
-        else:
-            unnamed.append(part)
-    return {name: _module(unnamed, named, part) for name, part in found.items()}
+    return {name: _module(others, named, part) for name, part in found.items()}
 
 
-def _module(unnamed: list[str], named: dict[str, list[str]], kernel: str) -> str:
-    reached: set[str] = set()
+def _module(others: list[tuple[str, str]], named: dict[str, list[str]], kernel: str) -> str:
+    reached: set[str] = {""}
     waiting = [kernel]
     while waiting:
         for word in set(_WORD.findall(waiting.pop())) & named.keys() - reached:
             reached.add(word)
             waiting += named[word]
-    kept = [part for name, parts in named.items() if name in reached for part in parts]
-    return "".join([*unnamed, *kept, kernel])
+    return "".join([part for name, part in others if name in reached] + [kernel])
 
 
 def _parts(text: str) -> list[str]:

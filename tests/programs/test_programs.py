@@ -29,10 +29,13 @@ def test_a_module_is_cut_into_kernels() -> None:
     table = ".global .align 8 .b8 table[4] = {1, 2, 3, 4};\n"
     callee = ".func (.reg .b32 %r) f(.reg .b32 %a)\n{ mov.b64 %d, table; { ret; } }\n"
     other = ".global .u32 other;\n"
+    ahead = ".func g();\n.const .b32 later;\n.func g()\n{ ld.const.u32 %r, [later]; }\n"
+    third = ".entry third()\n{ call g; ret; }\n"
     first = ".visible .entry first(.param .u64 p)\n{ // } not the end\n call (%r1), f, (%r2); {a: bra a;} }\n"
     second = ".entry second()\n{ ret; }\n"
-    found = kernels(head + table + callee + other + first + second)
-    assert list(found) == ["first", "second"]
+    found = kernels(head + table + ahead + callee + other + first + second + third)
+    assert list(found) == ["first", "second", "third"]
+    assert found["third"].split() == (head + ahead + third).split()  # in the order of the module: a name stands before its use
     assert "table[4]" in found["first"]
     assert ".func" in found["first"]
     assert "other" not in found["first"] + found["second"]

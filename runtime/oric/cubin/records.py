@@ -199,9 +199,10 @@ def tool_note(tool: str, release: str, build: str, options: str) -> bytes:
     return note(tables.TOOL_NOTE_TYPE, words(tables.TOOL_NOTE_VERSION, *places) + strings)
 
 
-def cuda_note(target: Target) -> bytes:
-    """``.note.nv.cuinfo``: the virtual SM and the toolkit."""
-    return note(tables.CUDA_NOTE_TYPE, pack("<HHHH", tables.CUDA_NOTE_VERSION, target.number, tables.API_VERSION, 0))
+def cuda_note(virtual: str) -> bytes:
+    """``.note.nv.cuinfo``: the virtual SM, which is the target that the PTX names, and the toolkit."""
+    number = int(virtual.removeprefix("sm_").rstrip("af"))
+    return note(tables.CUDA_NOTE_TYPE, pack("<HHHH", tables.CUDA_NOTE_VERSION, number, tables.API_VERSION, 0))
 
 
 def call_graph() -> bytes:

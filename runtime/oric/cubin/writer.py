@@ -53,7 +53,7 @@ class _Writer:
         out, target = self.out, self.target
         out.section(tables.TKINFO).data = records.tool_note(*_TOOL, options)
         cuinfo = out.section(tables.CUINFO)
-        cuinfo.data = records.cuda_note(target)
+        cuinfo.data = records.cuda_note(self.module.written_for)
         cuinfo.flags |= self.layout.cuinfo_flags
         info = out.section(tables.INFO)
         if self.layout.compat:

@@ -98,6 +98,7 @@ class Module:
 
     def __init__(self, target: str, ptx_version: tuple[int, int] = (0, 0), filename: str = "") -> None:
         self.target = target
+        self.written_for = target  # the target that the PTX names, which may be an older one
         self.ptx_version = ptx_version
         self.filename = filename
         self.address_size = 64

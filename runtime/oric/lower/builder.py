@@ -67,6 +67,7 @@ class OriBuilder(Memory):
     def module(self, header: Any) -> None:
         """The header of the module."""
         self.ir.ptx_version = header.version
+        self.ir.written_for = header.target
         self.ir.address_size = header.address_size
         self.ir.debug = "debug" in header.options
         if header.address_size != 64:

@@ -1,0 +1,72 @@
+"""Modules of other compilers: all scalar ones have code, and its schedule is clean; those that are refused are known by name."""
+
+from __future__ import annotations
+
+import oric
+import pytest
+from oric.sass.diff import differences
+from oric.sass.loader_view import view
+from oric.support import elf
+
+from tests.cubin.loader_facts import plain, ptxas_image
+from tests.cubin.test_loader import first_form
+from tests.e2e.conftest import ptxas  # noqa: F401  # a fixture
+
+from . import archive, code
+from .code import REFUSABLE, Judged, judge
+
+SAMPLE = 120_000  # characters of each compiler's modules that the quick lane compiles
+MOST_REFUSED = 155
+LEAST_COMPARED = 240
+UNWRITTEN = ("NUM_MBARRIERS", "MBARRIER_INSTR_OFFSETS", "REG_RECONFIG")  # records for tools that look into code
+LEVELS = (0, 3)
+
+
+def wrong(most: int, level: int) -> list[Judged]:
+    """Modules whose code is wrong, or that are refused for something else than the table says."""
+    table = code.refused()
+    found = [judge(module, level) for module in code.modules(most)]
+    return [one for one in found if one.problem or one.refused != table.get(one.name, frozenset())]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_sample_has_code(level: int) -> None:
+    assert wrong(SAMPLE, level) == []
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("level", LEVELS)
+def test_all_scalar_modules_have_code(level: int) -> None:
+    assert wrong(0, level) == []
+
+
+@pytest.mark.measure
+def test_a_loader_sees_what_ptxas_says(ptxas: str) -> None:
+    """The vendor's cubin of a module and ours load alike; records that point into code of kinds that ours lacks are left out."""
+    found = {}
+    for module in code.modules():
+        if module.name in code.refused():
+            continue
+        theirs = ptxas_image(ptxas, module.text, module.target)
+        if theirs is not None:  # a module of functions alone may call what is nowhere
+            ours = oric.compile(module.text, arch=module.target).image
+            both = [first_form(plain(view(elf.read(image)))) for image in (ours, theirs)]
+            found[module.name] = [d for d in differences(*both) if not d.key.name.endswith(UNWRITTEN)]
+    assert len(found) >= LEAST_COMPARED
+    assert {name: facts for name, facts in found.items() if facts} == {}
+
+
+def test_only_what_is_known_to_have_no_code_is_refused() -> None:
+    table = code.refused()
+    assert {name: words - REFUSABLE for name, words in table.items() if not words <= REFUSABLE} == {}
+    stored = {f"{compiler}/{name}" for compiler in archive.COMPILERS for name, _ in archive.modules(compiler)}
+    assert table.keys() <= stored
+    assert len(table) <= MOST_REFUSED
+
+
+def test_a_reason_is_what_the_compiler_says() -> None:
+    head = ".version 8.8\n.target sm_90\n.address_size 64\n.extern .func f;\n.entry k()\n{\n"
+    ldmatrix = ".reg .b32 %r<3>;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n"
+    with pytest.raises(oric.CompileError) as error:
+        oric.compile(head + f"{ldmatrix}call f;\nret;\n}}\n", arch="sm_90")
+    assert code.reasons(error.value) == {"external call", "ldmatrix"}
