@@ -10,7 +10,7 @@ from oric.support import elf
 
 from tests.cubin.loader_facts import plain, ptxas_image
 from tests.cubin.test_loader import first_form
-from tests.e2e.conftest import ptxas  # noqa: F401  # a fixture
+from tests.e2e.conftest import ptxas  # noqa: F401
 
 from . import archive, code
 from .code import REFUSABLE, Judged, judge
@@ -41,7 +41,7 @@ def test_all_scalar_modules_have_code(level: int) -> None:
 
 
 @pytest.mark.measure
-def test_a_loader_sees_what_ptxas_says(ptxas: str) -> None:
+def test_a_loader_sees_what_ptxas_says(ptxas: str) -> None:  # noqa: F811
     """The vendor's cubin of a module and ours load alike; records that point into code of kinds that ours lacks are left out."""
     found = {}
     for module in code.modules():
