@@ -175,7 +175,7 @@ def test_every_table_has_unique_keys_and_places_that_exist() -> None:
 
 def test_command_prints_rows_counts_and_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert ask(capsys, "phases", "index=0xf", "--columns", "index,function", "--format", "tsv") == (
-        0, "key\tindex\tfunction\nphase 15\t15\tsimplify_control_flow\n", "",
+        0, "key\tindex\tfunction\nphase 15\t15\tcheck_ready\n", "",
     )  # fmt: skip
     assert ask(capsys, "phases", "--count") == (0, "159\n", "")
     assert ask(capsys, "phases", "index=999") == (1, "", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from oric.driver import CompileOptions, compile_text
+from oric.ir.optable import OPS
 from oric.ir.read import read
 from oric.ir.text import write
 from oric.ir.verify import MalformedCode, verify
@@ -49,6 +50,36 @@ def test_sums_are_whole_before_phase_55(level: int) -> None:
     options = CompileOptions("sm_90", level, verify=True, dump=("12", "55"), dump_sink=shown.append)
     compile_text(cases.ptx("vecadd_f64", "sm_90"), options)
     assert "ADD64" in shown[0] and "ADD64" not in shown[1]
+
+
+DIVISIONS = """.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n, .param .f32 x)
+{
+  .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<5>;
+  ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n]; ld.param.f32 %f1, [x]; ld.global.u32 %r2, [%d1]; ld.global.f32 %f2, [%d1+4];
+  div.u32 %r3, %r1, %r2; rem.s32 %r4, %r1, %r2; div.rn.f32 %f3, %f1, %f2; sqrt.rn.f32 %f4, %f2;
+  st.global.u32 [%d1], %r3; st.global.u32 [%d1+8], %r4; st.global.f32 [%d1+4], %f3; st.global.f32 [%d1+12], %f4;
+  ret;
+}
+"""
+
+
+@pytest.mark.row("R2-58")
+@pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("level", [0, 3])
+def test_divisions_and_roots_are_one_operation_until_phase_45(target: str, level: int) -> None:
+    """One macro operation each in front of MidExpansion; none is left behind it."""
+    shown: list[str] = []
+    options = CompileOptions(target, level, verify=True, dump=("12", "45"), dump_sink=shown.append)
+    compile_text(DIVISIONS, options)
+    counts = [sum(part.count(f" {ops.op(n).name} ") + part.count(f" {ops.op(n).name}{{") for n in LATE) for part in shown]
+    assert counts == [4, 0]
+    assert "MUFU" not in shown[0] and shown[1].count("MUFU") >= 4
+
+
+LATE = [n for n in range(op.RETURN, len(ops.OPS)) if OPS.expansion[n] == macros.EXPANSIONS["expand_control_flow"]]
 
 
 def test_macros_have_templates_or_an_effect() -> None:

@@ -100,6 +100,7 @@ def expected(target: str) -> dict[str, Any]:
     return out
 
 
+@pytest.mark.row("R4-22")
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_100a", "sm_120"])
 def test_every_special_register(target: str, level: int) -> None:

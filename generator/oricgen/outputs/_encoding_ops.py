@@ -24,17 +24,18 @@ def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation])
     head = header("#", "oricgen.outputs.encoding", sources)
     together = [*machine.operations, *macros]
     operations = [_operation(o, words.get(o.name, MACRO_WORDS + o.number)) for o in together]
+    columns = _columns(together, machine.isas)
     return {
         "oric_tables/op.py": template("op.py.j2", header=head, effects=EFFECTS, indirect=INDIRECT, operations=operations),
-        "oric_tables/op_tables.py": template("op_tables.py.j2", header=head, slots=SLOTS, columns=_columns(together)),
+        "oric_tables/op_tables.py": template("op_tables.py.j2", header=head, slots=SLOTS, columns=columns),
         "oric_tables/ops.py": template("ops.py.j2", header=head, isas=machine.isas, operations=operations),
     }
 
 
-def _columns(operations: Sequence[Operation]) -> list[tuple[str, str, str, str]]:
+def _columns(operations: Sequence[Operation], models: Sequence[str]) -> list[tuple[str, str, str, str]]:
     """(name, element code of ``struct``, meaning, values in hexadecimal) of every column of ``op_tables.py``."""
     numbers = {o.name: o.number for o in operations}
-    facts = [_facts(o, numbers) for o in operations]
+    facts = [_facts(o, numbers, models) for o in operations]
     blank = [[0] * SLOTS if isinstance(fact, list) else 0 for fact in facts[0]]
     rows = [blank, *facts]
     columns = []
@@ -58,12 +59,13 @@ _COLUMNS = (
     ("ORDER_STRONG", "q", "mask of the codes of memory orders that other threads' writes show through, 0 = no such modifier"),
     ("UNREAD", "h", "operation that does the same where nobody reads the results, 0 = none"),
     ("EXPANSION", "B", "index of the phase that expands a macro operation, 0 = it stays"),
+    ("ISAS", "H", "mask of the encoding models that have the operation, in the order of oric_tables.ops.ISAS"),
     ("KIND", "b", "kind of each operand slot as in oric_insn"),
     ("SIGNS", "b", "signs that each operand slot may have: 1 negation, 2 absolute value, 4 complement"),
 )
 
 
-def _facts(o: Operation, numbers: Mapping[str, int]) -> list[int | list[int]]:
+def _facts(o: Operation, numbers: Mapping[str, int], models: Sequence[str]) -> list[int | list[int]]:
     kinds = [operand.kind for operand in o.operands]
     flags = sum(1 << EFFECTS.index(e) for e in o.effects)
     if "branch" in o.effects and "label" not in kinds:
@@ -83,6 +85,7 @@ def _facts(o: Operation, numbers: Mapping[str, int]) -> list[int | list[int]]:
         strong,
         numbers[o.unread] if o.unread else 0,
         o.expansion,
+        sum(1 << models.index(isa) for isa, forms in o.forms.items() if forms),
         [KINDS[k] for k in kinds] + [0] * (SLOTS - len(kinds)),
         [sum(bit for mark, bit in _MARKS.items() if mark in x.marks) for x in o.operands] + [0] * (SLOTS - len(kinds)),
     ]

@@ -18,6 +18,7 @@ _KEYS = {
     "floats": "float {index}",
     "computed": "computed {name}",
     "lines": "line {line}",
+    "counts": "count of {field}",
     "conditions": "condition of {prints}",
     "reports": "report {phase}",
 }
@@ -59,6 +60,7 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
             if term.removeprefix("-") not in fields:
                 raise _error(spec, row, f"terms '{term}' is no field")
     _rows.check_refers(spec, _FILE, found["lines"], "values", shown.keys() | {UNDOCUMENTED}, "field or computed value")
+    _rows.check_refers(spec, _FILE, found["counts"], "field", fields, "field")
     for column in ("prints", "field"):
         _rows.check_refers(spec, _FILE, found["conditions"], column, fields, "field")
     for row in found["lines"]:
@@ -80,6 +82,12 @@ def _check_line(spec: Spec, row: Row, shown: dict[str, Row]) -> None:
     values, text = row.values["values"], row.values["text"]
     if len(values) != len(_PRINTF.findall(text)):
         raise _error(spec, row, f"{len(values)} values for the {len(_PRINTF.findall(text))} printf fields of '{text}'")
+    shares = row.values.get("shares", ())
+    if len(shares) != list(values).count(UNDOCUMENTED):
+        raise _error(spec, row, f"{len(shares)} shares for the {list(values).count(UNDOCUMENTED)} undocumented values")
+    for name in (name for share in shares for name in share):
+        if name not in shown:
+            raise _error(spec, row, f"share of '{name}', which is no field or computed value")
     for name, part in zip(values, _SHOWN.findall(text), strict=False):
         if name != UNDOCUMENTED and shown[name].values["text"] != part:
             raise _error(spec, row, f"'{part}' stands where {name} is shown as '{shown[name].values['text']}'")

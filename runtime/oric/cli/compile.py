@@ -206,7 +206,8 @@ def _watch(args: Arguments) -> Any:
     from oric.driver import Watch
 
     names = ("warn-on-double-precision-use", "warn-on-local-memory-usage", "warn-on-spills", "warn-on-uninitialized-registers")
-    return Watch(*map(args.has, names))
+    double, local, spills, uninitialized = map(args.has, names)
+    return Watch(double, local, spills, uninitialized, args.get("profile") if args.has("profile") else "")
 
 
 def _launch_bounds(args: Arguments) -> Any:

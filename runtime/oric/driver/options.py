@@ -30,15 +30,21 @@ class LaunchBounds:
 
 
 class Watch:
-    """What is warned about: double precision and registers read before they are written in the PTX, local memory and spills."""
+    """What is warned about: double precision and registers read before they are written in the PTX, local memory and spills.
 
-    __slots__ = ("double", "local", "spills", "uninitialized")
+    ``profile``: form of the profile of every function at three places, that goes where dumps go: short, long, "" for none.
+    """
 
-    def __init__(self, double: bool = False, local: bool = False, spills: bool = False, uninitialized: bool = False) -> None:
+    __slots__ = ("double", "local", "profile", "spills", "uninitialized")
+
+    def __init__(
+        self, double: bool = False, local: bool = False, spills: bool = False, uninitialized: bool = False, profile: str = ""
+    ) -> None:
         self.double = double
         self.local = local
         self.spills = spills
         self.uninitialized = uninitialized
+        self.profile = profile
 
 
 class Extras:

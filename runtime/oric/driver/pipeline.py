@@ -20,6 +20,7 @@ from oric.ir.verify import MalformedCode, verify
 from oric.phases.backend import phase_functions
 from oric.phases.contracts import BrokenPromise
 from oric.phases.manager import PhaseManager
+from oric.phases.profile import reports
 from oric.support.collection import no_collection
 from oric.support.diagnostics import CompileError, Diagnostics, InternalError
 
@@ -101,7 +102,7 @@ def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
 
 def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> _Made:
     manager = PhaseManager(
-        passes(),
+        passes() | reports(options.watch.profile, options.dump_sink) if options.watch.profile else passes(),
         options.opt_level,
         functions=phase_functions(options.target),
         verify=verify if options.verify else None,

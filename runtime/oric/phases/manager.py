@@ -143,10 +143,16 @@ class PhaseManager:
             if self._clock:
                 self.times[phase.index] = self.times.get(phase.index, 0.0) + self._clock() - start
             if phase.index in self._dump:
-                self._sink(f"// {f.name} after phase {phase.index} {_shown_name(phase)}\n{self._dump_text(f)}")
+                heading = "\n".join([f"// {f.name} after phase {phase.index} {_shown_name(phase)}", *_markers(phase)])
+                self._sink(f"{heading}\n{self._dump_text(f)}")
             if self._verify:
                 self._verify(f, self.running)
                 contracts.check(f, ctx, self.running, keeps, changed, before)
+
+
+def _markers(phase: Phase) -> list[str]:
+    """The documented headings of a dump, as comments."""
+    return [f"// {marker}" for marker in phase.markers]
 
 
 def _shown_name(phase: Phase) -> str:

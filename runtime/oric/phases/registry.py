@@ -9,16 +9,22 @@ from oric.ir.passes import PassFunction
 from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
+from .legalize import check_ready, convert_unsupported_ops, update_after_conversion
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
-from .report import report_initial_representation
+from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
 from .uniforms import replace_uniforms_with_immediates
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
     "analyze_control_flow": analyze_control_flow,
+    "convert_unsupported_ops": convert_unsupported_ops,
+    "check_ready": check_ready,
+    "update_after_conversion": update_after_conversion,
     "set_control_flow_last": set_control_flow_last,
     "report_initial_representation": report_initial_representation,
+    "report_before_scheduling": report_before_scheduling,
+    "report_final_memory_usage": report_final_memory_usage,
     "replace_uniforms_with_immediates": replace_uniforms_with_immediates,
     "sanitize": sanitize,
     "remove_dead_code": remove_dead_code,

@@ -36,6 +36,16 @@ def report_initial_representation(f: Function, ctx: PassContext) -> bool:
     return False
 
 
+def report_before_scheduling(f: Function, ctx: PassContext) -> bool:
+    """Nothing, unless the profile is asked for (:func:`oric.phases.profile.reports` stands here then)."""
+    return False
+
+
+def report_final_memory_usage(f: Function, ctx: PassContext) -> bool:
+    """The same at the end."""
+    return False
+
+
 def uninitialized(f: Function) -> list[tuple[int, int]]:
     """(register, line of the PTX) of every read that some way from the entry reaches without a write of the word.
 
