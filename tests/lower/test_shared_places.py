@@ -65,6 +65,16 @@ b: mbarrier.try_wait.shared.b64 %p1, [%r8+16], %d9; @!%p1 bra b;
   st.global.v4.u32 [%d0], {%r10, %r11, %r12, %r13};
 """
 
+SPACES = """
+  cvta.shared.u64 %d2, sh; mapa.u64 %d3, %d2, %r3; mapa.u64 %d4, %d2, %r2;
+  setp.eq.u64 %p1, %d2, %d4; selp.u32 %r10, 1, 0, %p1; isspacep.shared %p1, %d2; selp.u32 %r11, 1, 0, %p1;
+  isspacep.shared::cta %p1, %d3; selp.u32 %r12, 1, 0, %p1; isspacep.shared::cluster %p1, %d3; selp.u32 %r13, 1, 0, %p1;
+  st.global.v4.u32 [%d0], {%r10, %r11, %r12, %r13};
+  isspacep.shared::cta %p1, %d2; selp.u32 %r10, 1, 0, %p1; isspacep.shared::cluster %p1, %d2; selp.u32 %r11, 1, 0, %p1;
+  isspacep.global %p1, %d2; selp.u32 %r12, 1, 0, %p1; isspacep.global %p1, %d3; selp.u32 %r13, 1, 0, %p1;
+  st.global.v4.u32 [%d0+16], {%r10, %r11, %r12, %r13};
+"""
+
 
 def _wanted(block: int) -> dict[str, list[int]]:
     rank, other = block & 1, block ^ 1
@@ -72,6 +82,7 @@ def _wanted(block: int) -> dict[str, list[int]]:
         GENERIC: [block + 100, block + 200, block + 300, block + 100, rank, block + 200, block + 100, rank],
         OF_THE_CLUSTER: [block + 100, block + 100, block + 300, block + 200, rank, rank, rank, other + 100],
         ASYNCHRONOUS: [block + 100, other + 100, 0, 0],
+        SPACES: [1, 1, 0, 1, 1, 1, 0, 0],
     }
 
 
@@ -83,7 +94,9 @@ def _check(body: str, image: bytes) -> None:
         assert list(out[block, : len(want)]) == want, block
 
 
-BODIES = pytest.mark.parametrize("body", [GENERIC, OF_THE_CLUSTER, ASYNCHRONOUS], ids=["generic", "cluster", "async"])
+BODIES = pytest.mark.parametrize(
+    "body", [GENERIC, OF_THE_CLUSTER, ASYNCHRONOUS, SPACES], ids=["generic", "cluster", "async", "spaces"]
+)
 
 
 @BODIES
