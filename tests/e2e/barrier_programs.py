@@ -134,7 +134,7 @@ def in_some_order(before: Array, counts: Array, total: int) -> bool:
 # -- copies ---------------------------------------------------------------------------------------------------------
 
 
-def copies(target: str, size: int, form: str, far: bool = False) -> str:
+def copies(target: str, size: int, form: str, far: bool = False, guard: str = "") -> str:
     """Each thread copies ``size`` bytes of its 64 to its 64 in shared memory, which are 0xff before, and stores these.
 
     ``form``: the operands behind the size, with ``%r5`` the thread's number in the second input word, ``%p6`` its lowest bit.
@@ -149,7 +149,7 @@ def copies(target: str, size: int, form: str, far: bool = False) -> str:
   st.shared.v2.b64 [%r1], {{%d7, %d7}}; st.shared.v2.b64 [%r1+16], {{%d7, %d7}}; st.shared.v2.b64 [%r1+32], {{%d7, %d7}};
   ld.global.u32 %r5, [%d4+4]; and.b32 %r6, %r5, 1; setp.ne.u32 %p6, %r6, 0; {moved}
   {policy}
-  cp.async.{qualifiers} [%r1+16], [{source_at}], {size}{rest};
+  {guard}cp.async.{qualifiers} [%r1+16], [{source_at}], {size}{rest};
   cp.async.commit_group; cp.async.wait_group 0;
   ld.shared.v4.u32 {{%r10, %r11, %r12, %r13}}, [%r1+16]; ld.shared.v2.u32 {{%r14, %r15}}, [%r1+32];
   st.global.v4.u32 [%d3], {{%r10, %r11, %r12, %r13}}; st.global.v2.u32 [%d3+16], {{%r14, %r15}};""",

@@ -209,6 +209,24 @@ def test_copies(target: str, size: int, qualifiers: str, form: str, level: int) 
 
 @both
 @everywhere
+@pytest.mark.parametrize("form", ["all", "part", "none", "count"])
+def test_guarded_copies(target: str, form: str, level: int) -> None:
+    """A thread whose guard is false copies nothing, and fills nothing with zeros."""
+    data = copy_data()
+    numbers = np.arange(64) % 17
+    if form == "count":
+        data[:, 4:8] = numbers.astype(np.uint32).view(np.uint8).reshape(64, 4)
+        rest, wanted = ", %r5", numbers
+    else:
+        rest, wanted = _wanted(form, data, 16)
+    guards = data[:, 4] & 1 != 0
+    text = programs.copies(target, 16, f"cg.shared.global {rest}", guard="@%p6 ")
+    got = run(text, target, level, data, np.zeros((64, 64), np.uint8), 64)[:, :24]
+    assert (got == np.where(guards[:, None], programs.copied(data, 16, wanted, 16), 0xFF)).all()
+
+
+@both
+@everywhere
 @pytest.mark.parametrize("form", ["all", "part"])
 def test_copies_from_far(target: str, form: str, level: int) -> None:
     """A distance that the operation has no room for."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 from . import meaning as m
@@ -319,6 +321,15 @@ def floats() -> Iterator[Case]:
         yield Case(f"set.gtu.f32.{name} D, A, B", "f", c * 2, lambda a, b, f=fmt: 0x3F800000 * f.compare("gtu", a, b))
     yield Case("min.NaN.f32 D, A, B", "f", "ff", lambda a, b: F32.minimum(a, b, nan=True))
     yield Case("max.NaN.f32 D, A, B", "f", "ff", lambda a, b: F32.minimum(a, b, True, True))
+    for op, nan in product(("min", "max"), (False, True)):
+        least = partial(F32.minimum_of_magnitudes, larger=op == "max", nan=nan)
+        name = f"{op}{'.NaN' * nan}.xorsign.abs.f32"
+        yield Case(f"{name} D, A, B", "f", "ff", least, targets=("sm_90",))
+        for k in (0xC0A00000, 0x80000000, 0xFFFFFFFF, 0x40A00000):  # a sign of a constant counts under .abs, too
+            yield Case(f"{name} D, A, 0f{k:08x}", "f", "f", partial(least, b=k), targets=("sm_90",))
+        for sign, f in (("neg", lambda x: x ^ F32.sign), ("abs", lambda x: x & ~F32.sign)):  # and so does one that a sign hides
+            yield Case(f"{{ .reg .f32 %t; {sign}.f32 %t, B; {name} D, A, %t; }}", "f", "ff",
+                       lambda a, b, f=f, least=least: least(a, f(b)), targets=("sm_90",))  # fmt: skip
     yield Case("add.ftz.f32 D, A, B", "f", "ff", lambda a, b: F32.flush(F32.add(F32.flush(a), F32.flush(b))))
     yield Case("mul.ftz.f32 D, A, B", "f", "ff", lambda a, b: F32.flush(F32.mul(F32.flush(a), F32.flush(b))),
                check=lambda got, want, a, b: got == want or (F32.is_nan(want) and F32.is_nan(got)) or _borderline(got, want))  # fmt: skip
@@ -374,6 +385,10 @@ def half() -> Iterator[Case]:
             yield Case(f"neg.{T} D, A", c, c, lift(lambda a, f=f: a ^ f.sign), check=check, kinds=kind)
             yield Case(f"abs.{T} D, A", c, c, lift(lambda a, f=f: a & ~f.sign), check=check, kinds=kind)
             yield Case(f"min.{T} D, A, B", c, c * 2, lift(f.minimum), check=check, kinds=kind * 2)
+            for op, nan in product(("min", "max"), (False, True)):
+                least = partial(f.minimum_of_magnitudes, larger=op == "max", nan=nan)
+                yield Case(f"{op}{'.NaN' * nan}.xorsign.abs.{T} D, A, B", c, c * 2, lift(least), check=check, kinds=kind * 2,
+                           targets=("sm_90",))  # fmt: skip
             yield Case(
                 f"max.NaN.{T} D, A, B", c, c * 2, lift(lambda a, b, f=f: f.minimum(a, b, True, True)), check=check, kinds=kind * 2
             )

@@ -157,6 +157,11 @@ class Float:
         ka, kb = (self._key(v) for v in (a, b))
         return (a if ka > kb else b) if larger else (a if ka < kb else b)
 
+    def minimum_of_magnitudes(self, a: int, b: int, larger: bool = False, nan: bool = False) -> int:
+        """``.xorsign.abs``: of what has no signs, with the sign of the product where it is a number."""
+        least = self.minimum(a & ~self.sign, b & ~self.sign, larger, nan)
+        return least if self.is_nan(least) else least | (a ^ b) & self.sign
+
     def _key(self, x: int) -> int:
         return -(x & ~self.sign) - 1 if x & self.sign else x
 

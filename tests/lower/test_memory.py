@@ -120,6 +120,22 @@ def test_extension(space: str, type_: str, register: str, arch: str, level: int)
     assert (out == want).all()
 
 
+@pytest.mark.row("R2-55")
+@pytest.mark.parametrize(("arch", "level"), ARCHES)
+@pytest.mark.parametrize("type_", ["u8", "s8", "u16", "s16", "u32", "s32", "b32"])
+def test_extension_of_elements(type_: str, arch: str, level: int) -> None:
+    """So is each element of a vector, whatever stood in the register."""
+    n = TYPES[type_]
+    values = np.array([0x12345678, 0x80000000, 0xFFFFFFFF, 0xDEADBEEF, 0x7FFFFFFF, 0x8080, 0x80, 0] * 8, np.uint64)
+    table = values.astype(f"u{n}")
+    body = f"""mul.wide.u32 %d20, %i, {2 * n}; add.u64 %d21, %in, %d20; mul.wide.u32 %d20, %i, 16; add.u64 %d22, %out, %d20;
+  mov.b64 %d1, -1; mov.b64 %d2, 0x0123456789abcdef; mov.b64 %d3, -2;
+  ld.global.v2.{type_} {{%d1, %d2}}, [%d21]; ld.global.v2.{type_} {{_, %d3}}, [%d21];
+  sub.u64 %d3, %d3, %d2; add.u64 %d2, %d2, %d3; st.global.v2.u64 [%d22], {{%d1, %d2}};"""
+    out = launch(source(body, arch), table, np.zeros(64, np.int64), arch, level)
+    assert (out == table.view(f"{'i' if type_[0] == 's' else 'u'}{n}").astype(np.int64)).all()
+
+
 QUALIFIERS = [
     "ld.volatile.global", "ld.relaxed.cta.global", "ld.relaxed.gpu.global", "ld.relaxed.sys.global", "ld.acquire.cta.global",
     "ld.acquire.gpu.global", "ld.acquire.sys.global", "ld.global.ca", "ld.global.cg", "ld.global.cs", "ld.global.lu", "ld.global.cv",

@@ -47,6 +47,7 @@ _TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R",
 _VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
 _DESTINATIONS = frozenset("dqvx")
 _GUARD = Column("guard", SLOT_PRED, False, False, False)
+_NEVER = template.Operand("PT", neg=True)
 _TEMP = re.compile(r"%[a-z]\w*")
 _UNSAID = "-"  # in a set: there is no way to say it
 
@@ -189,7 +190,8 @@ class Compiler:
         base = self._fixed(operation, 0, rest, line, at)
         guard: Any = 0
         if line.guard is not None:
-            state.flags |= FLAG_GUARDED
+            if line.guard != _NEVER:  # nothing that a guard of the whole could change
+                state.flags |= FLAG_GUARDED
             guard = self._operand(line.guard, _GUARD, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets: list[Any] = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]

@@ -105,7 +105,7 @@ def _load_wide(b: Memory, program: Program, env: Env, guard: i64, items: Any) ->
     for wide, part_ in zip(made, halves, strict=True):
         for index, item in enumerate(part_):
             if wide and item[0] != nodes.SINK:
-                extract(b, b.dest(item), wide, index, each, False, guard)
+                extract(b, b.dest(item), wide, index, each, program.types[-1][0] == "s", guard)
 
 
 def _word_mask(items: Any, each: int) -> int:

@@ -177,6 +177,8 @@ def extract(b: Memory, dest: i64, wide: i64, index: int, each: int, signed: bool
     if each >= 4:
         for k in range(each // 4):
             b.copy(part(dest, k), part(wide, index * (each // 4) + k), guard)
+        if each < DOUBLE_BYTES:
+            extend(b, dest, signed, guard)
         return
     word = part(wide, index * each // 4)
     at = index * each % 4

@@ -214,7 +214,7 @@ def _signed(sign: str, constant: Constant, at: int) -> Constant:
         return float_constant(constant.bits64 ^ 1 << 63)
     if sign == "!":
         return Constant(int(constant.value == 0))
-    return _wrap(-constant.value if sign == "-" else ~constant.value, constant.unsigned and sign != "-")
+    return _wrap(-constant.value if sign == "-" else ~constant.value, constant.unsigned or sign == "~")
 
 
 def _apply(op: str, a: Constant, b: Constant, at: int) -> Constant:
@@ -224,7 +224,7 @@ def _apply(op: str, a: Constant, b: Constant, at: int) -> Constant:
         raise PtxError(at, f"'{op}' takes two integers or two floating-point constants, found one of each")
     if a.is_float:
         return _apply_float(op, _double(a), _double(b), at)
-    unsigned = a.unsigned or b.unsigned
+    unsigned = a.unsigned or b.unsigned or op == "%"  # a remainder is one of .u64, as is what ~ gives
     x, y = (a.value & _MASK, b.value & _MASK) if unsigned else (a.value, b.value)
     if op in _COMPARE:
         return Constant(int(_COMPARE[op](x, y)))
