@@ -1,1 +1,1 @@
-"""Whole programs: the kernels of the simulator's suite, made into code by this compiler."""
+"""Whole programs: the kernels of the simulator's suite and those of ``sources``, made into code by this compiler."""

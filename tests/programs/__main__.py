@@ -1,8 +1,9 @@
-"""Run the kernels of the simulator's suite as this compiler compiles them; needs nvcc 13 on PATH.
+"""Run the programs as this compiler compiles them.
 
-    python -m tests.programs [--sm SM ...] [--source FILE ...] [--kernel NAME ...] [--list]
+    python -m tests.programs [--sm SM ...] [--source FILE ...] [--kernel NAME ...] [--list] [--vendor]
 
-Prints what is wrong, a line a target, and with ``--list`` what is refused and why.
+Prints what is wrong, a line a target, and with ``--list`` what is refused and why. With ``--vendor`` ptxas's code of the same
+PTX is judged too.
 """
 
 from __future__ import annotations
@@ -12,18 +13,16 @@ import multiprocessing
 import sys
 from collections import Counter
 
-from tests.corpus.compile import ToolError
+from tests.corpus.compile import need
+from tests.cubin.loader_facts import ptxas_image
 
-from .measure import Outcome, measure, sources
+from .measure import TARGETS, Outcome, measure
+from .stored import sources
 
-TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
 
-
-def _measured(question: tuple[str, str, tuple[str, ...]]) -> list[Outcome] | str:
-    try:
-        return list(measure(*question))
-    except ToolError as error:
-        return str(error)
+def _measured(question: tuple[str, str, tuple[str, ...], bool]) -> list[Outcome]:
+    source, target, names, vendor = question
+    return list(measure(source, target, names, (lambda text, sm: ptxas_image(need("ptxas"), text, sm)) if vendor else None))
 
 
 def main() -> int:
@@ -33,17 +32,14 @@ def main() -> int:
     parser.add_argument("--source", nargs="+", default=sources(), choices=sources())
     parser.add_argument("--kernel", nargs="+", default=[], metavar="NAME")
     parser.add_argument("--list", action="store_true", help="name what is refused")
+    parser.add_argument("--vendor", action="store_true", help="judge ptxas's code too")
     parser.add_argument("--jobs", type=int, default=multiprocessing.cpu_count())
     args = parser.parse_args()
     failed = 0
     with multiprocessing.Pool(args.jobs) as pool:
         for target in args.sm:
             counts: Counter[str] = Counter()
-            for found in pool.imap(_measured, [(source, target, tuple(args.kernel)) for source in args.source]):
-                if isinstance(found, str):
-                    print(found)
-                    failed += 1
-                    continue
+            for found in pool.imap(_measured, [(source, target, tuple(args.kernel), args.vendor) for source in args.source]):
                 for outcome in found:
                     kind = "refused" if outcome.refusal else "wrong" if outcome.problem else "right"
                     counts[kind] += 1

@@ -1,26 +1,28 @@
-"""The kernels of tests/sim/suite as nvcc makes PTX of them, compiled, checked and run: they must write what numpy says."""
+"""The programs, compiled, checked and run: they must write what numpy says."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import oric
 from oric.sass.check import check_cubin
 from oric.sim import ExecutionError, Modes
 from oric.support import elf
 
-from tests.corpus.compile import ToolError, need
 from tests.ptx_text import kernels
-from tests.sim.suite.case import ENTRIES, HERE, Entry
+from tests.sim.suite.case import ENTRIES, Case, Entry
+
+from . import stored
+from .case import PROGRAMS, SOURCES
 
 MODES = Modes(strict=True, memcheck=True)
 LEVELS = (0, 3)
+TARGETS = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_110a", "sm_120a")
+Vendor = Callable[[str, str], bytes | None]
 
 
 @dataclass(frozen=True)
@@ -34,69 +36,57 @@ class Outcome:
     problem: str = ""
 
 
-def sources() -> list[str]:
-    """Names of the files of the suite."""
-    return [path.stem for path in sorted(HERE.glob("*.cu"))]
-
-
 def entries(source: str, target: str) -> list[Entry]:
-    """The kernels of a file that a target has."""
-    import_module(f"tests.sim.suite.{source}")
-    number = int(re.sub(r"\D", "", target))
-    nearest = [t for t in ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a") if int(re.sub(r"\D", "", t)) <= number]
-    return [e for e in ENTRIES.values() if e.source == source and nearest[-1] in e.targets]
+    """The kernels of a source that a target has."""
+    own = (SOURCES / f"{source}.cu").exists()
+    import_module(f"tests.programs.sources.{source}" if own else f"tests.sim.suite.{source}")
+    found = (PROGRAMS if own else ENTRIES).values()
+    return [e for e in found if e.source == source and stored.nearest(target) in e.targets and stored.has(source, target)]
 
 
-def ptx(source: str, target: str) -> str:
-    """The PTX that nvcc makes of a file.
-
-    Raises:
-        ToolError: nvcc is missing or refuses it.
-    """
-    path = HERE / f"{source}.cu"
-    flags = re.search(r"^// nvcc: (.*)", path.read_text(encoding="utf-8"), re.M)
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "out.ptx"
-        more = flags[1].split() if flags else []
-        architecture = target.replace("sm_", "compute_")
-        command = [need("nvcc"), "-O3", "-std=c++17", *more, f"-arch={architecture}", "-ptx", "-o", str(made), path.name]
-        done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ToolError(f"{source} for {target}: {done.stderr.strip()[:800]}")
-        return made.read_text()
+@cache
+def texts(source: str, target: str) -> dict[str, str]:
+    """A module for each kernel of a source."""
+    return kernels(stored.ptx(source, target))
 
 
-def judge(entry: Entry, image: bytes) -> str:
-    """What is wrong with a cubin of a kernel; "" when nothing is."""
-    if found := check_cubin(elf.read(image)).findings:
-        return f"{len(found)} hazards: {found[0]}"
-    case, module = entry.case(), oric.sim.load(image)
+def judge(entry: Entry, image: bytes, checked: bool = True) -> tuple[str, Case]:
+    """What is wrong with a cubin of a kernel, "" when nothing is; and the launch, with what it wrote."""
+    case = entry.case()
+    if checked and (found := check_cubin(elf.read(image)).findings):
+        return f"{len(found)} hazards: {found[0]}", case
+    module = oric.sim.load(image)
     try:
         done = case.launch(module, entry.name, MODES)
     except ExecutionError as error:
-        return "" if case.fault and isinstance(error, case.fault[0]) and re.search(case.fault[1], str(error)) else str(error)
+        expected = case.fault and isinstance(error, case.fault[0]) and re.search(case.fault[1], str(error))
+        return "" if expected else str(error), case
     if done.reports:
-        return f"{len(done.reports)} reports: {done.reports[0]}"
+        return f"{len(done.reports)} reports: {done.reports[0]}", case
     if case.fault:
-        return "no fault"
+        return "no fault", case
     if done.printed != case.printed:
-        return f"printed {done.printed!r}"
+        return f"printed {done.printed!r}", case
     try:
         case.judge(module)
     except AssertionError as error:
-        return str(error)
-    return ""
+        return str(error), case
+    return "", case
 
 
-def measure(source: str, target: str, names: Sequence[str] = ()) -> Iterator[Outcome]:
-    """The outcome for each kernel of a file and each level."""
-    chosen = [e for e in entries(source, target) if not names or e.name in names]
-    texts = kernels(ptx(source, target)) if chosen else {}
-    for entry in chosen:
+def measure(source: str, target: str, names: Sequence[str] = (), vendor: Vendor | None = None) -> Iterator[Outcome]:
+    """The outcome for each kernel of a source and each level; with ``vendor``, the code that it makes is judged too."""
+    for entry in entries(source, target):
+        if names and entry.name not in names:
+            continue
+        text = texts(source, target)[entry.name]
         for level in LEVELS:
             try:
-                image = oric.compile(texts[entry.name], arch=target, opt_level=level).image
+                image = oric.compile(text, arch=target, opt_level=level).image
             except oric.CompileError as error:
                 yield Outcome(entry.name, target, level, refusal=str(error).splitlines()[0].partition("error: ")[2])
                 break
-            yield Outcome(entry.name, target, level, problem=judge(entry, image))
+            yield Outcome(entry.name, target, level, problem=judge(entry, image)[0])
+        else:
+            if vendor and (theirs := vendor(text, target)) and (problem := judge(entry, theirs, checked=False)[0]):
+                yield Outcome(entry.name, target, level, problem=f"as the vendor compiles it: {problem}")

@@ -6,22 +6,42 @@ import shutil
 
 import pytest
 
+from tests.cubin.loader_facts import ptxas_image
 from tests.e2e.conftest import LANES_LEFT_OUT
 from tests.ptx_text import kernels
 
-from .measure import measure, sources
+from .measure import TARGETS, entries, measure
+from .stored import FILE, sources, wanted
 
-TARGETS = ("sm_80", "sm_90a")
+SAMPLE = ("strings", "collectives")  # sources of the quick lane, and the target of each
+LEAST = 200  # programs
+
+
+def vendor(text: str, target: str) -> bytes | None:
+    """ptxas's cubin; None without ptxas, and the summary says so."""
+    ptxas = shutil.which("ptxas")
+    if ptxas is None:
+        LANES_LEFT_OUT.append("ptxas not found on PATH: programs were NOT run as the vendor compiles them")
+        return None
+    return ptxas_image(ptxas, text, target)
+
+
+@pytest.mark.parametrize(("source", "target"), zip(SAMPLE, ("sm_120a", "sm_75"), strict=True))
+def test_a_sample_is_right(source: str, target: str) -> None:
+    assert [o for o in measure(source, target) if o.problem or o.refusal] == []
 
 
 @pytest.mark.measure
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("source", sources())
 def test_what_compiles_is_right(source: str, target: str) -> None:
-    if not shutil.which("nvcc"):
-        LANES_LEFT_OUT.append("nvcc not found on PATH: the programs of tests/sim/suite were NOT compiled")
-        pytest.skip(LANES_LEFT_OUT[-1])
-    assert [o for o in measure(source, target) if o.problem] == []
+    assert [o for o in measure(source, target, vendor=vendor) if o.problem] == []
+
+
+def test_there_are_enough_and_all_have_stored_ptx() -> None:
+    names = [entry.name for source in sources() for entry in entries(source, wanted(source)[-1])]
+    assert len(names) == len(set(names)) >= LEAST
+    assert FILE.stat().st_size < 2_500_000
 
 
 def test_a_module_is_cut_into_kernels() -> None:
