@@ -189,13 +189,22 @@ class Memory(Emitter):
 
     def bound_address(self, node: Any, program: Program, second: bool = False) -> Address:
         """An address as the options of a rule say: its space, the bits of its displacement (0: there is none), the space whose
-        variables may stand for an address of no space.
+        variables may stand for an address of no space, what stands above a register of 32 bits where ptxas takes one.
         """
         options = program.options
         space: str = options["other" if second else "space"]
+        if node[0] == nodes.ADDR_REG and space == "" and "narrow" in options and self.sizes[node[1]] < _ADDRESS_REGISTERS:
+            return self.within(self._with_offset(self._widened(self.register(node[1])), node[2], True), _OFFSET_BITS)
         if node[0] in (nodes.ADDR_SYM, nodes.INDEX) and options.get("variables") == self.place_of(node[1]).space:
             space = options["variables"]
         return self.within(self.address(node, space), int(options.get("other_reach" if second else "reach", _OFFSET_BITS)))
+
+    def _widened(self, low: i64) -> i64:
+        """A pair with a register below and zeros above."""
+        dest = self.new_pair()
+        self.copy(part(dest, 0), low, 0)
+        self.copy(part(dest, 1), opd.RZ_OPERAND, 0)
+        return dest
 
     def within(self, address: Address, bits: int) -> Address:
         """An address whose displacement has so many bits, with a sign; 0: it is 0."""

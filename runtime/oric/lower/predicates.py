@@ -39,6 +39,11 @@ def first_is_sink(operands: Sequence[Any]) -> bool:
     return bool(operands[0][0] == nodes.SINK)
 
 
+def names_variable(operands: Sequence[Any]) -> bool:
+    """The only operand is the address of a variable, or of an element of one."""
+    return operands[0][0] in (nodes.ADDR_SYM, nodes.INDEX)
+
+
 def six_bits(operands: Sequence[Any]) -> bool:
     """The first operand is a constant of six bits."""
     return bool(operands[0][0] == nodes.INT and 0 <= operands[0][1] < 64)
@@ -76,6 +81,7 @@ TESTS: Final = {
     "first_is_sink": first_is_sink,
     "mask_is_full": mask_is_full,
     "middle_constant": middle_constant,
+    "names_variable": names_variable,
     "product_is_negated": product_is_negated,
     "six_bits": six_bits,
 }
