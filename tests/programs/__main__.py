@@ -15,9 +15,8 @@ from collections import Counter
 
 from tests.corpus.compile import need
 from tests.cubin.loader_facts import ptxas_image
-
-from .measure import TARGETS, Outcome, measure
-from .stored import sources
+from tests.programs.measure import TARGETS, Outcome, measure
+from tests.programs.stored import sources
 
 
 def _measured(question: tuple[str, str, tuple[str, ...], bool]) -> list[Outcome]:

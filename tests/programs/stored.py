@@ -16,10 +16,9 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 from tests.corpus.compile import ToolError, need
+from tests.programs.case import SOURCES
 from tests.sim.suite.case import HERE as SUITE
 from tests.sim.suite.case import TARGETS
-
-from .case import SOURCES
 
 FILE = Path(__file__).resolve().parents[1] / "data" / "programs" / "ptx.tar.xz"
 _COMMENT = re.compile(r"^\s*//[^\n]*\n", re.M)

@@ -23,13 +23,13 @@ from . import archive
 
 TABLE = Path(__file__).with_name("refused.txt")
 OLDEST = "sm_75"
-# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory, calls that are not
-# inlined, with what only these can reach, and generic addresses of 32 bits. Everything else that ptxas takes has code.
+# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory, and calls that
+# are not inlined, with what only these can reach. Everything else that ptxas takes has code.
 REFUSABLE = frozenset(
     (
         *("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"),
-        *("cp.async.bulk", "cp.reduce.async.bulk", "tensormap", "multimem", "clusterlaunchcontrol.try_cancel"),
-        *("prefetch.tensormap", "narrow address"),
+        *("cp.async.bulk", "cp.reduce.async.bulk", "tensormap", "multimem"),
+        "prefetch.tensormap",
         *("tex", "tld4", "suld", "sust", "sured", "txq", "suq", ".texref", ".surfref"),
         *("external call", "recursive call", "indirect call", "address of a function", "too many errors"),
     )
@@ -43,7 +43,6 @@ _WORDS = (
     (re.compile(r"'?recursive call of "), "recursive call"),
     (re.compile(r"'?indirect call'"), "indirect call"),
     (re.compile(r"'?address of function |'?address of that kind in the initialiser of "), "address of a function"),
-    (re.compile(r"'a global or generic address of less than 64 bits'"), "narrow address"),
     (re.compile(r"too many errors"), "too many errors"),
 )
 
