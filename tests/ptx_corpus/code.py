@@ -42,7 +42,7 @@ _WORDS = (
     (re.compile(r"'?call of external function "), "external call"),
     (re.compile(r"'?recursive call of "), "recursive call"),
     (re.compile(r"'?indirect call'"), "indirect call"),
-    (re.compile(r"'?address of function |'?address of that kind in the initialiser of "), "address of a function"),
+    (re.compile(r"'?(?:the )?address of function "), "address of a function"),
     (re.compile(r"too many errors"), "too many errors"),
 )
 
