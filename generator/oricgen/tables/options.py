@@ -32,7 +32,11 @@ def rows(spec: Spec) -> list[Row]:
 def counts(spec: Spec) -> dict[str, int]:
     """How many there are."""
     data = spec.load(FILES[0])
-    return {"options": len(data["options"]), "checks of options": len(data["checks"])}
+    return {
+        "options": len(data["options"]),
+        "qualifiers by options": len(data["qualifiers"]),
+        "checks of options": len(data["checks"]),
+    }
 
 
 def check(spec: Spec) -> None:
