@@ -121,7 +121,7 @@ KERNEL barrier_drops(int *o) {  // with a function at the end of each phase, thr
     __syncthreads();
     int mine = 0;
     for (int k = 0; k < 4; k++) {
-        if (threadIdx.x >= 96 - 16 * k) {
+        if (threadIdx.x >= 128 - 32 * k) {  // whole warps
             bar->arrive_and_drop();
             break;
         }

@@ -56,10 +56,10 @@ def latch_and_semaphore(rng: Any) -> Case:
 @program()
 def barrier_drops(rng: Any) -> Case:
     want = []
-    for t in range(96):
-        rounds = next((k for k in range(4) if t >= 96 - 16 * k), 4)
+    for t in range(128):
+        rounds = next((k for k in range(4) if t >= 128 - 32 * k), 4)
         want.append(int("0" + "".join(str(k + 1) for k in range(rounds))))
-    return Case(1, 96, [out(96, np.int32)], {0: want})
+    return Case(1, 128, [out(128, np.int32)], {0: want})
 
 
 @program()
