@@ -34,7 +34,7 @@ _WORD = re.compile(r"(\{)?\.([A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)(!)?(\})?")
 _OPERAND = re.compile(
     r"(?P<name>[a-z][a-z0-9]*)(?P<part>\.\w+|\{\.\w+\})?(?::(?P<wide>wide\()?(?P<type>[a-z0-9]+)\)?)?"
     r"(?:\*(?P<count>\w+(?:\.[a-z])?(?:[*/]\d+)?))?(?P<flags>(?:[-+][a-z]+)*)"
-    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>\w+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
+    r"(?:<(?P<lo>-?\d+)\.\.(?P<hi>-?\w+)(?:/(?P<step>\d+))?>|<(?P<choices>-?\d+(?:\|-?\d+)*)>)?\Z"
 )
 _COUNT = re.compile(r"(\w+)(?:\.([a-z]))?(?:([*/])(\d+))?\Z")
 _RANGE = re.compile(r"<(\d+)\.\.(\d+)(?:/(\d+))?>")
@@ -484,7 +484,7 @@ class _Reader:
 
     def limit_of(self, text: str) -> int:
         """The greatest value of an immediate: digits or an integer column of the form."""
-        found = int(text) if text.isdigit() else self.row.get(text)
+        found = int(text) if text.lstrip("-").isdigit() else self.row.get(text)
         if not isinstance(found, int):
             raise self.error(f"there is no number '{text}'")
         return found

@@ -91,6 +91,19 @@ def test_every_row_has_a_module():
     assert not [row.pattern for row in WORDS if row not in used and not row.alone]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Entry function 'k' uses too much shared data (0x38c01 bytes, 0x38c00 max)",
+        "File uses too much global constant data (0x10001 bytes, 0x10000 max)",
+    ],
+)
+def test_what_does_not_fit_is_said_without_an_end(message):
+    diag = diagnostics_for(HEAD, "m.ptx")
+    diag.error(message)
+    assert printed(diag) == [f"ptxas error   : {message}"]
+
+
 def test_unknown_names_come_at_the_end_of_the_function():
     assert said("add.u32 %r1, %q, 1;\nfam %r1;") == [
         "1 error   : Arguments mismatch for instruction 'add'",
