@@ -38,6 +38,7 @@ _CUTS: Final[dict[str, Callable[[Fraction], int]]] = {"rn": round, "rz": math.tr
 
 def rounded(x: Fraction, form: Format, rounding: str = "rn") -> float:
     """The number of a format that a rounding gives for an exact number that is not zero."""
+    sign = 1.0 if x > 0 else -1.0
     exponent = abs(x).numerator.bit_length() - abs(x).denominator.bit_length()
     exponent -= int(abs(x) < Fraction(2) ** exponent)
     unit = max(exponent - form.precision + 1, form.lowest)
@@ -45,8 +46,8 @@ def rounded(x: Fraction, form: Format, rounding: str = "rn") -> float:
     if abs(scaled) >= 1 << max(form.largest - unit, 0):  # beyond the finite numbers
         outwards = rounding in {"rn", "rp" if x > 0 else "rm"}
         top = math.ldexp((1 << form.precision) - 1, form.largest - form.precision)
-        return math.copysign(math.inf if outwards else top, x)
-    return math.copysign(math.ldexp(abs(scaled), unit), x)
+        return math.copysign(math.inf if outwards else top, sign)
+    return math.copysign(math.ldexp(abs(scaled), unit), sign)
 
 
 def add(a: float, b: float, form: Format, rounding: str = "rn") -> float:
