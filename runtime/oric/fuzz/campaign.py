@@ -35,6 +35,7 @@ LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
 SIZES: Final = (10, 20, 40, 70, 100)  # statements
 KERNEL: Final = "random_program"
 _PTXAS_SECONDS: Final = 120.0
+_TOLD: Final = 500  # programs between two lines about how far it is
 
 
 class Way(NamedTuple):
@@ -265,6 +266,8 @@ def campaign(
     for number, seed in enumerate(seeds):
         if until and time.monotonic() > until:
             break
+        if number and number % _TOLD == 0:
+            say(f"{number} programs, {len(kept)} failing")
         target = targets[number % len(targets)]
         program = program_of(seed, target, size)
         outcome = examine(program, target, ways_of(seed), ptxas)
