@@ -9,7 +9,8 @@ labels, flags, lines)``:
 * ``expand``: name of the Python function that emits it (it may run the lines), or ""; ``options``: its parameters;
 * ``args``: index in the environment of each PTX operand (see ``template.ARGS``);
 * ``temps``: ``(register type letter, size)`` of each temporary, from environment index ``len(ARGS)`` on;
-* ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own.
+* ``flags``: 1 = a destination is written while sources are still needed, 2 = lines have guards or branches of their own,
+  4 = products and sums may be fused unless the slot ``rnd`` is taken.
 
 A line is ``(number of the operation, mods, sets, guard, operands, isas)`` or the number of a label; it is left out on a model
 not in ``isas``. ``sets`` are ``(slot name, {token: bits})``, with ``{model: bits}`` where a token means something else on each;
@@ -37,7 +38,7 @@ from . import patterns, template
 from .operations import SLOT_DEST, SLOT_PRED, Column, Operation
 
 LITERAL, CBANK, COLUMN, LABEL = -1, -2, -3, -5
-FLAG_HAZARD, FLAG_GUARDED = 1, 2
+FLAG_HAZARD, FLAG_GUARDED, FLAG_CONTRACT = 1, 2, 4
 
 _REG, _IMM, _SPECIAL, _NONE = 1 << 28, 2 << 28, 6 << 28, 7 << 28
 _BANK0 = 5 << 28 | 1 << 56  # a word of constant bank 0: the offset is added
@@ -148,7 +149,7 @@ class Compiler:
             bool(row.get("commute", entry.get("commute", False))),
             temps,
             len(state.labels),
-            state.flags,
+            state.flags | (FLAG_CONTRACT if entry.get("contract") else 0),
             tuple(state.lines),
         )
 

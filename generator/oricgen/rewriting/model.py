@@ -135,6 +135,19 @@ class Commute:
     line: int = 0
 
 
+@dataclass(frozen=True)
+class Contraction:
+    """A sum that takes a product, and what both become.
+
+    ``values``: (mask, bits) in the modifiers of the product, the sum, the fused operation.
+    """
+
+    product: Operation
+    sum: Operation
+    fused: Operation
+    values: tuple[tuple[tuple[int, int], tuple[int, int], tuple[int, int]], ...]
+
+
 @dataclass
 class Rules:
     """Everything in ``spec/rewrites``."""
@@ -143,6 +156,7 @@ class Rules:
     commute: dict[str, Commute] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     rank: dict[str, int] = field(default_factory=dict)
+    contract: list[Contraction] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import Mistakes, SpecError
@@ -11,7 +12,7 @@ from ..isa.model import Modifier, Operand, Operation
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import macros
-from .model import Anything, Commute, Constant, Function, Literal, Node, Rule, Rules, Source, Truth, Variable, Within
+from .model import Anything, Commute, Constant, Contraction, Function, Literal, Node, Rule, Rules, Source, Truth, Variable, Within
 from .parse import pattern
 
 FOLDER = "rewrites"
@@ -128,6 +129,8 @@ def _load(spec: Spec) -> Rules:
         commute = data.get("commute", {})
         for key, row in commute.items():
             out.commute[key] = _commute(resolver, key, row, path, commute.line_of(key))
+        contract = data.get("contract", {})
+        out.contract += [_contraction(resolver, key, row, path, contract.line_of(key)) for key, row in contract.items()]
     with Mistakes() as each:
         for name, data in files.items():
             rules = data.get("rules", [])
@@ -155,6 +158,37 @@ def _commute(resolver: Resolver, name: str, row: Map, path: str, line: int) -> C
         raise SpecError(path, line, f"{name}: 'table' names the truth table of three sources")
     positions = tuple(places[s] for s in row["sources"])
     return Commute(positions, tuple(swaps), mods[table] if table else None, "results" in row, "nan" in row, path, line)
+
+
+def _contraction(resolver: Resolver, name: str, row: Map, path: str, line: int) -> Contraction:
+    total, product, fused = (resolver.operation(n, path, line) for n in (name, row["product"], row["fused"]))
+    kinds = {operand.kind for operation in (total, product, fused) for operand in operation.operands}
+    sizes = {words(operation, 0) for operation in (total, product, fused)}
+    if [len(o.operands) for o in (total, product, fused)] != [3, 3, 4] or kinds != {"gpr"} or len(sizes) != 1:
+        raise SpecError(path, line, f"{name}: it does not take what {product.name} makes as {fused.name} does")
+    values = []
+    for number, values_row in enumerate(row.get("modifiers", ())):
+        at = row["modifiers"].line_of(number)
+        product_bits, sum_bits, fused_bits = (
+            _bits_of(operation, values_row.get(key, ()), path, at)
+            for key, operation in (("product", product), ("sum", total), ("fused", fused))
+        )
+        values.append((product_bits, sum_bits, fused_bits))
+    return Contraction(product, total, fused, tuple(values))
+
+
+def _bits_of(operation: Operation, names: Sequence[str], path: str, line: int) -> tuple[int, int]:
+    """(mask, bits) of values ``NAME=VALUE`` in the modifiers of an operation."""
+    mask = bits = 0
+    mods = {m.name: m for m in operation.mods}
+    for text in names:
+        name, _, value = text.partition("=")
+        code = code_of(mods[name], value) if name in mods else None
+        if code is None:
+            raise SpecError(path, line, f"{operation.name}: there is no value of a modifier '{text}'")
+        mask |= (1 << mods[name].width) - 1 << mods[name].shift
+        bits |= code << mods[name].shift
+    return mask, bits
 
 
 # -- rules -----------------------------------------------------------------------------------------------------

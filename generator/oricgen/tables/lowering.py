@@ -76,7 +76,9 @@ def _rule(
 
 def _alternative(row: Map, entry: Map, compiler: Compiler, rules: Rules) -> dict[str, Any]:
     """One alternative: condition, lines with macros written out, the sets that the lines name."""
-    columns = {key: row.get(key, entry.get(key)) for key in ("when", "if", "args", "expand", "with", "commute", "wide")}
+    columns = {
+        key: row.get(key, entry.get(key)) for key in ("when", "if", "args", "expand", "with", "commute", "contract", "wide")
+    }
     emit = row.get("emit", entry.get("emit"))
     lines = compiler.expanded(emit) if emit else []
     values = {key: plain(value) for key, value in columns.items()}

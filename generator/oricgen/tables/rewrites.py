@@ -13,7 +13,10 @@ FILES = (resolve.FOLDER,)
 
 
 def rows(spec: Spec) -> list[Row]:
-    """A rule is called by what it looks for; ``fold IADD3``, ``commute IADD3``, ``function reachable``, ``rank`` are rows too."""
+    """A rule is called by what it looks for.
+
+    ``fold IADD3``, ``commute IADD3``, ``contract FADD``, ``function reachable``, ``rank`` are rows too.
+    """
     out = []
     for rule in resolve.load(spec).rules:
         values = {
@@ -24,8 +27,10 @@ def rows(spec: Spec) -> list[Row]:
     for name, data in spec.family(FILES[0]).items():
         path = f"spec/{name}"
         fold, commute, functions = data.get("fold", []), data.get("commute", {}), data.get("functions", {})
+        contract = data.get("contract", {})
         out += [Row(f"fold {op}", {}, path, fold.line_of(number)) for number, op in enumerate(fold)]
         out += [Row(f"commute {op}", plain(row), path, commute.line_of(op)) for op, row in commute.items()]
+        out += [Row(f"contract {op}", plain(row), path, contract.line_of(op)) for op, row in contract.items()]
         out += [Row(f"function {key}", plain(row), path, functions.line_of(key)) for key, row in functions.items()]
         out += [Row(f"rank {op}", {"place": place}, path, data.line_of("rank")) for place, op in enumerate(data.get("rank", ()))]
     return numbered(out)
@@ -38,6 +43,7 @@ def counts(spec: Spec) -> dict[str, int]:
         "rewrite rules": len(found.rules),
         "operations that fold": sum(len(data.get("fold", [])) for data in spec.family(FILES[0]).values()),
         "operations that commute": len(found.commute),
+        "sums that are contracted": len(found.contract),
     }
 
 

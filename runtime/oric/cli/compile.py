@@ -191,6 +191,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         watch=_watch(args),
         register_usage=integer(args.get("register-usage-level")),
         extras=_extras(args),
+        contract=args.get("fmad") == "true",
     )
 
 

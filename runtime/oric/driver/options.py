@@ -68,7 +68,8 @@ class CompileOptions:
     ``maxrregcount`` is a ceiling of registers per thread, ``register_usage`` how freely they are used below it, 0 to 10.
     ``dump`` names the phases (names or numbers) after which the Ori code is given to ``dump_sink``; ``("all",)`` means every
     phase. ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this
-    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty. ``target``
+    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
+    ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``.
 
     Raises:
@@ -76,7 +77,7 @@ class CompileOptions:
             of register usage that there is not.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "dump", "dump_sink", "entries", "extras", "maxrregcount", "opt_level",
+    __slots__ = ("arch", "bounds", "clock", "contract", "dump", "dump_sink", "entries", "extras", "maxrregcount", "opt_level",
                  "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
@@ -94,6 +95,7 @@ class CompileOptions:
         clock: Callable[[], float] = time.perf_counter,
         register_usage: int = 5,
         extras: Extras | None = None,
+        contract: bool = True,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -105,6 +107,7 @@ class CompileOptions:
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage
         self.extras = extras or Extras()
+        self.contract = contract
         self.verify = verify
         self.dump = dump
         self.dump_sink = dump_sink

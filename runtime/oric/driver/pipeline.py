@@ -135,6 +135,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             verify=options.verify,
             register_usage=options.register_usage,
             reports=options.watch.uninitialized,
+            contract=options.contract,
         )
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)

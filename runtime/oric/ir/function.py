@@ -44,6 +44,9 @@ AUX_IF_DIVERGED: Final = 1
 AUX_VOLATILE: Final = 0x20
 # ``aux`` of an atomic in a loop that lowering made: the loop ends although other threads do nothing more.
 AUX_LOCK_FREE: Final = 0x40
+# ``aux`` of a product or a sum whose rounding nobody has asked for: both may become one fused operation. Phase ContractProducts
+# takes the mark away.
+AUX_CONTRACT: Final = 0x80
 
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _INITIAL_FLAGS: Final = vec[i64](registers.INITIAL_FLAGS)

@@ -20,9 +20,21 @@ class PassContext:
     ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
     collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can. ``register_usage``:
     how freely registers may be used, 0 to 10. ``reports``: registers that may be read before they are written are named.
+    ``contract``: products and sums are fused.
     """
 
-    __slots__ = ("diag", "maxrregcount", "module", "opt_level", "register_usage", "reports", "stats", "target", "verify")
+    __slots__ = (
+        "contract",
+        "diag",
+        "maxrregcount",
+        "module",
+        "opt_level",
+        "register_usage",
+        "reports",
+        "stats",
+        "target",
+        "verify",
+    )
 
     def __init__(
         self,
@@ -34,6 +46,7 @@ class PassContext:
         verify: bool = False,
         register_usage: int = 5,
         reports: bool = False,
+        contract: bool = False,
     ) -> None:
         self.target = target
         self.module = module
@@ -43,6 +56,7 @@ class PassContext:
         self.verify = verify
         self.register_usage = register_usage
         self.reports = reports
+        self.contract = contract
         self.stats: dict[str, int] = {}
 
     def count(self, name: str, number: int = 1) -> None:

@@ -6,12 +6,13 @@ from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables.rewrites import CONTRACT_ROLE
 
 from oric.ir import legality as legal
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import AUX_LOCK_FREE, NONE, R2, R4, UR, Function, P, R
+from oric.ir.function import AUX_CONTRACT, AUX_LOCK_FREE, NONE, R2, R4, UR, Function, P, R
 from oric.ir.legality import Legality, legality_of
 from oric.ir.optable import ATOMIC, OPS
 from oric.ir.values import with_signs
@@ -291,9 +292,19 @@ class Emitter:
             return
         line: i64 = program.first
         last: i64 = program.last
+        made: i64 = len(self.code.op)
         while line < last:
             self._run_line(line, env, guard, program.wide)
             line += 1
+        if program.contract:
+            self._allow_contraction(made)
+
+    def _allow_contraction(self, made: i64) -> None:
+        """Mark the products and sums from instruction ``made`` on."""
+        while made < len(self.code.op):
+            if CONTRACT_ROLE[self.code.op[made]]:
+                self.code.aux[made] |= AUX_CONTRACT
+            made += 1
 
     def _run_line(self, line: i64, env: Env, guard: i64, wide: bool) -> None:
         tables = self.tables

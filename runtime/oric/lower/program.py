@@ -56,6 +56,8 @@ SLOT_IMM: Final = 32
 SLOT_WIDTH: Final = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _FLAG_HAZARD: Final = 1
 _FLAG_GUARDED: Final = 2
+_FLAG_CONTRACT: Final = 4
+_ROUNDING: Final = "rnd"  # the slot of roundings
 
 _EFFECTS: Final = PINNED | MEMORY | WARP
 WORD_MASK: Final = ~opd.SPAN  # makes of a register operand its first word
@@ -77,6 +79,7 @@ class Program:
         labels: number of labels.
         hazard: a destination is written before the last source is read.
         guarded: lines have guards or branches of their own.
+        contract: products and sums of the lines may be fused with others.
         expand: name of the function that emits the instruction, or "" to run the lines.
         options, tokens: parameters of the rule; slot name -> qualifier.
         uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
@@ -99,6 +102,7 @@ class Program:
         self.labels: int = labels
         self.hazard = flags & _FLAG_HAZARD != 0
         self.guarded = flags & _FLAG_GUARDED != 0
+        self.contract = flags & _FLAG_CONTRACT != 0 and not tokens.get(_ROUNDING)
         self.wide = bool(types) and types[-1].endswith("64")
         self.uses_desc = False
         self.uses_carry = False

@@ -18,7 +18,7 @@ from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, UR, Function, control_flow
+from oric.ir.function import AUX_CONTRACT, NONE, UR, Function, control_flow
 from oric.ir.operand import SIGNS
 from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 from oric.ir.passes import PassContext
@@ -214,7 +214,9 @@ class Walk:
             return NONE
         found = self.seen.lookup(i)
         if found != NONE and self._is_at_hand(found):
-            return found
+            if not (f.aux[i] | f.aux[found]) & AUX_CONTRACT:
+                return found
+            f.merged = True  # equal products become one when none can be fused any more
         self.seen.remember(i)
         return NONE
 

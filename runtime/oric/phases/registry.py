@@ -7,6 +7,7 @@ from typing import Final
 from oric.ir.passes import PassFunction
 
 from .cleanup import check_initial_program, remove_dead_code, sanitize
+from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
 from .legalize import check_ready, convert_unsupported_ops, update_after_conversion
@@ -29,6 +30,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "sanitize": sanitize,
     "remove_dead_code": remove_dead_code,
     "simplify_control_flow": simplify_control_flow,
+    "contract_products": contract_products,
     "general_optimize_early": general_optimize_early,
     "general_optimize_mid": general_optimize_mid,
     "general_optimize_late": general_optimize_late,
