@@ -107,7 +107,7 @@ def test_rules_are_listed_to_read(files: dict[str, str]) -> None:
     assert [line for line in rewrites if " => " in line] == known and len(known) > 90
     assert {"fold POPC", "commute FADD  sources: Ra, Rb"} <= {*rewrites}
     blocks = re.split(r"\n(?! )", files["flat/lowering.txt"])
-    assert "add[.rnd][.ftz][.sat].f32\n  commute: True\n  FADD{ftz}{rnd}{sat} d, a, b" in blocks
+    assert "add[.rnd][.ftz][.sat].f32\n  commute: True\n  contract: True\n  FADD{ftz}{rnd}{sat} d, a, b" in blocks
     assert len(blocks) - 2 == len(lowering.rows(specification.spec()))
 
 
