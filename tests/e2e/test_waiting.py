@@ -65,7 +65,7 @@ DONE:
 
 
 @pytest.mark.parametrize("arch", [pytest.param("sm_80", marks=pytest.mark.measure), "sm_90"])
-@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("level", [pytest.param(0, marks=pytest.mark.measure), 3])
 def test_spin_lock_within_a_warp(arch: str, level: int) -> None:
     """As with ptxas's code the holder waits behind the loop until the YIELD of the others opens the barrier, after many turns."""
     module = oric.sim.load(oric.compile(LOCK, arch=arch, opt_level=level, verify=True).image)

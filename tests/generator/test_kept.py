@@ -109,6 +109,7 @@ def test_a_mistake_is_found_and_its_end(project: Path, capsys: pytest.CaptureFix
     assert "all" in steps(project)
 
 
+@pytest.mark.measure
 def test_an_edit_is_seen_in_every_table_that_depends_on_it(project: Path) -> None:
     edit(project, "spec/encoding/float.yaml", "  FADD:\n    text:", "  # moves what follows\n  FADD:\n    text:")
     edit(project, TARGETS, "    limits: {max_shared: 166912,", "    limits: {max_shared: 133120,")
@@ -131,6 +132,7 @@ def test_files_that_are_new_or_gone_are_seen(project: Path, capsys: pytest.Captu
     assert main(["--root", str(project), "check"], keep=True) == 2
 
 
+@pytest.mark.measure
 def test_a_file_that_nothing_reads_is_seen(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A stray file is refused, and an editor's is named each time, although nothing that was checked has changed."""
     for stray in (project / "spec/opcodes.bak", project / "spec/more/notes.txt"):

@@ -254,6 +254,7 @@ def test_joins_with_any_table(capsys: pytest.CaptureFixture[str]) -> None:
         assert message in err
 
 
+@pytest.mark.measure
 def test_the_examples_of_the_help_work(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line.strip().partition("   ")[0] for line in query_command.EPILOG.splitlines()]
     examples = [shlex.split(line.partition("  ")[0])[2:] for line in lines if line.startswith("oricgen query")]
