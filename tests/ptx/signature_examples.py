@@ -155,8 +155,6 @@ def operand(spec: OperandSpec, index: int) -> str:
         return str(spec.bounds[0] if spec.bounds else spec.choices[0] if spec.choices else 16)
     if spec.bounds:
         return str(spec.bounds[0])
-    if spec.size == 8 and mask & ix.IMM and not mask & ix.WIDER and spec.kind != "packed":
-        return "16"
     if mask & ix.PART and not mask & ix.REG:
         return f"%b{spec.size}_{index % 9}.{EXAMPLE_PARTS[spec.part]}"
     type_ = _register(spec)
@@ -167,5 +165,6 @@ def operand(spec: OperandSpec, index: int) -> str:
 
 
 def _register(spec: OperandSpec) -> str:
-    by_size = f"b{spec.size}" if spec.kind == "packed" and spec.size >= 8 else _BY_SIZE[spec.size]
+    exact = spec.kind == "packed" or (spec.size == 8 and not spec.mask & ix.WIDER)
+    by_size = f"b{spec.size}" if exact and spec.size >= 8 else _BY_SIZE[spec.size]
     return spec.type if spec.type in REGISTER_TYPES else by_size
