@@ -387,8 +387,7 @@ def half() -> Iterator[Case]:
             yield Case(f"min.{T} D, A, B", c, c * 2, lift(f.minimum), check=check, kinds=kind * 2)
             for op, nan in product(("min", "max"), (False, True)):
                 least = partial(f.minimum_of_magnitudes, larger=op == "max", nan=nan)
-                yield Case(f"{op}{'.NaN' * nan}.xorsign.abs.{T} D, A, B", c, c * 2, lift(least), check=check, kinds=kind * 2,
-                           targets=("sm_90",))  # fmt: skip
+                yield Case(f"{op}{'.NaN' * nan}.xorsign.abs.{T} D, A, B", c, c * 2, lift(least), check=check, kinds=kind * 2)  # fmt: skip
             yield Case(
                 f"max.NaN.{T} D, A, B", c, c * 2, lift(lambda a, b, f=f: f.minimum(a, b, True, True)), check=check, kinds=kind * 2
             )
