@@ -62,7 +62,7 @@ def test_operations_of_backends() -> None:
     assert TABLE.operations["GvnCse"].slot == 23 and TABLE.operations["OriReassociateAndCommon"].slot == 44
     assert TABLE.operations["MidExpansion"].phases == (45,)
     assert TABLE.operations["LateExpansionUnsupportedOps"].phases == (78,)
-    assert TABLE.operations["simplify_control_flow"].phases == (15, 64)
+    assert TABLE.operations["simplify_control_flow"].phases == (16, 64)
 
 
 @pytest.mark.row("R3-28")

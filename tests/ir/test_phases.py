@@ -14,6 +14,7 @@ from oric.ir.function import NONE, Function
 from oric.ir.interpret import Thread, difference
 from oric.ir.passes import PassContext, PassFunction
 from oric.ir.text import all_instructions
+from oric.ir.verify import MalformedCode
 from oric.sass.arguments import UsageError
 from oric_tables import op, ops
 
@@ -143,7 +144,6 @@ MISTAKES: dict[str, tuple[str | int, Callable[[Function], bool]]] = {
     "an unsigned comparison": ("saxpy", lambda f: set_mod(f, op.ISETP, "sign", "U32")),
     "an unsigned product": ("saxpy", lambda f: set_mod(f, op.IMAD_WIDE, "sign", "U32")),
     "a branch the other way": ("reduction", _negated_guard),
-    "a branch for all": ("saxpy", _guard_lost),
     "a store that is gone": ("half2", lambda f: drop(f, op.STG)),
     "a barrier that is gone": ("reduction", lambda f: drop(f, op.BAR_SYNC)),
     "an atomic operation that is gone": (RANDOM, lambda f: drop(f, op.ATOMS) or drop(f, op.ATOMG) or drop(f, op.RED)),
@@ -165,7 +165,23 @@ def text_of(program: str | int) -> str:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_wrong_phase_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program, spoil = MISTAKES[name]
-    planted = []
+    planted = spoiled(spoil, monkeypatch)
+    (check, *_) = checked(text_of(program), "sm_90", name)
+    assert planted[0], "there is nothing to spoil"
+    assert any("phase 13 " in text for text in check.wrong)
+
+
+def test_a_branch_for_all_is_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is seen before anything runs: the edge behind it leads nowhere."""
+    planted = spoiled(_guard_lost, monkeypatch)
+    with pytest.raises(MalformedCode, match=r"edges to .* but the code goes elsewhere: BRA"):
+        checked(text_of("saxpy"), "sm_90", "a branch for all")
+    assert planted[0]
+
+
+def spoiled(spoil: Callable[[Function], bool], monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Make a wrong phase of the optimizer; the list grows by whether something was spoilt with every run."""
+    planted: list[bool] = []
 
     def wrong(f: Function, context: PassContext) -> bool:
         changed = passes()[OPTIMIZER](f, context)
@@ -174,6 +190,4 @@ def test_a_wrong_phase_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 
     registry: dict[str, PassFunction] = {**passes(), OPTIMIZER: wrong}
     monkeypatch.setattr(phases, "passes", lambda: registry)
-    (check, *_) = checked(text_of(program), "sm_90", name)
-    assert planted[0], "there is nothing to spoil"
-    assert any("phase 13 " in text for text in check.wrong)
+    return planted

@@ -18,7 +18,6 @@ import oric
 
 THREADS = 64
 CELL = 32  # bytes of a place
-RANK = 24  # the bit of a shared address from which on the rank of a block in its cluster stands
 INTEGERS = {"u32": "u", "s32": "s", "b32": "u", "u64": "u", "s64": "s", "b64": "u", "b16": "u", "b128": "u"}
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
                           "f16x2": np.float16, "bf16x2": ml_dtypes.bfloat16}  # fmt: skip
@@ -193,7 +192,7 @@ def kernel(operation: Operation, sites: Sequence[Site], sm: str, blocks: int = 1
     far = (
         ""
         if together
-        else f" mov.u32 %far, sh; add.u32 %far, %far, {blocks - 1 << RANK}; add.u64 %shared, %shared, {blocks - 1 << RANK};"
+        else f" mov.u32 %far, sh; mapa.shared::cluster.u32 %far, %far, {blocks - 1}; mapa.u64 %shared, %shared, {blocks - 1};"
     )
     barrier = "bar.sync 0;" if together else "barrier.cluster.arrive; barrier.cluster.wait;"
     text = f"""\

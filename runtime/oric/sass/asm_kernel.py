@@ -191,6 +191,7 @@ def _if(condition: object, row: list[str]) -> list[list[str]]:
 # What records are made from (spec/cubin.yaml: records): rows of values; none leaves the record out.
 _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "api_version": lambda k: [[hex(layout_tables.API_VERSION)]],
+    "annotations": lambda k: [],
     "param_cbank": lambda k: _if(k.params, [quoted(k.bank0()), hex(k.param_base()), str(k.param_size)]),
     "param_size": lambda k: _if(k.params, [str(k.param_size)]),
     "params": lambda k: k.described(few=True),
