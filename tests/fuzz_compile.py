@@ -15,10 +15,7 @@ from __future__ import annotations
 import random
 import re
 import resource
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 from oric.driver.options import CompileOptions
@@ -45,26 +42,6 @@ _REFERENCES = re.compile(r"^\.global \.(?:texref|surfref|samplerref).*\n", re.M)
 _REGISTER = re.compile(r"%([a-z]+\d+)_(\d)")
 _STORED = frozenset(("b8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"))
 _HEAD = re.compile(r"(\.target\s+)sm_\w+")
-
-
-class TooLong(Exception):
-    """An input took more than its time."""
-
-
-@contextmanager
-def limited() -> Iterator[None]:
-    """Raises TooLong when the time is over."""
-
-    def over(*_: object) -> None:
-        raise TooLong(f"more than {SECONDS:.0f} s")
-
-    old = signal.signal(signal.SIGVTALRM, over)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, old)
 
 
 def answer(text: str, target: str, level: int) -> str:
@@ -111,7 +88,7 @@ def step(rng: random.Random, _: None, tried: fuzz_run.Input) -> str:
         text = _HEAD.sub(rf"\g<1>{target}", text)
     tried.kind = kind
     tried.data = f"// {target} -O{level}\n{text}".encode("utf-8", "surrogatepass")
-    with limited():
+    with fuzz_run.at_most(SECONDS):
         return f"{kind}: {answer(text, target, level)}"
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import random
 import re
 import resource
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,10 +66,6 @@ JUNK = (
     "$",
 )
 _TOKEN = re.compile(r"\s+|//[^\n]*|[\w$%.:]+|.", re.DOTALL)
-
-
-class TooLong(Exception):
-    """An input took more than its time."""
 
 
 @cache
@@ -243,21 +238,12 @@ def limits(size: int) -> Iterator[None]:
     """The CPU time that an input may take, and its memory.
 
     Raises:
-        TooLong: time is over.
+        fuzz_run.TooLong: time is over.
         MemoryError: it took more memory.
     """
-
-    def over(*_: object) -> None:
-        raise TooLong(f"more than {SECONDS:.0f} s")
-
     before, highest = _resident(), peak()
-    old = signal.signal(signal.SIGVTALRM, over)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    try:
+    with fuzz_run.at_most(SECONDS):
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, old)
     if peak() > highest and peak() - before > BYTES_EACH * size + BYTES_MORE:
         raise MemoryError(f"{peak() - before} bytes for {size}")
 

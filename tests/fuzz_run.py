@@ -9,12 +9,14 @@ import argparse
 import multiprocessing
 import random
 import resource
+import signal
 import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -122,3 +124,27 @@ def main(fuzzer: Fuzzer, doc: str | None, argv: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=0, help="stop after this time")
     args = parser.parse_args(argv)
     return 1 if run(fuzzer, args.count, args.seed, args.jobs, args.seconds) else 0
+
+
+class TooLong(Exception):
+    """An input took more than its time."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """The CPU time that an input may take.
+
+    Raises:
+        TooLong: time is over.
+    """
+
+    def over(*_: object) -> None:
+        raise TooLong(f"more than {seconds:.0f} s")
+
+    old = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, old)

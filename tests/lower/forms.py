@@ -30,6 +30,7 @@ VERSION = "9.0"
 THREADS = 256
 COLUMNS = 8
 _REGISTER = re.compile(r"%([a-z]+[0-9]*)_(\d)")
+_CARRY = re.compile(r"(addc|subc|madc)\.")  # what reads the carry
 _PLACES = {
     1: 0,
     8: 0,
@@ -145,6 +146,10 @@ def kernel(texts: Sequence[str], target: str) -> tuple[str, list[int]]:
         _, results, sources = parts(text)
         lines += [_load(register, name, column_of(max(size_of(register), 1), k)) for k, (register, name) in enumerate(sources)]
         lines += [_clear(register, name) for register, name in results if register != "pred"]
+        if _CARRY.match(text):
+            lines.append(
+                "add.cc.u32 %j, %j, %i;"
+            )  # no carry; what nothing has set is anything, what is constant ptxas gets wrong
         places.append("\n".join(lines).count("\n") + 2)
         lines.append(text + ";")
         lines += [_store(register, name, 16 * at + 8 * k) for k, (register, name) in enumerate(results)]

@@ -86,7 +86,7 @@ def test_three_reports_and_the_last_is_the_file(level: int) -> None:
     """The counts differ; the last ones are those of the code and of the container."""
     profiles, image, registers = told("short", level)
     counts = [tuple(map(int, re.findall(r"# (\d+) instructions, (\d+) R-regs", profile)[0])) for profile in profiles]
-    assert len(counts) == 3 and len(set(counts)) == 3
+    assert len(counts) == 3 and len(set(counts)) == 3  # at -O0 too: a sum of 64 bits becomes two in phase 55
     (text,) = (s for s in elf.read(image).sections if s.name == ".text.k")
     lines = [instruction.text for instruction in decode(text.data, TARGET)]
     assert counts[-1] == (max(n for n, line in enumerate(lines) if "EXIT" in line) + 1, registers)
