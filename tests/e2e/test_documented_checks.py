@@ -75,6 +75,43 @@ def test_times_one_plus_nothing_vanishes() -> None:
     assert [line for line in compiled(f"{LOAD} mad.lo.s32 %r4, %r1, 1, 0; {STORE}", level=0) if line.startswith("IMAD")]
 
 
+NUMBERS = [0, 1, 5, -1, -5, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, -0x80000000, -0x80000001, 0x1234567890, -(1 << 63), (1 << 63) - 1]
+
+
+@pytest.mark.row("R2-24")
+@pytest.mark.parametrize(
+    ("arch", "sums"),
+    [("sm_75", 0), ("sm_80", 0), ("sm_90", 0), ("sm_100", 0), ("sm_103", 0), ("sm_110", 0), ("sm_120", 6), ("sm_121", 6)],
+)
+@pytest.mark.parametrize("level", [0, 3])
+def test_sums_of_64_bits(arch: str, sums: int, level: int) -> None:
+    """A carry joins two sums where the target has none of 64 bits; constants and words of banks are operands of either."""
+    lines = "".join(
+        f"add.s64 %d5, %d1, {n}; sub.s64 %d6, {n}, %d2; sub.s64 %d7, %d1, {n};"
+        f"st.global.v2.u64 [%out+{48 + 32 * k}], {{%d5, %d6}}; st.global.u64 [%out+{64 + 32 * k}], %d7;"
+        for k, n in enumerate(NUMBERS)
+    )
+    loads = "ld.global.v2.u64 {%d1, %d2}, [%in]; ld.param.u64 %d8, [n];"
+    few = """
+  add.s64 %d3, %d1, %d2; sub.u64 %d4, %d1, %d2; neg.s64 %d5, %d2; add.u64 %d6, %d1, %d8; sub.s64 %d7, %d2, %d8;
+  add.s64 %d9, %d2, -77;
+  st.global.v2.u64 [%out], {%d3, %d4}; st.global.v2.u64 [%out+16], {%d5, %d6}; st.global.v2.u64 [%out+32], {%d7, %d9};
+"""
+    one = code(oric.compile(source(loads + few, "sm_75", params=", .param .u64 n"), arch=arch, opt_level=level).image)
+    found = [line.partition(" ")[0] for line in one]
+    assert found.count("IADD.64") == sums
+    if not sums:
+        assert found.count("IADD3") >= 6 and found.count("IADD3.X") >= 6
+    a, b, n = 0x89ABCDEF_FFFFFFFF, 0x00000001_80000001, 0xFFFFFFFF_00000003
+    text = source(loads + few + lines, "sm_75", params=", .param .u64 n")
+    zeros = np.zeros(6 + 4 * len(NUMBERS), np.uint64)
+    out = launch(text, np.array([a, b], np.uint64), zeros, arch, level, threads=1, extra=[np.uint64(n)])
+    want = [a + b, a - b, -b, a + n, b - n, b - 77]
+    for number in NUMBERS:
+        want += [a + number, number - b, a - number, 0]
+    assert out.tolist() == [value & (1 << 64) - 1 for value in want]
+
+
 @pytest.mark.row("R2-26")
 def test_what_a_target_lacks_is_refused_or_done_otherwise() -> None:
     with pytest.raises(oric.CompileError, match=r"'redux.sync.add.s32' needs target sm_80 or higher, the module says sm_75"):

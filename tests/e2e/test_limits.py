@@ -108,7 +108,7 @@ def test_nested_divergent_regions(depth: int, level: int) -> None:
         assert out[thread] == taken + 1000 * passed, thread
 
 
-@pytest.mark.row("R2-13")
+@pytest.mark.row("R2-13", "R2-25")
 @pytest.mark.parametrize("offset", [0, 4, 0x7FFFFC, 0x800000, 0x12345678, -4, -0x800000, -0x800004])
 def test_address_offsets_of_any_size(offset: int) -> None:
     body = f""".reg .b64 %rd<4>; .reg .b32 %r<3>;

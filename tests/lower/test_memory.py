@@ -252,7 +252,7 @@ def test_dynamic_shared(arch: str, level: int) -> None:
     assert list(out) == [(31 - t) + 2 + 7 for t in range(32)]
 
 
-@pytest.mark.row("R2-13")
+@pytest.mark.row("R2-13", "R2-25")
 @pytest.mark.parametrize(("arch", "level"), ARCHES)
 def test_far_offsets(arch: str, level: int) -> None:
     """Offsets that do not fit the instruction are added first."""

@@ -15,7 +15,7 @@ SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM = (1 << n for n 
 SLOT_WIDTH = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
 _WORDS = frozenset(
-    {"x32", "s32", "f32", "f64h", "f16", "bf16", "f16x2", "bf16x2"}
+    {"x32", "s32", "s64", "f32", "f64h", "f16", "bf16", "f16x2", "bf16x2"}
 )  # formats that take what a register would hold
 
 

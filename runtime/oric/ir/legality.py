@@ -35,6 +35,7 @@ IS_FLOAT: Final = vec[i64]([int(f in ("f32", "f64h", "f16x2", "bf16x2")) for f i
 IS_HALVES: Final = vec[i64]([int(f in ("f16x2", "bf16x2")) for f in operand_kinds.FORMATS])
 F64_HIGH: Final = operand_kinds.FORMATS.index("f64h")
 WHOLE: Final = operand_kinds.FORMATS.index("x64")
+EXTENDED: Final = operand_kinds.FORMATS.index("s64")  # a pair whose upper word is the sign of the 32 bits that stand there
 
 
 @final

@@ -47,6 +47,7 @@ from .program import (
 
 _MASK32: Final = 0xFFFFFFFF
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
+_SIGN: Final = 1 << 31
 _TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR}
 # What an entry of an environment is.
 OPERAND: Final = 0  # a packed operand
@@ -574,6 +575,11 @@ class Emitter:
         if format_ == legal.WHOLE and not flags:
             self._settle(o, legal.KIND_IMM)
             return self.code.imm(bits)
+        if format_ == legal.EXTENDED:
+            number = -bits if flags & opd.NEGATE else bits
+            if -_SIGN <= number < _SIGN:
+                self._settle(o, legal.KIND_IMM)
+                return self.code.imm(number & _MASK32)
         if legal.IS_FLOAT[format_] and not bits & _MASK32:  # the lower half of the pattern is left out
             self._settle(o, legal.KIND_IMM)
             return self.code.imm(_folded(bits >> 32 & _MASK32, flags, format_))
