@@ -13,6 +13,7 @@ NAME = "mapping"
 FILES = ("mapping.yaml",)
 NONE = "none"
 SPACE_FIELD = 281
+GENERIC = "generic"
 COUNTS = {"types": 8, "spaces": 6, "modifiers": 9, "namespaces": 7, "aliases": 4}
 _FILE = FILES[0]
 _KEYS = {
@@ -46,6 +47,12 @@ def counts(spec: Spec) -> dict[str, int]:
         "numbers of the namespaces": sum(len(row.values["values"]) for row in sections["namespaces"]),
         "comparison aliases": len(sections["aliases"]),
     }
+
+
+def space_numbers(spec: Spec) -> dict[str, int]:
+    """State space as rules of lowering name it ("" is generic) -> its value of field 281."""
+    spaces = load(spec)["spaces"]
+    return {"" if row.values["space"] == GENERIC else row.values["space"]: row.values["value"] for row in spaces}
 
 
 def check(spec: Spec) -> None:

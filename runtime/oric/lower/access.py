@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
-from oric_tables import ops
+from oric_tables import ops, storage
 
 from oric.ir import operand as opd
 from oric.ir.calls import ParamVariable
@@ -213,7 +213,7 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
     env.put(A, _store_value(b, program, items, _count(program), type_bytes(program.types[-1])))
     for index, node in zip(program.args, operands, strict=False):
         if index == M:
-            b.put_address(env, b.address(node, program.options["space"]))
+            b.put_address(env, b.address(node, program.space))
         elif index not in (D, A):
             env.put_value(index, b.value(node))
     if program.uses_desc:
@@ -328,7 +328,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
     """One element from a constant bank: a move when the address is known, else LDC."""
     if node[0] == nodes.ADDR_SYM:
         place = b.place_of(node[1])
-        if place.space not in ("const", "kernel"):
+        if place.way not in (storage.CONSTANTS, storage.PARAMETERS):
             raise NotSupported(f"ld of {place.space} variable {place.name} here")
         offset = b.bank_offset(place) + node[2] + add
         if each >= 4 and offset % 4 == 0 and 0 <= offset < 65536:
@@ -339,7 +339,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
             return
         base = opd.RZ_OPERAND
     else:
-        found = b.address(node, "const")
+        found = b.address(node, storage.CONST)
         base = found.base
         offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.code.attributes.param_base(b.target))
     if not -(1 << 15) <= offset < 1 << 15 and base != opd.RZ_OPERAND:

@@ -11,6 +11,7 @@ from typing import Any, Final, final
 
 from mypy_extensions import i64
 from oric_tables import ptx_index as ix
+from oric_tables import storage
 from oric_tables.cubin_layout import POINTEE_SPACES
 
 from oric.ir import operand as opd
@@ -90,13 +91,15 @@ class OriBuilder(Memory):
     def _declare(self, variable: Any) -> Place:
         """The place of a declared variable."""
         space = variable.space
-        if space == "param":
+        external = variable.linkage == "extern"
+        way = storage.CLASSES.get((space, external), (0, 0, 0))[2]
+        if way == storage.REGISTERS:
             return self._parameter(variable)
-        if space not in ("global", "const", "shared", "local"):
+        if not way:
             raise NotSupported(f".{space} variable")
-        if variable.type in ("texref", "samplerref", "surfref"):
+        if variable.type in storage.OBJECTS:
             raise NotSupported(f".{variable.type}")
-        return Place(variable.name, space, variable.size, variable.align, self._ir_symbol(variable))
+        return Place(variable.name, space, variable.size, variable.align, self._ir_symbol(variable), external=external)
 
     @staticmethod
     def _parameter(variable: Any) -> Place:
@@ -127,7 +130,7 @@ class OriBuilder(Memory):
         place = self.place_of(item.symbol)
         if place.ir_id < 0:
             raise NotSupported(f"the address of {place.space} {place.name} in an initialiser", variable.loc)
-        if place.space != "const" or item.generic:
+        if place.way != storage.CONSTANTS or item.generic:
             if item.size < _ADDRESS_BYTES and not item.mask:
                 raise NotSupported(f"an address of {8 * item.size} bits of {place.space} variable {place.name}", variable.loc)
         byte = (item.mask & -item.mask).bit_length() // 8 if item.mask else -1

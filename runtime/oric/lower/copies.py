@@ -27,7 +27,7 @@ def copy_async(b: Memory, program: Program, guard: i64, operands: list[Any]) -> 
     size: int = operands[_SIZE][1]
     rest = operands[_SIZE + 1 :]
     policy = rest.pop() if "hint" in program.tokens else None
-    source = b.address(operands[1], program.options["other"])
+    source = b.address(operands[1], program.other)
     wanted: i64 = opd.PT_OPERAND
     filled = False
     if rest and _is_predicate(b, rest[0]):
@@ -42,7 +42,7 @@ def copy_async(b: Memory, program: Program, guard: i64, operands: list[Any]) -> 
         wanted = b.new_p()
         source = _ending(b, source, rest[0], size, wanted)
     env = b.open(program)
-    b.put_address(env, b.within(b.address(operands[0], program.options["space"]), int(program.options["reach"])))
+    b.put_address(env, b.within(b.address(operands[0], program.space), int(program.options["reach"])))
     b.put_second(env, b.within(source, int(program.options["other_reach"])))
     env.put_value(A, integer(_SIZES[size]))
     env.put_value(B, integer(filled))

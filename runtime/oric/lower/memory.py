@@ -12,6 +12,7 @@ from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import storage
 
 from oric.ir import operand as opd
 from oric.ir.calls import ParamVariable
@@ -21,7 +22,7 @@ from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
 from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Emitter, Env, Value, integer, packed, part
-from .program import CC, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, M, N, Program, Q
+from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, M, N, Program, Q
 
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
@@ -41,17 +42,21 @@ class Place:
 
     ``space``: global, const, shared, local, kernel (a kernel parameter), param (a parameter variable of a call, in
     registers) or function. ``ir_id``: id in the module's symbols, -1 for the last three. ``offset``: of a kernel
-    parameter in the parameter area. ``param``: the registers of a call parameter.
+    parameter in the parameter area. ``param``: the registers of a call parameter. ``storage``, ``number``, ``way``: its storage
+    class, the value of field 281 for the space, and how it is found, 0 for functions (:mod:`oric_tables.storage`).
     """
 
-    def __init__(self, name: str, space: str, size: int, align: int, ir_id: int = -1, offset: int = 0) -> None:
+    def __init__(
+        self, name: str, space: str, size: int, align: int, ir_id: int = -1, offset: int = 0, external: bool = False
+    ) -> None:
+        self.storage, self.number, self.way = storage.CLASSES.get((space, external), (0, 0, 0))
         self.name = name
         self.space = space
         self.size = size
         self.align = align
         self.ir_id = ir_id
         self.offset = offset
-        self.param: ParamVariable | None = ParamVariable(name, size) if space == "param" else None
+        self.param: ParamVariable | None = ParamVariable(name, size) if self.way == storage.REGISTERS else None
 
 
 @final
@@ -192,11 +197,16 @@ class Memory(Emitter):
         variables may stand for an address of no space, what stands above a register of 32 bits where ptxas takes one.
         """
         options = program.options
-        space: str = options["other" if second else "space"]
-        if node[0] == nodes.ADDR_REG and space == "" and "narrow" in options and self.sizes[node[1]] < _ADDRESS_REGISTERS:
+        space = program.other if second else program.space
+        if (
+            node[0] == nodes.ADDR_REG
+            and space == storage.GENERIC
+            and "narrow" in options
+            and self.sizes[node[1]] < _ADDRESS_REGISTERS
+        ):
             return self.within(self._with_offset(self._widened(self.register(node[1])), node[2], True), _OFFSET_BITS)
-        if node[0] in (nodes.ADDR_SYM, nodes.INDEX) and options.get("variables") == self.place_of(node[1]).space:
-            space = options["variables"]
+        if node[0] in (nodes.ADDR_SYM, nodes.INDEX) and program.variables == self.place_of(node[1]).number:
+            space = program.variables
         return self.within(self.address(node, space), int(options.get("other_reach" if second else "reach", _OFFSET_BITS)))
 
     def _widened(self, low: i64) -> i64:
@@ -269,12 +279,12 @@ class Memory(Emitter):
 
     # -- addresses ---------------------------------------------------------------------------------------
 
-    def address(self, node: Any, space: str) -> Address:
-        """An address operand in a space (``""`` for generic); of the shared memory of a cluster, the generic address."""
+    def address(self, node: Any, space: int) -> Address:
+        """An address operand in a space (the value of field 281); in the shared memory of a cluster, the generic address."""
         kind: int = node[0]
-        if space == "shared::cluster":
-            return self._in_window(self.address(node, "shared"))
-        wide = space == "" or space == "global"
+        if space == CLUSTER:
+            return self._in_window(self.address(node, storage.SHARED))
+        wide = space == storage.GENERIC or space == storage.GLOBAL
         if kind == nodes.ADDR_REG:
             base = self.register(node[1])
             if not wide:
@@ -314,7 +324,7 @@ class Memory(Emitter):
 
     def address_value(self, node: Any) -> Value:
         """A generic address operand as a value."""
-        found = self.address(node, "")
+        found = self.address(node, storage.GENERIC)
         offset = self._number(found.displacement)
         if not offset:
             return packed(found.base)
@@ -371,19 +381,20 @@ class Memory(Emitter):
         self.template(name, 0, dest, packed(base), integer(offset))
         return dest
 
-    def _symbol_base(self, place: Place, offset: int, space: str) -> Address:
-        if place.space == "global" and (space == "" or space == "global"):
+    def _symbol_base(self, place: Place, offset: int, space: int) -> Address:
+        way = place.way
+        if way == storage.SLOT and (space == storage.GENERIC or space == place.number):
             return self._with_offset(self._global_address(place), offset, True)
-        if not space and place.space in ("shared", "local"):
+        if space == storage.GENERIC and way in (storage.FRAME, storage.BLOCK, storage.BEHIND):
             dest = self.new_pair()
             self.template(f"in_{place.space}_window", 0, dest, packed(self._low_address(place, offset)))
             return Address(dest, opd.imm(0))
-        if place.space != space:
-            raise NotSupported(f"an address in {place.space} of {place.name} for an access of {space or 'no space'}")
-        if place.space == "shared" or place.space == "local":
-            base = self.stack() if place.space == "local" else self.shared_base()
-            if place.space == "shared" and self.is_dynamic(place):
-                return Address(self._dynamic_shared(place, offset), opd.imm(0))
+        if place.number != space:
+            raise NotSupported(f"an address in {place.space} of {place.name} for an access of {_name_of(space)}")
+        if way == storage.BEHIND:
+            return Address(self._dynamic_shared(place, offset), opd.imm(0))
+        if way == storage.BLOCK or way == storage.FRAME:
+            base = self.stack() if way == storage.FRAME else self.shared_base()
             if abs(offset) < _MOST_ADDEND:
                 return Address(base, opd.symbol(place.ir_id, offset))
             far = self.new_r()
@@ -393,7 +404,7 @@ class Memory(Emitter):
 
     def bank_offset(self, place: Place) -> int:
         """Byte offset of a constant variable in bank 3, of a kernel parameter in bank 0."""
-        if place.space == "kernel":
+        if place.way == storage.PARAMETERS:
             return int(place.offset)
         return self.ir.constant_offset(place.ir_id)
 
@@ -406,11 +417,7 @@ class Memory(Emitter):
 
     def _is_near(self, place: Place, offset: int) -> bool:
         """Whether a symbol with an addend can say how far from the start of a variable that has a place of its own."""
-        return not self.is_dynamic(place) and abs(offset) < _MOST_ADDEND
-
-    def is_dynamic(self, place: Place) -> bool:
-        """Whether a variable is shared memory whose size is given at launch."""
-        return self.ir.symbols[place.ir_id].is_dynamic_shared
+        return place.way != storage.BEHIND and abs(offset) < _MOST_ADDEND
 
     def _dynamic_shared(self, place: Place, offset: int) -> i64:
         """A register with the address of dynamic shared memory, which lies behind all static variables."""
@@ -435,21 +442,21 @@ class Memory(Emitter):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
-        if place.space == "global":
+        if place.way == storage.SLOT:
             base = self._global_address(place)
             if not offset:
                 return packed(base)
             dest = self.new_pair()
             self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
             return packed(dest)
-        if place.space == "const":
+        if place.way == storage.CONSTANTS:
             return integer(self.bank_offset(place) + offset)
-        if place.space == "kernel":
+        if place.way == storage.PARAMETERS:
             base = self.code.attributes.param_base(self.target)
             if base != self.target.bank0_params:  # the rules know where the window of the others begins
                 raise NotSupported(f"the address of parameter {place.name} of a kernel with so many bytes of them")
             return integer(place.offset - base + offset)
-        if place.space == "shared" and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
+        if place.way == storage.BLOCK and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()
         low = self._low_address(place, offset)
@@ -459,13 +466,13 @@ class Memory(Emitter):
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory."""
-        if place.space == "shared" and self.is_dynamic(place):
+        if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)
         near = abs(offset) < _MOST_ADDEND
         symbol = Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0))
-        if place.space not in ("local", "shared"):
+        if place.way not in (storage.FRAME, storage.BLOCK):
             raise NotSupported(f"address of {place.space} {place.name}")
-        low = self._placed(self.stack() if place.space == "local" else self.shared_base(), symbol)
+        low = self._placed(self.stack() if place.way == storage.FRAME else self.shared_base(), symbol)
         return low if near else self._plus(low, offset)
 
     # -- special registers ---------------------------------------------------------------------------------
@@ -503,6 +510,11 @@ class Memory(Emitter):
         self.registers_ = append(self.registers_, operand)
         self.sizes = append(self.sizes, size)
         return len(self.registers_) - 1
+
+
+def _name_of(space: int) -> str:
+    """The name of a state space that is not the generic one, by its value of field 281."""
+    return next((name for name, number in storage.SPACES.items() if number == space and name), "no space")
 
 
 def _exchange(env: Env) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import storage
 
 from oric.ir import operand as opd
 from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
@@ -63,7 +64,20 @@ _EFFECTS: Final = PINNED | MEMORY | WARP
 WORD_MASK: Final = ~opd.SPAN  # makes of a register operand its first word
 NO_LABEL: Final = -1
 
+# State spaces that field 281 has no value for: none, and the shared memory of all blocks of a cluster.
+NO_SPACE: Final = -1
+CLUSTER: Final = -2
+_CLUSTER_NAME: Final = "shared::cluster"
+
 Test = Callable[[Sequence[Any]], bool]
+
+
+def _space(options: dict[str, str], name: str) -> int:
+    """The state space that an option of a rule names."""
+    text = options.get(name)
+    if text is None:
+        return NO_SPACE
+    return CLUSTER if text == _CLUSTER_NAME else storage.SPACES[text]
 
 
 @final
@@ -82,6 +96,8 @@ class Program:
         contract: products and sums of the lines may be fused with others.
         expand: name of the function that emits the instruction, or "" to run the lines.
         options, tokens: parameters of the rule; slot name -> qualifier.
+        space, other, variables: state spaces of the address, of a second one, and of the variables that may stand for a generic
+            address, as values of field 281; ``CLUSTER``, or ``NO_SPACE`` where the rule names none.
         uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
         wide: the source type has 64 bits.
         sinks: for each environment index, what takes a result that nobody wants.
@@ -96,6 +112,9 @@ class Program:
         self.tokens = tokens
         self.types = types
         self.options: dict[str, str] = dict(options)
+        self.space = _space(self.options, "space")
+        self.other = _space(self.options, "other")
+        self.variables = _space(self.options, "variables")
         self.args: list[int] = list(args)
         self.commute: bool = commute
         self.temps: list[tuple[str, int]] = list(temps)
