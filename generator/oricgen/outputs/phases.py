@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from ..render import template
 from ..spec import Spec
-from ..tables import phases
+from ..tables import knobs, phases
 
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the phase table."""
-    return {"oric_tables/phases.py": template("phases.py.j2", rows=phases.load(spec), analyses=phases.analyses(spec))}
+    text = template(
+        "phases.py.j2",
+        rows=phases.load(spec),
+        analyses=phases.analyses(spec),
+        recipes=phases.recipes(spec),
+        levels=knobs.counts(spec)["NvOpt levels"],
+    )
+    return {"oric_tables/phases.py": text}

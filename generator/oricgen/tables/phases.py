@@ -28,6 +28,12 @@ def analyses(spec: Spec) -> Any:
     return spec.load(FILES[0])["analyses"]
 
 
+def recipes(spec: Spec) -> Any:
+    """The recipes of NvOpt levels, checked."""
+    check(spec)
+    return spec.load(FILES[0])["recipes"]
+
+
 def rows(spec: Spec) -> list[Row]:
     """One row a phase; an undocumented one is called by its number."""
     out = []
@@ -76,6 +82,7 @@ def check(spec: Spec) -> None:
                 raise SpecError(path, line, message)
             places.setdefault(row["function"], []).append(number)
         _check_contract(path, rows, number, known, contracts)
+    _check_recipes(spec, path, data)
     for number, rule in enumerate(data["constraints"]):
         line = data["constraints"].line_of(number)
         for side in ("before", "after"):
@@ -102,6 +109,23 @@ def _check_analyses(path: PurePosixPath, data: Any) -> dict[str, set[str]]:
     for name in sorted(handlers.analyses() - known.keys()):
         raise SpecError(path, data.line_of("analyses"), f"analyses: there is no row for '{name}' of {handlers.CONTRACTS}")
     return known
+
+
+def _check_recipes(spec: Spec, path: PurePosixPath, data: Any) -> None:
+    """Recipes are in order, of phases that may be switched off, and have a number for every level."""
+    levels = len(spec.load("knobs.yaml")["nvopt"])
+    last = -1
+    for number, row in enumerate(data["recipes"]):
+        line, index = data["recipes"].line_of(number), row["phase"]
+        if index <= last:
+            raise SpecError(path, line, f"recipes: phase {index} stands behind phase {last}")
+        last = index
+        if index >= COUNT or not data["phases"][index]["function"] or data["phases"][index]["required"]:
+            raise SpecError(path, line, f"recipes: phase {index} is none that can be switched off")
+        if len(row["levels"]) != levels:
+            raise SpecError(
+                path, line, f"recipes: phase {index} has {len(row['levels'])} levels, not {levels} (knobs.yaml: nvopt)"
+            )
 
 
 def _check_contract(

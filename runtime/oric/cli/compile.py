@@ -192,7 +192,12 @@ def _options(args: Arguments, launch: Any) -> Any:
         register_usage=integer(args.get("register-usage-level")),
         extras=_extras(args),
         contract=args.get("fmad") == "true",
+        nvopt=_nvopt_level(args),
     )
+
+
+def _nvopt_level(args: Arguments) -> int | None:
+    return args.integer("nvopt-level") if args.has("nvopt-level") else None
 
 
 def _extras(args: Arguments) -> Any:
@@ -328,7 +333,7 @@ def _list_phases(args: Arguments) -> None:
     from oric.support.targets import find_target
 
     functions = phase_functions(find_target(args.get("gpu-name"), "gpu-name")) if args.has("gpu-name") else {}
-    for index, name, runs in list_phases(args.integer("opt-level"), functions):
+    for index, name, runs in list_phases(args.integer("opt-level"), functions, _nvopt_level(args)):
         print(f"{index:4} {name:40} {'runs' if runs else '-'}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from oric_tables.phases import NVOPT_LEVELS
 from oric_tables.targets import Target
 from oric_tables.thresholds import ORDER_SLACK
 
@@ -70,15 +71,15 @@ class CompileOptions:
     phase. ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this
     process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
-    is the row of ``arch``.
+    is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level, a level
-            of register usage that there is not.
+            of register usage or of NvOpt that there is not.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "contract", "dump", "dump_sink", "entries", "extras", "maxrregcount", "opt_level",
-                 "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
+    __slots__ = ("arch", "bounds", "clock", "contract", "dump", "dump_sink", "entries", "extras", "maxrregcount", "nvopt",
+                 "opt_level", "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -96,6 +97,7 @@ class CompileOptions:
         register_usage: int = 5,
         extras: Extras | None = None,
         contract: bool = True,
+        nvopt: int | None = None,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -103,6 +105,9 @@ class CompileOptions:
             raise ValueError(f"Value '{opt_level}' is not defined for option 'opt-level'")
         if not 0 <= register_usage <= MAX_REGISTER_USAGE:
             raise ValueError(f"Value of RegUsageLevel ({register_usage}) is out of valid range {{0..{MAX_REGISTER_USAGE}}}")
+        if nvopt is not None and not 0 <= nvopt < NVOPT_LEVELS:
+            raise ValueError(f"Invalid nvopt level : {nvopt}.")
+        self.nvopt = nvopt
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

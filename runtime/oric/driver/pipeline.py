@@ -136,6 +136,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             register_usage=options.register_usage,
             reports=options.watch.uninitialized,
             contract=options.contract,
+            nvopt=options.nvopt,
         )
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)

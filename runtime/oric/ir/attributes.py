@@ -60,6 +60,7 @@ class FunctionAttributes(Record):
         "maxntid",
         "minnctapersm",
         "noreturn",
+        "nounroll",
         "num_barriers",
         "num_convergence_barriers",
         "num_preds",
@@ -90,6 +91,7 @@ class FunctionAttributes(Record):
         self.maxnreg: int = 0
         self.register_override: int = 0  # registers by the command line, which says that directives do not count
         self.noreturn: bool = False
+        self.nounroll: bool = False  # by .pragma: its loops stay loops
         self.binding: str = "global"  # of the function's symbol: global (.visible), weak, local
         self.reqnctapercluster: tuple[int, int, int] | None = None
         self.explicitcluster: bool = False

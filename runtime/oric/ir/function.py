@@ -48,6 +48,9 @@ AUX_LOCK_FREE: Final = 0x40
 # takes the mark away.
 AUX_CONTRACT: Final = 0x80
 
+# ``flags`` of a block: no loop of which it is the header is unrolled (``.pragma "nounroll"``).
+BLOCK_NOUNROLL: Final = 1
+
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _INITIAL_FLAGS: Final = vec[i64](registers.INITIAL_FLAGS)
 

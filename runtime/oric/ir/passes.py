@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from .function import Function
@@ -20,7 +20,8 @@ class PassContext:
     ``maxrregcount`` is the ceiling of registers per thread that the command line asks for, None without one. ``stats``
     collects counts that phases report, by name. ``verify``: phases prove what they do, as far as they can. ``register_usage``:
     how freely registers may be used, 0 to 10. ``reports``: registers that may be read before they are written are named.
-    ``contract``: products and sums are fused.
+    ``contract``: products and sums are fused. ``nvopt``: the NvOpt level that is asked for, None for none; ``recipes``: what
+    phase 1 has made of it, by index of the phase: 0 for those that do not run, else how much they may do; None: none count.
     """
 
     __slots__ = (
@@ -28,7 +29,9 @@ class PassContext:
         "diag",
         "maxrregcount",
         "module",
+        "nvopt",
         "opt_level",
+        "recipes",
         "register_usage",
         "reports",
         "stats",
@@ -47,6 +50,7 @@ class PassContext:
         register_usage: int = 5,
         reports: bool = False,
         contract: bool = False,
+        nvopt: int | None = None,
     ) -> None:
         self.target = target
         self.module = module
@@ -57,6 +61,8 @@ class PassContext:
         self.register_usage = register_usage
         self.reports = reports
         self.contract = contract
+        self.nvopt = nvopt
+        self.recipes: Mapping[int, int] | None = None
         self.stats: dict[str, int] = {}
 
     def count(self, name: str, number: int = 1) -> None:

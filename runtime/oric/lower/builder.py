@@ -17,7 +17,7 @@ from oric_tables.cubin_layout import POINTEE_SPACES
 from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal
-from oric.ir.function import NONE, Function
+from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -39,6 +39,7 @@ _MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
 _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
 _MAX_PARAMETER: Final = 1 << 16  # bytes of a parameter of a function, whose words are registers
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
+_NOUNROLL: Final = "nounroll"  # the pragma that keeps loops
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
 
@@ -61,6 +62,7 @@ class OriBuilder(Memory):
         self.own_shared: list[int] = []
         self.symbol = -1  # handle of the function at hand
         self.in_body = False
+        self.nounroll = False  # by a pragma of the module
         self.module_registers: list[tuple[int, int]] = []  # handles of registers declared outside of bodies
 
     # -- module level ------------------------------------------------------------------------------------
@@ -153,6 +155,7 @@ class OriBuilder(Memory):
         f = Function(function.name, self.ir.target, function.is_entry)
         if function.is_entry:
             f.attributes = _facts(function)
+        f.attributes.nounroll = self.nounroll or any(_NOUNROLL in text for text in function.pragmas)
         self.begin_function(f)
         self.symbol = symbol
         self.in_body = True
@@ -287,7 +290,13 @@ class OriBuilder(Memory):
     # -- the rest ----------------------------------------------------------------------------------------
 
     def pragma(self, text: str, loc: int) -> None:
-        """Pragmas are hints (``nounroll`` ...): nothing to do."""
+        """``nounroll``: of the module, or of the loop whose header the block at hand is. Others are hints: nothing to do."""
+        if _NOUNROLL not in text:
+            return
+        if self.in_body:
+            self.code.flags[self.block] |= BLOCK_NOUNROLL
+        else:
+            self.nounroll = True
 
     def file(self, index: int, name: str, loc: int) -> None:
         """Debug information: not kept."""

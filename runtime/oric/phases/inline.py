@@ -17,7 +17,7 @@ from oric.ir import operand as opd
 from oric.ir.calls import CallSite, Formal, ParamVariable
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import NONE, Function, R
+from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
 
@@ -213,7 +213,9 @@ class _Splice:
         count = body.blocks()
         b: i64 = 0
         while b < count:
-            self.order = append(self.order, self.cursor.new_block())
+            made = self.cursor.new_block()
+            f.flags[made] = body.flags[b] | (BLOCK_NOUNROLL if body.attributes.nounroll else 0)
+            self.order = append(self.order, made)
             b += 1
         b = 0
         while b < count:

@@ -14,15 +14,24 @@ from oric.ir.function import Function
 from oric.ir.passes import PassContext, PassFunction
 
 from . import contracts
+from .recipes import recipes_of
 
 UNDOCUMENTED = "undocumented"
 _NO_OVERRIDES: Mapping[int, str] = {}
 _WITH_FUNCTION = tuple(phase for phase in PHASES if phase.function or phase.required)  # all that can run without overrides
 
 
-def list_phases(opt_level: int, functions: Mapping[int, str] = _NO_OVERRIDES) -> list[tuple[int, str, bool]]:
-    """(index, name, whether it runs at that level) of every phase of the table; ``functions`` as for :class:`PhaseManager`."""
-    runs = {p.index: bool(functions.get(p.index, p.function)) and p.min_level <= opt_level for p in PHASES}
+def list_phases(
+    opt_level: int, functions: Mapping[int, str] = _NO_OVERRIDES, nvopt: int | None = None
+) -> list[tuple[int, str, bool]]:
+    """(index, name, whether it runs at that level) of every phase of the table; ``functions`` as for :class:`PhaseManager`,
+    ``nvopt``: the NvOpt level whose recipes count, None for none.
+    """
+    recipes = recipes_of(nvopt)
+    runs = {
+        p.index: bool(functions.get(p.index, p.function)) and p.min_level <= opt_level and recipes.get(p.index, 1) > 0
+        for p in PHASES
+    }
     return [(p.index, _shown_name(p), runs[p.index]) for p in PHASES]
 
 
@@ -100,7 +109,7 @@ class PhaseManager:
 
     @property
     def phases(self) -> list[int]:
-        """Indices of the phases that run, in order."""
+        """Indices of the phases that run, in order, where no recipe leaves them out."""
         return [phase.index for phase, *_ in self._plan]
 
     @property
@@ -118,6 +127,8 @@ class PhaseManager:
             self._run_observed(f, ctx)
             return
         for phase, run, needs, keeps in self._plan:
+            if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
+                continue
             self._begun = phase
             if needs:
                 contracts.provide(f, ctx, needs)
@@ -131,6 +142,8 @@ class PhaseManager:
 
     def _run_observed(self, f: Function, ctx: PassContext) -> None:
         for phase, run, needs, keeps in self._plan:
+            if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
+                continue
             self._begun = phase
             if self._verify:
                 contracts.forget_outdated(f)

@@ -13,11 +13,14 @@ from .convergence import insert_convergence_barriers
 from .legalize import check_ready, convert_unsupported_ops, update_after_conversion
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
+from .recipes import apply_nvopt_recipes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
 from .uniforms import replace_uniforms_with_immediates
+from .unroll import unroll_loops
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
+    "apply_nvopt_recipes": apply_nvopt_recipes,
     "analyze_control_flow": analyze_control_flow,
     "convert_unsupported_ops": convert_unsupported_ops,
     "check_ready": check_ready,
@@ -31,6 +34,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "remove_dead_code": remove_dead_code,
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,
+    "unroll_loops": unroll_loops,
     "general_optimize_early": general_optimize_early,
     "general_optimize_mid": general_optimize_mid,
     "general_optimize_late": general_optimize_late,
