@@ -44,7 +44,16 @@ _REG, _IMM, _SPECIAL, _NONE = 1 << 28, 2 << 28, 6 << 28, 7 << 28
 _BANK0 = 5 << 28 | 1 << 56  # a word of constant bank 0: the offset is added
 _NEGATE, _ABSOLUTE, _COMPLEMENT = 1 << 31, 1 << 58, 1 << 59
 _CONSTANTS = {"RZ": _REG | 1023, "URZ": _REG | 1023, "PT": _REG | 31, "UPT": _REG | 31}
-_TEMPS = {"p": ("P", 1), "r": ("R", 1), "s": ("R", 1), "w": ("R", 2), "x": ("R", 4), "u": ("UR", 1), "v": ("UR", 2)}
+_TEMPS = {
+    "p": ("P", 1),
+    "r": ("R", 1),
+    "s": ("R", 1),
+    "w": ("R", 2),
+    "x": ("R", 4),
+    "u": ("UR", 1),
+    "v": ("UR", 2),
+    "y": ("UP", 1),
+}
 _VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
 _DESTINATIONS = frozenset("dqvx")
 _GUARD = Column("guard", SLOT_PRED, False, False, False)

@@ -14,7 +14,7 @@ is left out. Operands:
 ``v``, ``x``           the vector or wide register made of a braced operand; of 256 bits the lower and the upper half
 ``cc``                 the carry flag, a predicate that lives as long as the function
 ``%p.. %r.. %s.. %w.. %x..``  temporaries: predicate, 32-bit (r, s), 64-bit, 128-bit register (first letter says which);
-                       ``%u..``, ``%v..`` uniform 32-bit, 64-bit
+                       ``%u..``, ``%v..`` uniform 32-bit, 64-bit, ``%y..`` uniform predicate
 ``.lo .hi .0 .. .3``   parts of a wide operand
 ``RZ PT URZ UPT``      constants; ``!PT``
 ``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
@@ -48,7 +48,7 @@ _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
 USUAL_ARGS = "d a b c e f"  # of a rule or template that names none
 _ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|[0-3]))?\Z")
-TEMP_KINDS = "prswxuv"
+TEMP_KINDS = "prswxuvy"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ def render(spec: Spec) -> dict[str, str]:
         "flags": [row.values for row in found["flags"]],
         "pair_modes": [row.values for row in found["pair_modes"]],
         "messages": {row.values["name"]: row.values["text"] for row in found["messages"]},
+        "numbers": {row.values["name"]: row.values["number"] for row in found["messages"] if "number" in row.values},
     }
     return {
         "oric_tables/registers.py": template("registers.py.j2", **values),

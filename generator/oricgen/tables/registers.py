@@ -33,7 +33,11 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
     ("fixed", "register", ("RZ", "URZ", "PT", "UPT")),
     ("types", "name", ("R", "P")),
     ("files", "file", ("R", "UR", "P", "UP", "B", "UB")),
-    ("messages", "name", ("undefined_register",)),
+    (
+        "messages",
+        "name",
+        ("undefined_register", "setmaxnreg_dec_large", "setmaxnreg_below_launch", "setmaxnreg_ignored", "setmaxnreg_unknown"),
+    ),
 )
 _DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
                "architectural": 5, "pressure": 10, "liveness": 2, "system": 8, "setmaxnreg": 3}  # fmt: skip

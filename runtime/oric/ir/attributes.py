@@ -48,6 +48,7 @@ class FunctionAttributes(Record):
         "binding",
         "blocksareclusters",
         "constant2",
+        "entry_registers",
         "errors_visible",
         "explicitcluster",
         "frame_size",
@@ -90,6 +91,7 @@ class FunctionAttributes(Record):
         self.minnctapersm: int = 0
         self.maxnreg: int = 0
         self.register_override: int = 0  # registers by the command line, which says that directives do not count
+        self.entry_registers: int = 0  # with setmaxnreg: what a thread begins with; 0: nothing changes the number
         self.noreturn: bool = False
         self.nounroll: bool = False  # by .pragma: its loops stay loops
         self.binding: str = "global"  # of the function's symbol: global (.visible), weak, local
@@ -147,6 +149,14 @@ class FunctionAttributes(Record):
                 warps = -(-warps * max(blocks, 1) // target.warp_unit) * target.warp_unit
                 limit = min(limit, target.regs_per_sm // (32 * warps) // target.register_unit * target.register_unit)
         return limit
+
+    def fixes_registers(self, default: int = 0) -> bool:
+        """Whether it is known before a launch how many registers a thread begins with.
+
+        ``default``: as for :meth:`register_limit`. Source: for which functions ptxas 13.0.88 keeps ``setmaxnreg``.
+        """
+        bounded = self.minnctapersm > 0 and (self.reqntid or self.maxntid) is not None
+        return bool(self.register_override or self.maxnreg or bounded or default)
 
     def param_base(self, target: Target) -> int:
         """Byte offset of the first parameter in bank 0."""

@@ -162,9 +162,14 @@ class Values:
         guard = f.guard[i]
         if guard and guard & opd.INDEX != opd.PT:
             value = self.known(f.words_of(guard))
-            if value and not (OPS.flags[f.op[i]] & CONTROL and value & opd.INDEX == opd.PT):
+            if value and self._same_file(value, guard) and not (OPS.flags[f.op[i]] & CONTROL and value & opd.INDEX == opd.PT):
                 f.set_guard(i, value ^ (guard & opd.NEGATE))
                 self.changed += 1
+
+    def _same_file(self, value: i64, operand: i64) -> bool:
+        """Whether a predicate may stand where another stands: uniform ones have places of their own."""
+        index = value & opd.INDEX
+        return index == opd.PT or (self.f.reg_type[index] == UP) == (self.f.reg_type[operand & opd.INDEX] == UP)
 
     def pair_of(self, low: i64, high: i64) -> i64:
         """The 64-bit operand whose words are ``low`` and ``high``; 0 when they are none."""
@@ -188,6 +193,8 @@ class Values:
         f = self.f
         kind = OPS.kind[f.op[i] * SLOTS + at]
         if kind == KIND_PRED or kind == KIND_UPRED:
+            if not self._same_file(value, operand):
+                return False
             f.set(i, at, value ^ (operand & opd.NEGATE))
             self.changed += 1
             return True

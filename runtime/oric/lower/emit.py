@@ -12,7 +12,7 @@ from oric.ir import legality as legal
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import AUX_CONTRACT, AUX_LOCK_FREE, NONE, R2, R4, UR, Function, P, R
+from oric.ir.function import AUX_CONTRACT, AUX_LOCK_FREE, NONE, R2, R4, UP, UR, Function, P, R
 from oric.ir.legality import Legality, legality_of
 from oric.ir.optable import ATOMIC, OPS
 from oric.ir.values import with_signs
@@ -48,7 +48,7 @@ from .program import (
 _MASK32: Final = 0xFFFFFFFF
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _SIGN: Final = 1 << 31
-_TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR}
+_TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR, ("UP", 1): UP}
 # What an entry of an environment is.
 OPERAND: Final = 0  # a packed operand
 INTEGER: Final = 1  # an integer immediate: its 64 bits

@@ -14,6 +14,7 @@ from .legalize import check_ready, convert_unsupported_ops, update_after_convers
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
 from .recipes import apply_nvopt_recipes
+from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
@@ -32,6 +33,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "replace_uniforms_with_immediates": replace_uniforms_with_immediates,
     "sanitize": sanitize,
     "remove_dead_code": remove_dead_code,
+    "part_at_register_changes": part_at_register_changes,
+    "settle_register_changes": settle_register_changes,
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,
     "unroll_loops": unroll_loops,

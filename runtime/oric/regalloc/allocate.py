@@ -7,7 +7,7 @@ registers run out. Source: Register Model, "Seven Allocator Register Classes", "
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, final
+from typing import Any, Final, final
 
 from oric_tables import thresholds
 from oric_tables._native import ffi, lib
@@ -18,6 +18,7 @@ from oric.ir import machine
 from oric.ir.function import Function
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
+from oric.ir.register_changes import most_at_once, room_of
 
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
@@ -43,18 +44,22 @@ class OutOfRegisters(Exception):
 
 @final
 class Allocation:
-    """The outcome of one try; ``view``: the function in the order that was tried."""
+    """The outcome of one try; ``view``: the function in the order that was tried.
+
+    ``room``: the general registers that there are in each block, None for the limit everywhere.
+    """
 
     __slots__ = ("assigned", "leader", "result", "view")
 
-    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool) -> None:
+    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, room: list[int] | None) -> None:
         fn = view.fn
         self.view: MachineFunction | None = view
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
         self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
         self.result = ffi.new("oric_regalloc_result *")
+        most = ffi.NULL if room is None else ffi.new("int32_t[]", room)
         options = ffi.new("oric_regalloc_options *", {
-            "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
+            "most": most, "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
@@ -81,36 +86,39 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         MalformedCode: the proof has found that something is read that was not read before; with ``ctx.verify``.
     """
     limits = limits_of(f, ctx)
+    room = room_of(f, limits[GENERAL], ctx.target)
     proof = Proof(f, ctx) if wanted(ctx) else None
-    done = assign(f, ctx, limits)
+    done = assign(f, ctx, limits, room)
     view = done.view
     assert view is not None  # as the try has not failed
     if proof is not None:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
+    if room is not None:  # the pool of the block knows how many registers each warp begins with
+        f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs
     return True
 
 
-def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
+def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None = None) -> Allocation:
     """Find an order and a hardware register for every register, spilling until there is one, and enter the registers.
 
-    ``limits``: of each file. The order of the allocation is in the view; the function has still the one that came in, unless
-    something waits in memory.
+    ``limits``: of each file; ``room``: of the general file by block, where it is not the same everywhere. The order of the
+    allocation is in the view; the function has still the one that came in, unless something waits in memory.
 
     Raises:
         CompileError, OutOfRegisters, InternalError: see :func:`allocate_registers`.
     """
-    done = _search(f, ctx, limits)
-    relief = _Relief(f, ctx, limits)
+    done = _search(f, ctx, limits, room)
+    relief = _Relief(f, ctx, limits, room)
     while done.failed and relief.give(done):
-        done = _search(f, ctx, limits)
+        done = _search(f, ctx, limits, room)
     ctx.count("spilled_predicates", relief.predicates)
     ctx.count("spilled_uniforms", relief.uniforms)
     ctx.count("spilled_registers", relief.memory.registers)
     if done.failed or done.view is None:
         _report(f, ctx, done, limits)
         raise OutOfRegisters(f.name)
-    if relief.memory.home and ctx.opt_level >= 1:
+    if relief.memory.home and ctx.opt_level >= 1 and room is None:
         used = lib.oric_hoist_loads(done.view.fn, limits[GENERAL], done.assigned, done.leader)
         if used < 0:
             raise MemoryError("no memory for scheduling")
@@ -128,11 +136,12 @@ def assign(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
 class _Relief:
     """What is spilled, step by step, while a file has too few registers."""
 
-    def __init__(self, f: Function, ctx: PassContext, limits: list[int]) -> None:
+    def __init__(self, f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> None:
         self.f = f
         self.ctx = ctx
+        self.most = room
         self.aim = list(limits)  # live words that spilling is to leave, by file
-        self.room: list[int] = []  # live words of the general file that spilling is to leave, by block
+        self.room = [] if room is None else list(room)  # live words of the general file that spilling is to leave, by block
         self.rounds = 0  # of splitting with this room
         self.predicates = 0
         self.reserved = False  # whether it is settled that some registers are left to loads under way
@@ -212,13 +221,18 @@ class _Relief:
     def _blocks(self, done: Allocation, code: Code) -> list[int]:
         """Where registers live that got none."""
         assert done.view is not None
-        fn, limit = done.view.fn, self.aim[GENERAL]
-        beyond = {fn.unit_register[u] for u in range(fn.unit_count) if done.assigned[u] >= limit and fn.unit_file[u] == GENERAL}
-        found = [
-            b for b in range(self.f.blocks())
-            if not beyond.isdisjoint(code.live_in[b]) or not beyond.isdisjoint(code.at[b])
-        ]  # fmt: skip
+        fn, found = done.view.fn, list[int]()
+        limits = self.most or [self.aim[GENERAL]] * self.f.blocks()
+        beyond = {limit: _beyond(fn, done.assigned, limit) for limit in set(limits)}
+        for b, limit in enumerate(limits):
+            if not beyond[limit].isdisjoint(code.live_in[b]) or not beyond[limit].isdisjoint(code.at[b]):
+                found.append(b)
         return found or list(range(self.f.blocks()))
+
+
+def _beyond(fn: Any, assigned: Any, limit: int) -> set[int]:
+    """The general registers that have got a place behind ``limit``."""
+    return {fn.unit_register[u] for u in range(fn.unit_count) if assigned[u] >= limit and fn.unit_file[u] == GENERAL}
 
 
 def _reserve(limit: int) -> int:
@@ -232,15 +246,15 @@ def _again(done: Allocation) -> MachineFunction:
     return done.view.reload()
 
 
-def _search(f: Function, ctx: PassContext, limits: list[int]) -> Allocation:
+def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation:
     """The first order of the code that fits, or that of the function, which does not: spilling begins there."""
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
-        done = _try(view, limits, order, optimize, ctx.register_usage)
+        done = _try(view, limits, order, optimize, ctx.register_usage, room)
         if order is None and done.failed and optimize and done.result.peak[GENERAL] <= limits[GENERAL]:
-            done = Allocation(view, limits, False)  # they may fit by place when they are not spread
+            done = Allocation(view, limits, False, room)  # they may fit by place when they are not spread
         if not done.failed:
             return done
         if order is None:
@@ -254,10 +268,14 @@ def limits_of(f: Function, ctx: PassContext) -> list[int]:
     """Registers of each file that a function may use."""
     target = ctx.target
     most = f.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
+    if f.attributes.entry_registers:
+        most = most_at_once(f) - target.reserved_regs
     return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
 
-def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool, level: int) -> Allocation:
+def _try(
+    view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool, level: int, room: list[int] | None
+) -> Allocation:
     """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
@@ -266,7 +284,7 @@ def _try(view: MachineFunction, limits: list[int], order: _Order | None, optimiz
         options = ffi.new("oric_list_options *", {"limit": order(peak, limits, level), "by_use": order is _frugal})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
-    return Allocation(view, limits, optimize)
+    return Allocation(view, limits, optimize, room)
 
 
 def _peak(view: MachineFunction) -> list[int]:

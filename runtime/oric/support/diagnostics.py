@@ -15,6 +15,7 @@ from .offsets import Lines
 ERROR: Final = "error"
 WARNING: Final = "warning"
 NOTE: Final = "note"
+INFO: Final = "info"
 
 MAX_ERRORS: Final = 100  # per source; more than this is one broken file, not many mistakes
 _WINDOW: Final = 120  # characters of a source line that are shown at most
@@ -186,6 +187,10 @@ class Diagnostics:
     def warning(self, message: str, offset: int = -1, *notes: str) -> None:
         """Report a warning."""
         self.items.append(Diagnostic(WARNING, message, offset, notes))
+
+    def info(self, message: str, offset: int = -1, *notes: str) -> None:
+        """Say something that is neither an error nor a warning."""
+        self.items.append(Diagnostic(INFO, message, offset, notes))
 
     def check(self) -> None:
         """End the compilation here when there were errors.

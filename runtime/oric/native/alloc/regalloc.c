@@ -25,6 +25,7 @@ typedef struct {
     uint32_t start;   /* first position in the code */
     uint32_t end;     /* last position */
     int32_t base;     /* assigned register, -1 = none */
+    int32_t most;     /* registers that there are wherever a member lives */
     uint8_t frame;    /* 1, 2, 4 */
     uint8_t file;
 } group;
@@ -45,6 +46,7 @@ typedef struct {
     int32_t secondary[ORIC_FAT_POINTS];
     int32_t vacated[ORIC_FILES][ORIC_FAT_POINTS]; /* last position at which the register is in use so far, -1 = never */
     int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
+    int32_t *most;           /* unit -> registers that there are wherever it lives; NULL: no matter where */
 } allocator;
 
 enum { WIDEST = 4, TAKEN = 1 << 20 }; /* registers of the largest frame; pressure on a register that cannot be had */
@@ -70,7 +72,7 @@ static int make_objects(allocator *al) {
     al->object_count = count;
     for (int32_t o = 0; o < count; o++) {
         object *obj = &al->objects[o];
-        al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .frame = frame_size(obj->size),
+        al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .most = INT32_MAX, .frame = frame_size(obj->size),
                                 .file = fn->unit_file[obj->unit],
                                 .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
     }
@@ -81,6 +83,10 @@ static int make_objects(allocator *al) {
             if (g->start == UINT32_MAX) g->start = (uint32_t)i;
             g->end = (uint32_t)i;
         }
+    }
+    for (int32_t u = 0; al->most && u < fn->unit_count; u++) {
+        group *g = &al->groups[al->object_of[u]];
+        if (al->most[u] < g->most) g->most = al->most[u];
     }
     return 0;
 }
@@ -137,6 +143,7 @@ static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     a->degree += b->degree;
     if (b->start < a->start) a->start = b->start;
     if (b->end > a->end) a->end = b->end;
+    if (b->most < a->most) a->most = b->most;
     a->frame = frame;
     b->members = 0;
     b->head = b->tail = -1;
@@ -210,9 +217,15 @@ static int32_t slots_of(const allocator *al, const group *g, const int32_t *used
     return slots + 2 * WIDEST < ORIC_FAT_POINTS ? slots + 2 * WIDEST : ORIC_FAT_POINTS;
 }
 
+/* The best base of a group among `slots`; with `most` fewer, it must fit below that. -1: there is none. */
+static int32_t choose(const allocator *al, const group *g, int32_t slots) {
+    int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, al->options->threshold);
+    return base < 0 ? oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, TAKEN - 1) : base; /* all that are free are congested */
+}
+
 /* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
 static int32_t allocate_round(allocator *al, int32_t *used) {
-    int failed = 0;
+    int failed = 0, beyond = 0;
     memset(used, 0, ORIC_FILES * sizeof *used);
     memset(al->vacated, 0xff, sizeof al->vacated);
     for (int32_t i = 0; i < al->object_count; i++) al->groups[i].base = -1;
@@ -224,11 +237,14 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         memset(al->secondary, 0, (size_t)slots * sizeof *al->secondary);
         add_costs(al, g);
         if (al->options->spread) add_preferences(al, g, slots);
-        int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, al->options->threshold);
-        if (base < 0) base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, TAKEN - 1); /* all that are free are congested */
+        int32_t base = choose(al, g, g->most < slots ? g->most : slots);
+        if (base < 0) {
+            failed = 1;
+            beyond |= g->most < slots;
+            if (g->most < slots) base = choose(al, g, slots); /* where it would be, for whoever spills */
+        }
         if (base < 0) {
             used[g->file] = ORIC_FAT_POINTS + 1;
-            failed = 1;
             continue;
         }
         g->base = base;
@@ -239,6 +255,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
                 if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
         }
     }
+    if (beyond) used[ORIC_FILE_R] = ORIC_FAT_POINTS + 1;
     return failed ? INT32_MAX : used[ORIC_FILE_R];
 }
 
@@ -310,6 +327,31 @@ static int is_hopeless(const allocator *al, const int32_t *peak) {
     return 0;
 }
 
+static void not_above(allocator *al, uint32_t unit, int32_t most) {
+    if (al->fn->unit_file[unit] == ORIC_FILE_R && most < al->most[unit]) al->most[unit] = most;
+}
+
+/* How many registers there are wherever a unit lives. Liveness must be known. */
+static int find_most(allocator *al) {
+    const oric_fn *fn = al->fn;
+    if (!al->options->most) return 0;
+    uint32_t *live = malloc(((size_t)fn->unit_count + 1) * sizeof *live);
+    al->most = malloc(((size_t)fn->unit_count + 1) * sizeof *al->most);
+    if (!live || !al->most) return free(live), -1;
+    for (int32_t u = 0; u < fn->unit_count; u++) al->most[u] = INT32_MAX;
+    for (int32_t b = 0; b < fn->block_count; b++) {
+        int32_t most = al->options->most[b];
+        for (int32_t k = oric_live_in(fn, b, live); k-- > 0;) not_above(al, live[k], most);
+        for (int32_t k = oric_live_out(fn, b, live); k-- > 0;) not_above(al, live[k], most);
+        for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
+            const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+            for (; a < end; a++)
+                for (uint32_t u = a->unit; u < a->unit + a->count; u++) not_above(al, u, most);
+        }
+    }
+    return free(live), 0;
+}
+
 static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_result *result) {
     if (oric_pressure(al->fn, result->peak)) return -1;
     if (is_hopeless(al, result->peak)) {
@@ -323,7 +365,7 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
         int32_t peak = result->peak[f] + al->options->spare[f];
         al->roomy[f] = peak < al->options->roomy[f] ? peak : al->options->roomy[f];
     }
-    if (make_objects(al) || find_copies(al)) return -1;
+    if (find_most(al) || make_objects(al) || find_copies(al)) return -1;
     al->order = malloc(((size_t)al->object_count + 1) * sizeof *al->order);
     al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);
     if (!al->order || !al->bases) return -1;
@@ -345,6 +387,6 @@ int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32
         for (int f = 0; f < ORIC_FILES && result->failed_file < 0; f++)
             if (result->used[f] > options->limit[f]) result->failed_file = f;
     oric_constraints_free(&al->constraints);
-    free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->copies), free(al);
+    free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->copies), free(al->most), free(al);
     return status;
 }

@@ -14,6 +14,7 @@ typedef struct {
     int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
     int32_t spare[5];  /* ... at most so many more than are live at once */
     int32_t rounds;    /* allocation orders to try, 1 .. 3; the one with the fewest R registers is kept */
+    const int32_t *most; /* R registers that there are in each block, at most limit; NULL: so many everywhere */
 } oric_regalloc_options;
 
 typedef struct {

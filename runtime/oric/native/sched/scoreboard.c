@@ -18,6 +18,8 @@ void oric_places_find(const oric_fn *fn, oric_places *places) {
     places->memory = places->of[ORIC_U_MEMORY];
 }
 
+static int class_has(const oric_fn *fn, const oric_node *node, uint16_t flag) { return (oric_classes[fn->isa][node->klass].flags & flag) != 0; }
+
 static void clear_boards(oric_pending *state, int32_t count, uint8_t mask) {
     uint8_t keep = (uint8_t)~mask;
     for (int32_t u = 0; u < count; u++) state->write[u] &= keep;
@@ -33,6 +35,8 @@ static uint8_t all_boards(const oric_pending *state, int32_t count) {
 static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t mask = node->flags & ORIC_I_DRAIN ? all_boards(state, places->count) : 0;
+    mask |= state->write[places->memory]; /* of an instruction that all wait for */
+    for (uint32_t u = places->of[ORIC_U_R]; class_has(fn, node, ORIC_C_RELEASES) && u < places->of[ORIC_U_P]; u++) mask |= state->write[u] | state->read[u];
     if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) mask |= state->read[places->memory];
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++)
@@ -45,6 +49,7 @@ static void set_boards(oric_pending *state, const oric_fn *fn, const oric_places
     uint8_t write = node->write_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->write_barrier) : 0;
     uint8_t read = node->read_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->read_barrier) : 0;
     if (node->flags & ORIC_I_COMPLETES) state->read[places->memory] |= read | write;
+    if (class_has(fn, node, ORIC_C_RELEASES)) state->write[places->memory] |= write;
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++) {
             if (a->flags & ORIC_A_DEF) state->write[u] |= write;
@@ -86,6 +91,8 @@ static void writes_of(const oric_fn *fn, const oric_places *places, int32_t b, p
         for (; a < end; a++)
             for (uint32_t u = places->of[a->unit], stop = u + a->count; a->flags & ORIC_A_DEF && u < stop; u++) add_place(out, u);
         if (oric_touches_memory(&fn->nodes[i]) || fn->nodes[i].flags & ORIC_I_COMPLETES) add_place(out, (uint32_t)places->memory);
+        if (class_has(fn, &fn->nodes[i], ORIC_C_RELEASES))
+            for (uint32_t u = places->of[ORIC_U_R]; u < places->of[ORIC_U_P]; u++) add_place(out, u);
     }
 }
 
@@ -147,6 +154,7 @@ static void note_uses(const oric_fn *fn, const oric_places *places, const oric_n
             if (a->flags & ORIC_A_DEF) next->write[u] = i;
         }
     if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) next->write[places->memory] = i;
+    for (uint32_t u = places->of[ORIC_U_R]; class_has(fn, node, ORIC_C_RELEASES) && u < places->of[ORIC_U_P]; u++) next->access[u] = next->write[u] = i;
 }
 
 /* How many cycles somebody waits for nothing when the scoreboard takes one more. */
@@ -178,8 +186,6 @@ static uint8_t take_board(board *boards, int first, int32_t i, int32_t wait, int
     return (uint8_t)best;
 }
 
-static int class_has(const oric_fn *fn, const oric_node *node, uint16_t flag) { return (oric_classes[fn->isa][node->klass].flags & flag) != 0; }
-
 /* The first scoreboard that may be used freely: groups of copies are counted by scoreboard 0. */
 static int first_board(const oric_fn *fn) {
     for (int32_t i = 0; i < fn->insn_count; i++)
@@ -202,6 +208,7 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
     for (int32_t i = 0; i < count; i++) {
         int32_t now = i * ORIC_BOARD_PACE;
         nodes[i].write_barrier = nodes[i].read_barrier = ORIC_NO_SCOREBOARD;
+        if (class_has(fn, &nodes[i], ORIC_C_RELEASES)) wait[i] = i + 1;
         if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(boards, first, i, wait[i], now + oric_classes[fn->isa][nodes[i].klass].estimate);
         uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
         if (overwrite[i] != INT32_MAX) *told = take_board(boards, first, i, overwrite[i], now + read_delay);
