@@ -146,9 +146,9 @@ def test_ways_to_meet(how: str) -> None:
         p("WARPSYNC", "R6", exclusive=1)
     else:
         p(how, "R6", "next")
-    p.label("next")
     ballot(p, "R16")
     p("ENDCOLLECTIVE") if "COLLECTIVE" in how else p("NOP")
+    p.label("next")
     ballot(p, "R17")
     out = p.run()
     together = how.endswith("ALL")
@@ -351,3 +351,27 @@ def test_arrival_through_a_generic_address(isa: int) -> None:
     pending = [first + turn % 4 | (turn // 4 % 2) << 31 for turn in range(33)]
     assert before[:, 1].tolist() == pending[:32]
     assert device.read(barrier, np.zeros(4, np.uint32)).tolist() == [1, 2, expected, pending[32]]
+
+
+def test_a_collective_of_several_places() -> None:
+    """Who comes from elsewhere goes through the same code and on behind its own place."""
+    p = Program(SM_90)
+    p("ISETP", "P0", "R1", 7, cmp="LT", sign="U32")
+    p("BRA", "other", guard="P0")
+    p("WARPSYNC.COLLECTIVE.ALL", "here")
+    ballot(p, "R16")
+    p("ENDCOLLECTIVE")
+    p.label("here")
+    p("MOV", "R17", 1)
+    p("BRA", "end")
+    p.label("other")
+    p("WARPSYNC.COLLECTIVE.ALL", "there")
+    ballot(p, "R16")
+    p("ENDCOLLECTIVE")
+    p.label("there")
+    p("MOV", "R17", 2)
+    p.label("end")
+    p("NOP")
+    out = p.run()
+    assert (out[:, 0] == FULL).all()
+    assert out[:, 1].tolist() == [2] * 7 + [1] * 25

@@ -109,6 +109,8 @@ static uint32_t participants(const sim_warp *w, uint32_t mask, uint32_t breg)
 /* Whether a group waits for the same as g: at the same barrier, not at the one of that number of another depth of recursion. */
 static int waits_with(const sim_warp *w, const sim_group *g, const sim_group *other, uint32_t wanted)
 {
+    if (g->state == SIM_AT_COLLECTIVE)
+        return other->state == g->state && other->wait == g->wait;
     if (other->state != g->state || other->index != g->index || other->pc != g->pc || !(other->mask & (wanted | g->mask)))
         return 0;
     return g->state != SIM_AT_BSYNC || other == g || (participants(w, other->mask, g->index) & g->mask) != 0;
@@ -119,7 +121,7 @@ static void reconverge(sim_warp *w)
 {
     for (uint32_t i = 0; i < w->ngroups; i++) {
         sim_group *g = &w->groups[i];
-        if (g->state != SIM_AT_BSYNC && g->state != SIM_AT_WARPSYNC)
+        if (g->state != SIM_AT_BSYNC && g->state != SIM_AT_WARPSYNC && g->state != SIM_AT_COLLECTIVE)
             continue;
         uint32_t wanted = g->state == SIM_AT_BSYNC ? participants(w, g->mask, g->index) : g->wait & ~w->dead;
         uint32_t here = 0;
@@ -132,7 +134,8 @@ static void reconverge(sim_warp *w)
             continue;
         for (uint32_t k = w->ngroups; k-- > 0;) {
             sim_group *other = &w->groups[k];
-            if (k != i && other->state == g->state && other->index == g->index && other->pc == g->pc && (other->mask & here)) {
+            int place = g->state == SIM_AT_COLLECTIVE ? other->wait == g->wait : other->pc == g->pc;
+            if (k != i && other->state == g->state && other->index == g->index && place && (other->mask & here)) {
                 g->mask |= other->mask;
                 other->mask = 0;
             }
@@ -197,9 +200,43 @@ void sim_break(sim_warp *w, uint32_t mask, uint32_t breg)
     reconverge(w);
 }
 
+/* The lanes wait here in a state, apart where they name different masks. */
+static void wait_for_masks(sim_warp *w, uint32_t mask, const uint32_t *wanted, uint8_t state)
+{
+    uint32_t left = mask;
+    while (left) {
+        uint32_t want = wanted[sim_first_lane(left)], same = 0;
+        for (uint32_t l = 0; l < SIM_LANES; l++)
+            if ((left >> l & 1) && wanted[l] == want)
+                same |= 1u << l;
+        left &= ~same;
+        if (left) {
+            current(w)->mask &= ~same;
+            sim_group *g = add_group(w, w->pc, same);
+            g->state = state;
+            g->wait = want;
+        } else {
+            wait_here(w, same, state, 0, want);
+        }
+    }
+    reconverge(w);
+}
+
+/*
+ * A collective: the lanes of a mask meet wherever each of them has one, go through the code of one of these places together and
+ * part at its end (ENDCOLLECTIVE), each to the target of its own place. (Code of ptxas has the same registers at all places.)
+ */
+void sim_collective(sim_warp *w, uint32_t mask, const uint32_t *wanted, uint64_t target)
+{
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            w->collective[l] = target;
+    wait_for_masks(w, mask, wanted, SIM_AT_COLLECTIVE);
+}
+
 void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclusive)
 {
-    uint32_t left = mask, missing = 0;
+    uint32_t missing = 0;
     for (uint32_t l = 0; l < SIM_LANES; l++)
         if (mask >> l & 1)
             missing |= wanted[l] & ~w->dead & ~mask;
@@ -208,23 +245,7 @@ void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclus
         w->moved = 1;
         return;
     }
-    while (left) {
-        uint32_t want = wanted[sim_first_lane(left)], same = 0;
-        for (uint32_t l = 0; l < SIM_LANES; l++)
-            if ((left >> l & 1) && wanted[l] == want)
-                same |= 1u << l;
-        left &= ~same;
-        if (left) {
-            /* Lanes that name different masks wait apart. */
-            current(w)->mask &= ~same;
-            sim_group *g = add_group(w, w->pc, same);
-            g->state = SIM_AT_WARPSYNC;
-            g->wait = want;
-        } else {
-            wait_here(w, same, SIM_AT_WARPSYNC, 0, want);
-        }
-    }
-    reconverge(w);
+    wait_for_masks(w, mask, wanted, SIM_AT_WARPSYNC);
 }
 
 /* Let the groups go on that wait at a convergence barrier for lanes of mask; they leave the barrier. */

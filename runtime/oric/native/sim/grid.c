@@ -258,7 +258,7 @@ static sim_warp *live_warp(sim_cluster *cluster)
 
 static void deadlock(sim_cluster *cluster)
 {
-    static const char *const names[] = {"", "BSYNC", "WARPSYNC", "BAR", "UCGABAR_WAIT"};
+    static const char *const names[] = {"", "BSYNC", "WARPSYNC", "BAR", "UCGABAR_WAIT", "WARPSYNC.COLLECTIVE"};
     sim_warp *w = live_warp(cluster);
     uint32_t waiting = 0;
     char text[100];
@@ -270,7 +270,7 @@ static void deadlock(sim_cluster *cluster)
     const sim_group *g = &w->groups[0];
     w->pc = g->pc;
     snprintf(text, sizeof text, "%u warps wait for ever; this one at %s %u with lanes 0x%08x", waiting,
-             names[g->state <= SIM_AT_CLUSTER ? g->state : 0], g->index, g->mask);
+             names[g->state <= SIM_AT_COLLECTIVE ? g->state : 0], g->index, g->mask);
     sim_fault(w, ORIC_FAULT_DEADLOCK, sim_first_lane(g->mask), text);
 }
 

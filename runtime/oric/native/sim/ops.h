@@ -114,6 +114,8 @@ SIM_OP(set_convergence, sim_opd Bd, sim_opd Pp);
 SIM_OP(converge, sim_opd Ba, sim_opd Pp);
 SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp);
 SIM_OP(warpsync, sim_opd Ra, sim_opd Pp, unsigned exclusive);
+SIM_OP(collective, sim_opd Ra, sim_opd target, sim_opd Pp);
+SIM_OP(end_collective, sim_opd Pp);
 SIM_OP(yield, sim_opd Pp);
 SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);

@@ -81,16 +81,35 @@ SIM_OP(leave_convergence, sim_opd Ba, sim_opd Pp)
 }
 
 /* With `exclusive` the lanes of a mask go on without the lanes of the group that name another one. */
+/* The lanes that each lane waits for: those of Ra, or all without an operand. */
+static const uint32_t *wanted_of(sim_warp *w, uint32_t mask, sim_opd Ra, uint32_t *room)
+{
+    if (Ra->kind != ORIC_K_NONE)
+        return sim_get32(w, mask, Ra, room, SIM_AS_BITS);
+    for (int l = 0; l < SIM_LANES; l++)
+        room[l] = SIM_FULL;
+    return room;
+}
+
 SIM_OP(warpsync, sim_opd Ra, sim_opd Pp, unsigned exclusive)
 {
-    uint32_t room[SIM_LANES], lanes = taken(w, mask, Pp), all[SIM_LANES];
-    const uint32_t *wanted = all;
-    for (int l = 0; l < SIM_LANES; l++)
-        all[l] = SIM_FULL;
-    if (Ra->kind != ORIC_K_NONE)
-        wanted = sim_get32(w, mask, Ra, room, SIM_AS_BITS);
+    uint32_t room[SIM_LANES], lanes = taken(w, mask, Pp);
+    const uint32_t *wanted = wanted_of(w, mask, Ra, room);
     if (lanes && !w->sim->fault.code)
         sim_warpsync(w, lanes, wanted, exclusive != 0);
+}
+
+SIM_OP(collective, sim_opd Ra, sim_opd target, sim_opd Pp)
+{
+    uint32_t room[SIM_LANES], lanes = taken(w, mask, Pp);
+    const uint32_t *wanted = wanted_of(w, mask, Ra, room);
+    if (lanes && !w->sim->fault.code)
+        sim_collective(w, lanes, wanted, relative(w, target));
+}
+
+SIM_OP(end_collective, sim_opd Pp)
+{
+    sim_goto_each(w, taken(w, mask, Pp), w->collective);
 }
 
 SIM_OP(yield, sim_opd Pp)

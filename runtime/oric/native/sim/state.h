@@ -16,14 +16,14 @@
 #define SIM_MOST_WORDS 256 /* of shared memory that an instruction of a warp accesses */
 
 /* Why a group of threads does not run. */
-enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER, SIM_AT_CLUSTER };
+enum { SIM_READY = 0, SIM_AT_BSYNC, SIM_AT_WARPSYNC, SIM_AT_BARRIER, SIM_AT_CLUSTER, SIM_AT_COLLECTIVE };
 
 /* Threads of a warp that share a program counter. */
 typedef struct {
     uint64_t pc;
     uint64_t from, to; /* the last branch: for messages about one that goes nowhere */
     uint32_t mask;
-    uint32_t wait; /* lanes of a WARPSYNC; unused by the other states */
+    uint32_t wait; /* lanes of a WARPSYNC or a collective; unused by the other states */
     uint8_t state;
     uint8_t index; /* convergence barrier or CTA barrier waited for */
 } sim_group;
@@ -87,6 +87,7 @@ typedef struct sim_warp {
     uint32_t P[8];                   /* a lane mask for each predicate; [7] = all */
     uint32_t UP[8];                  /* 0 or all ones; [7] = all ones */
     uint32_t UR[256];                /* [255] = 0 */
+    uint64_t collective[SIM_LANES];  /* where each lane goes on behind a collective */
     uint32_t B[ORIC_CONVERGENCE_BARRIERS][SIM_LANES];/* convergence barriers: the participants, as each lane sees them */
     uint32_t scratch[2][SIM_LANES]; /* Rpc, low and high words */
     uint32_t arrived[ORIC_CTA_BARRIERS];
@@ -236,6 +237,7 @@ void sim_bssy(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_break(sim_warp *w, uint32_t mask, uint32_t breg);
 void sim_warpsync(sim_warp *w, uint32_t mask, const uint32_t *wanted, int exclusive);
+void sim_collective(sim_warp *w, uint32_t mask, const uint32_t *wanted, uint64_t target);
 void sim_yield(sim_warp *w);
 void sim_barrier_arrive(sim_warp *w, uint32_t mask, uint32_t index, uint32_t wanted, int wait, int reducing, uint32_t pred);
 void sim_cluster_arrive(sim_warp *w, uint32_t mask);
