@@ -93,3 +93,14 @@ def test_the_drop_in_names_the_release_that_it_stands_for(capsys: pytest.Capture
 def test_the_drop_in_has_no_subcommands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["disasm", "x"], "ptxas") == ERROR_STATUS
     assert "ptxas fatal   : Input file 'disasm' could not be opened\n" in capsys.readouterr().err
+
+
+@pytest.mark.row("R3-10")
+def test_list_knobs_prints_defaults(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of unrolling and of relocation ids among them, with the modules that read them."""
+    assert main(["--list-knobs"]) == 0
+    rows = {line[:28].strip(): line[29:].split() for line in capsys.readouterr().out.splitlines()}
+    assert rows["unroll_factor_default"][:2] == ["15", "oric.phases.unroll"]
+    assert rows["relocation_id_seed"][0] == "-1" and rows["loop_unroll_threshold"][0] == "option"
+    assert rows["knob 684"][:2] == ["50", "oric.regalloc"] and rows["knob 391"][0] == "undocumented"
+    assert len(rows) == 11

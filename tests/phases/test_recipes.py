@@ -15,6 +15,7 @@ from oric.ir.text import all_instructions
 from oric.phases.manager import list_phases
 from oric.phases.recipes import recipe_of, recipes_of
 from oric.sim import Modes
+from oric_tables.knobs import CONTEXT
 from oric_tables.ops import op
 from oric_tables.phases import NVOPT_LEVELS, PHASES, RECIPES
 
@@ -107,6 +108,12 @@ def test_levels_unroll_loops(target: str) -> None:
     assert shapes == [(1, 1), (1, 1), (1, 1), (1, 1), (4, 1), (6, 1), (12, 0)]
     for level in (0, 3, 4, 5):
         result(compile_text(text(), options(level, target)).image, 12, 12, 0)
+
+
+@pytest.mark.row("R2-19", "R3-10")
+def test_the_documented_factor_is_the_most() -> None:
+    """Thirty rounds at the last level: two of fifteen."""
+    assert shape(text(end="30"), NVOPT_LEVELS - 1) == (CONTEXT["unroll_factor_default"], 1) == (15, 1)
 
 
 LOOPS: list[tuple[dict[str, str], tuple[int, int, int], int]] = [

@@ -42,6 +42,19 @@ def defaults(spec: Spec) -> dict[int, int | float]:
     return {r.values["knob"]: r.values["default"] for r in load(spec)["knobs"] if r.values["default"] != _UNDOCUMENTED}
 
 
+def settings(spec: Spec) -> dict[str, int]:
+    """Documented defaults of settings of the context, by name."""
+    return {r.values["name"]: r.values["default"] for r in load(spec)["context"] if isinstance(r.values["default"], int)}
+
+
+def listed(spec: Spec) -> tuple[tuple[str, str, str, str], ...]:
+    """Name, default, the module that reads it ("" none) and what it is, of every knob and setting."""
+    found = load(spec)
+    named = [(f"knob {r.values['knob']}", r.values) for r in found["knobs"]]
+    named += [(r.values["name"], r.values) for r in found["context"]]
+    return tuple((name, str(row["default"]), row.get("used", ""), row["doc"]) for name, row in named)
+
+
 def _check(spec: Spec, found: _rows.Sections) -> None:
     """Numbering, references, defaults of the right type, layouts.
 
@@ -61,6 +74,9 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: default {default} is no value of type {kind}")
         if "used" in row.values and not known:
             raise SpecError(spec.path(_FILE), row.line, f"{row.key}: {row.values['used']} reads a default that is not documented")
+    for row in found["context"]:
+        if "used" in row.values and not isinstance(row.values["default"], int):
+            raise SpecError(spec.path(_FILE), row.line, f"{row.key}: {row.values['used']} reads a default that is no number")
     for section, size in _BYTES.items():
         _rows.check_layout(spec, _FILE, found[section], size)
 

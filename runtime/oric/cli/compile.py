@@ -84,6 +84,8 @@ def _run(args: Arguments, messages: Messages, tool: str) -> int:
     messages.arch = args.get("gpu-name")
     if args.has("list-phases"):
         _list_phases(args)
+    elif args.has("list-knobs"):
+        _list_knobs()
     elif args.has("list-targets"):
         _list_targets()
     elif args.has("help"):
@@ -335,6 +337,13 @@ def _list_phases(args: Arguments) -> None:
     functions = phase_functions(find_target(args.get("gpu-name"), "gpu-name")) if args.has("gpu-name") else {}
     for index, name, runs in list_phases(args.integer("opt-level"), functions, _nvopt_level(args)):
         print(f"{index:4} {name:40} {'runs' if runs else '-'}")
+
+
+def _list_knobs() -> None:
+    from oric_tables.knobs import ROWS
+
+    for name, default, used, doc in ROWS:
+        print(f"{name:28} {default:14} {used or '-':20} {doc}")
 
 
 def _list_targets() -> None:

@@ -15,6 +15,7 @@ from mypy_extensions import i64
 from oric_tables import op as op_numbers
 from oric_tables import thresholds
 from oric_tables._native import lib
+from oric_tables.knobs import CONTEXT
 from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERANDS
 from oric_tables.phases import PHASES
 
@@ -33,6 +34,7 @@ from .flow import COND, JUMP, Flow
 from .recipes import strength
 
 _PHASE: Final = next(phase.index for phase in PHASES if phase.function == "unroll_loops")
+_MOST: Final = CONTEXT["unroll_factor_default"]
 # A copy of these is another place where threads meet, or that others wait at.
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | ATOMIC | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
@@ -41,7 +43,7 @@ _NEVER: Final = (
 
 def unroll_loops(f: Function, ctx: PassContext) -> bool:
     """Unroll the loops that can be, where a recipe asks for it."""
-    most = strength(ctx, _PHASE)
+    most = min(strength(ctx, _PHASE), _MOST)
     if most < 2 or f.attributes.nounroll or not _has_short_loop(f):
         return False
     flow = Flow(f)
