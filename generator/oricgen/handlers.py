@@ -12,6 +12,7 @@ from pathlib import Path
 
 PREDICATES, EXPANSIONS = "lower/predicates", "lower/expansions"
 MACROS = "lower/expand"
+FAMILIES = "lower/convert"  # it has a dictionary of the families of conversions
 _REGISTRIES = ("phases/registry", "driver/registry", MACROS)
 CONTRACTS = "phases/contracts"  # it has a dictionary of the analyses
 NATIVE = "native"  # the folder of the C sources
@@ -48,7 +49,7 @@ def registered(module: str) -> frozenset[str]:
 
 def sources() -> list[Path]:
     """The files that this module reads."""
-    return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, CONTRACTS, *_REGISTRIES)]
+    return [folder() / f"{module}.py" for module in (EXPANSIONS, PREDICATES, CONTRACTS, FAMILIES, *_REGISTRIES)]
 
 
 def headers() -> list[Path]:

@@ -13,11 +13,12 @@ from oric.driver.registry import passes
 from oric.ir.function import Function
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
+from oric.ir.read import read
 from oric.ir.text import all_instructions
 from oric.ir.verify import MalformedCode
-from oric.support.diagnostics import InternalError
+from oric.support.diagnostics import CompileError, InternalError
 from oric_tables import op_tables, ops
-from oric_tables.op import IMNMX, VIMNMX
+from oric_tables.op import IMNMX, VIMNMX, VIMNMX_104
 from oric_tables.phases import PHASES
 from oric_tables.targets import TARGETS as ARCHES
 
@@ -35,17 +36,19 @@ KERNEL = """.version 8.0
 }
 """
 LINE = 8  # of min
-TARGETS = {"sm_80": (IMNMX, VIMNMX), "sm_90": (VIMNMX, IMNMX)}  # what it becomes, and what the target does not have
+# What the minimum is until phase 5 and behind it, and what the target does not have and nothing converts.
+MINIMA = (IMNMX, VIMNMX)
+TARGETS = {"sm_80": VIMNMX_104, "sm_90": IMNMX}
 BEFORE = {"analyze_control_flow": 5, "report_final_memory_usage": 132}  # function that leaves it behind -> phase that finds it
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, name: str, old: int, new: int) -> None:
-    """Let a pass leave another operation behind."""
+def plant(monkeypatch: pytest.MonkeyPatch, name: str, new: int) -> None:
+    """Let a pass leave another operation behind in the place of the minimum."""
 
     def planted(f: Function, ctx: PassContext) -> bool:
         changed = ALL[name](f, ctx)
         for i in all_instructions(f):
-            if f.op[i] == old:
+            if f.op[i] in MINIMA:
                 f.op[i] = new
         return changed
 
@@ -57,8 +60,8 @@ def plant(monkeypatch: pytest.MonkeyPatch, name: str, old: int, new: int) -> Non
 @pytest.mark.parametrize("name", BEFORE)
 def test_what_the_target_lacks_is_found(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the phase, the target, the operation and the line of the PTX."""
-    old, new = TARGETS[target]
-    plant(monkeypatch, name, old, new)
+    new = TARGETS[target]
+    plant(monkeypatch, name, new)
     phase = next(p for p in PHASES if p.index == BEFORE[name])
     stranger = ops.op(new).name
     said = rf"phase {phase.index} {phase.name}: {target} has no {stranger}: '{stranger}.* from line {LINE} of the PTX"
@@ -69,8 +72,8 @@ def test_what_the_target_lacks_is_found(name: str, target: str, monkeypatch: pyt
 @pytest.mark.row("R2-38")
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_optimizer_gets_operations_of_the_target(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    old, new = TARGETS[target]
-    plant(monkeypatch, "general_optimize_early", old, new)
+    new = TARGETS[target]
+    plant(monkeypatch, "general_optimize_early", new)
     said = rf"phase 15 \(check_ready\): {target} has no {ops.op(new).name}: .* from line {LINE} of the PTX"
     with pytest.raises(InternalError, match=said):
         compile_text(KERNEL, CompileOptions(target))
@@ -100,13 +103,22 @@ def test_the_optimizer_gets_a_complete_graph(
         compile_text(loop, CompileOptions("sm_90"))
 
 
-@pytest.mark.row("R2-44")
+@pytest.mark.row("R1-36", "R2-44")
 @pytest.mark.parametrize("number", [0xFFFF, 0])
 @pytest.mark.parametrize("name", BEFORE)
 def test_the_unsupported_marker_is_an_internal_error(name: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(monkeypatch, name, VIMNMX, number)
+    plant(monkeypatch, name, number)
     with pytest.raises(InternalError, match=f"no operation has the number {number:#x}, in line {LINE} of the PTX"):
         compile_text(KERNEL, CompileOptions("sm_90"))
+
+
+@pytest.mark.row("R1-36")
+def test_a_name_of_ptx_is_no_operation() -> None:
+    """In text of Ori, which is how one phase runs alone, an instruction of PTX is refused before phase 5 could see it."""
+    text = "entry k sm_90\nbix0: -> -\n    add.f32 R0, R1, R2\n    EXIT\n"
+    with pytest.raises(CompileError, match=r"'add.f32'"):
+        read(text)
+    assert read(text.replace("add.f32", "FADD")).instructions() == 2
 
 
 @pytest.mark.row("R2-66")
@@ -114,7 +126,7 @@ def test_the_command_says_so_and_fails(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The documented words, phase and line; no file; a reproducer."""
-    plant(monkeypatch, "analyze_control_flow", VIMNMX, 0xFFFF)
+    plant(monkeypatch, "analyze_control_flow", 0xFFFF)
     path, out, kept = (tmp_path / name for name in ("a.ptx", "a.cubin", "again.json"))
     path.write_text(KERNEL)
     status = main(["-arch", "sm_90", str(path), "-o", str(out), "--save-reproducer", str(kept)])

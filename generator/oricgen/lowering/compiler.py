@@ -4,7 +4,7 @@ A compiled rule is ``(slots, count, alternatives)``: slots are ``(name, tokens, 
 PTX operands that it takes, -1 for any. An alternative is ``(isas, when, test, expand, options, args, commute, temps,
 labels, flags, lines)``:
 
-* ``isas``: the encoding models that have all operations, None for all; ``when``: target features that it needs
+* ``isas``: the encoding models that have all operations or convert them, None for all; ``when``: target features that it needs
   (``!name``: must lack); ``test``: name of a predicate on the operands, or "";
 * ``expand``: name of the Python function that emits it (it may run the lines), or ""; ``options``: its parameters;
 * ``args``: index in the environment of each PTX operand (see ``template.ARGS``);
@@ -103,6 +103,7 @@ class Compiler:
         self.path = path
         self.shared = (operations, sets, macros, special, columns, isas)  # what a rule depends on beside its own entry
         self._copies = 0
+        self._early = False  # what is compiled is emitted in front of phase 5, which converts operations
 
     def rules(self, entry: Any) -> list[tuple[str, tuple[Any, ...]]]:
         """Compile an entry of ``rules``, once for each row of its `each` (a list of lists: for each combination)."""
@@ -116,6 +117,7 @@ class Compiler:
         """
         line = entry.line_of("ptx")
         pattern = patterns.parse(entry["ptx"], self.sets, self.path, line)
+        self._early = True
         with _called(entry["ptx"]):
             slots = tuple((s.name, s.tokens, s.optional) for s in pattern.slots)
             slot_names = {s.name: s.tokens for s in pattern.slots if s.name}
@@ -125,6 +127,7 @@ class Compiler:
 
     def named(self, name: str, row: Any) -> tuple[tuple[Any, ...], ...]:
         """Compile an entry of ``templates``: the alternatives of what expansions run by name."""
+        self._early = False
         with _called(name):
             return tuple(self._alternative(case, row, {}) for case in row.get("cases") or [row])
 
@@ -195,8 +198,6 @@ class Compiler:
             state.flags |= FLAG_GUARDED
             return
         operation, rest = self.operation_of(line, at)
-        if operation.isas is not None and not line.if_present:
-            state.isas = set(operation.isas) if state.isas is None else state.isas & set(operation.isas)
         base = self._fixed(operation, 0, rest, line, at)
         guard: Any = 0
         if line.guard is not None:
@@ -205,6 +206,9 @@ class Compiler:
             guard = self._operand(line.guard, _GUARD, state, line, at)
         operands, base, dynamic = self._operands(operation, base, line, state, at)
         sets: list[Any] = [self._set(operation, base, name, slot_names, line, at) for name in line.sets]
+        if operation.isas is not None and not line.if_present:
+            have = {*operation.isas, *(operation.converted_on(base, bool(sets)) if self._early else ())}
+            state.isas = have if state.isas is None else state.isas & have
         sets += [self._test(test, slot_names, line, at) for test in line.tests]
         state.lines.append(
             (operation.number, base, tuple(sets + dynamic), guard, tuple(operands), operation.isas if line.if_present else None)

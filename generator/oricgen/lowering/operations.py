@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from ..isa import model, ranges, rows
 from ..isa.model import is_source
 from ..spec import Spec
-from ..tables import macros, targets
+from ..tables import conversions, macros, targets
 
 # Bits of an operand slot. An immediate stands in a field, or (SLOT_IMM) in a place that is no source of variable kind; what such
 # sources take besides registers says oric_tables.operand_kinds.
@@ -56,13 +56,20 @@ class Modifier:
 
 @dataclass
 class Operation:
-    """An operation: its number, operands in order, modifiers, and the encoding models that have it."""
+    """An operation: its number, operands in order, modifiers, the encoding models that have it (None: all), and the conversions
+    of phase 5 on the others: models and conditions.
+    """
 
     name: str
     number: int
     operands: list[Column]
     mods: dict[str, Modifier] = field(default_factory=dict)
     isas: tuple[str, ...] | None = None
+    converted: tuple[tuple[tuple[str, ...], tuple[conversions.Condition, ...]], ...] = ()
+
+    def converted_on(self, mods: int, open_: bool) -> set[str]:
+        """The models without it on which phase 5 converts it with these modifiers; ``open_``: qualifiers decide on some."""
+        return {isa for isas, conditions in self.converted for isa in isas if open_ or conversions.fits(mods, conditions)}
 
     def slot(self, name: str) -> int | None:
         """Index of an operand by name."""
@@ -98,6 +105,9 @@ def load(spec: Spec) -> dict[str, Operation]:
     compiled = {t.isa for t in targets.load(spec).with_code}
     isas = tuple(isa for isa in machine.isas if isa in compiled)
     found = {o.name: _operation(o, isas) for o in machine.operations}
+    for name, others in conversions.converted(spec).items():
+        if name in found:
+            found[name].converted = tuple(others)
     return found | {o.name: replace(_operation(o, isas), isas=None) for o in macros.load(spec)}
 
 

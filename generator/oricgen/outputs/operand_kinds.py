@@ -13,7 +13,7 @@ from ..isa import rows
 from ..isa.model import KINDS, Form, Operation, is_source
 from ..render import template
 from ..spec import Spec
-from ..tables import macros
+from ..tables import conversions, macros
 
 VALUES = "special_values.yaml"
 _Combinations = tuple[tuple[int, tuple[str, ...]], ...]  # key and the number formats of the immediates, "" for other sources
@@ -30,7 +30,7 @@ def render(spec: Spec) -> dict[str, str]:
     table = {}
     for isa in machine.isas:
         for operation in operations:
-            key = _taken(operation) if operation.takes else _combinations(operation, operation.forms.get(isa, ()))
+            key = _of_conversions(spec, operation, isa) or _of(operation, isa)
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
@@ -87,14 +87,27 @@ def _signs(operation: Operation) -> tuple[int, ...]:
     return tuple(sum(bit for mark, bit in marks.items() if mark in operation.operands[i].marks) for i in _positions(operation))
 
 
-def _taken(operation: Operation) -> _Combinations:
-    """The combinations of a macro, which has no form: registers, and a constant in place of one of those that take it."""
+def _of(operation: Operation, isa: str) -> _Combinations:
+    return _taken(operation, operation.takes) if operation.takes else _combinations(operation, operation.forms.get(isa, ()))
+
+
+def _of_conversions(spec: Spec, operation: Operation, isa: str) -> _Combinations:
+    """Of an operation that a model does not have and phase 5 converts: what all that take its place have."""
+    rows = [row for row in conversions.load(spec) if row.op.number == operation.number and isa in row.isas]
+    if not rows or operation.forms.get(isa) or not operation.forms:
+        return ()
+    each = [_of(row.to, isa) if row.to is not None else _taken(operation, row.takes) for row in rows]
+    return tuple(entry for entry in each[0] if all(entry in others for others in each[1:]))
+
+
+def _taken(operation: Operation, takes: Sequence[str]) -> _Combinations:
+    """The combinations of what has no form: registers, and a constant in place of one of those that take it."""
     positions = _positions(operation)
     general = sum(KINDS["gpr"] << KEY_BITS * place for place in range(len(positions)))
     found = {general: ("",) * SOURCES}
     for place, position in enumerate(positions):
         operand = operation.operands[position]
-        if operand.name in operation.takes:
+        if operand.name in takes:
             rest = general & ~(7 << KEY_BITS * place)
             numbers = [""] * SOURCES
             numbers[place] = "x64" if operand.width == "2" else "x32"

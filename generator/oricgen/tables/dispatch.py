@@ -23,13 +23,14 @@ _PATH = Spec.path(FILES[0])
 
 @dataclass(frozen=True)
 class Predicate:
-    """A named condition: ``argument & mask == equals``."""
+    """A named condition: ``argument & mask == equals``; ``where``: the values of modifiers for which it holds in Ori."""
 
     name: str
     argument: str
     mask: int
     equals: int
     doc: str
+    where: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ def _load(spec: Spec) -> Dispatch:
                 before = by_id[entry.id].line
                 raise SpecError(_PATH, entry.line, f"{_key(number)}: column 'ids': {entry.id} is in the row on line {before} too")
             by_id[entry.id] = entry
-    predicates = tuple(Predicate(n, r["argument"], r["mask"], r["equals"], r["doc"]) for n, r in data["predicates"].items())
+    predicates = tuple(
+        Predicate(n, r["argument"], r["mask"], r["equals"], r["doc"], {k: tuple(v) for k, v in r.get("where", {}).items()})
+        for n, r in data["predicates"].items()
+    )
     named = {e.slot for e in by_id.values()} | {e.otherwise for e in by_id.values()}
     return Dispatch(
         data["default"], data["predication"], predicates,

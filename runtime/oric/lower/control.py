@@ -55,8 +55,8 @@ def _branch_tree(b: Memory, index: Value, targets: list[int], low: int, high: in
 
 
 def leave(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``exit``, and ``ret``, which ends an entry too."""
-    b.leave("return" if program.options["kind"] == "ret" and not b.code.is_entry else "exit", guard)
+    """``exit``, and ``ret``, which phase 5 makes the same of in an entry."""
+    b.leave("return" if program.options["kind"] == "ret" else "exit", guard)
 
 
 def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

@@ -256,7 +256,7 @@ class Emitter:
 
     def leave(self, name: str, guard: i64 = 0) -> None:
         """Append an instruction of template ``name`` that ends the thread or the function, and the block."""
-        if self.errors_visible and name == "exit":
+        if self.errors_visible and (name == "exit" or self.code.is_entry):
             waits = self.tables.template("errors_visible")
             self.run(waits, self.open(waits), guard)
             self.close()

@@ -12,7 +12,6 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.macros import EXPANSIONS, MODIFIERS, TEMPLATES
 
-from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import AUX_VOLATILE, NONE, Function
@@ -20,7 +19,9 @@ from oric.ir.optable import MEMORY, OPS
 from oric.ir.passes import PassContext, PassFunction
 
 from .bankwords import load_bank_words
-from .emit import BANK, INTEGER, Emitter, Env
+from .convert import convert_unsupported_ops
+from .emit import Emitter
+from .sources import put_number, put_source
 
 if TYPE_CHECKING:
     from .program import Program
@@ -42,6 +43,7 @@ def expand_rest(f: Function, ctx: PassContext) -> bool:
 
 
 PASSES: Final[dict[str, PassFunction]] = {
+    "convert_unsupported_ops": convert_unsupported_ops,
     "expand_control_flow": expand_control_flow,
     "expand_sums": expand_sums,
     "expand_rest": expand_rest,
@@ -136,11 +138,11 @@ class _Expander:
             if OPS.writes_at(f.op[i], at):
                 env.put(program.args[at], operand)
             else:
-                _put(f, env, program.args[at], operand)
+                put_source(f, env, program.args[at], operand)
             at += 1
         at = OPS.slots[f.op[i]]  # operands that are left out are as in an instruction of PTX
         for shift, mask in MODIFIERS.get(f.op[i], ()):
-            _put_number(env, program.args[at], f.mods[i] >> shift & mask)
+            put_number(env, program.args[at], f.mods[i] >> shift & mask)
             at += 1
         made: i64 = len(f.op)
         emitter.emit(program, env, f.guard[i])
@@ -151,22 +153,3 @@ class _Expander:
             made += 1
         f.block[i] = NONE
         self.count += 1
-
-
-def _put(f: Function, env: Env, index: i64, operand: i64) -> None:
-    """Put a source of a macro into the environment of its template."""
-    form = operand & opd.TYPE
-    if form == opd.IS_IMM or form == opd.IS_POOL:
-        _put_number(env, index, f.imm_value(operand))
-    elif operand == opd.RZ_OPERAND:
-        _put_number(env, index, 0)
-    elif operand & opd.CONST_BANK and form == opd.IS_SYMBOL:
-        env.kind[index] = BANK
-        env.bits[index] = operand
-    else:
-        env.put(index, operand)
-
-
-def _put_number(env: Env, index: i64, number: i64) -> None:
-    env.kind[index] = INTEGER
-    env.bits[index] = number

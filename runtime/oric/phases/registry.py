@@ -10,7 +10,7 @@ from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
-from .legalize import check_ready, convert_unsupported_ops, update_after_conversion
+from .legalize import check_ready, update_after_conversion
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
 from .recipes import apply_nvopt_recipes
@@ -23,7 +23,6 @@ PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
     "apply_nvopt_recipes": apply_nvopt_recipes,
     "analyze_control_flow": analyze_control_flow,
-    "convert_unsupported_ops": convert_unsupported_ops,
     "check_ready": check_ready,
     "update_after_conversion": update_after_conversion,
     "set_control_flow_last": set_control_flow_last,
