@@ -345,4 +345,4 @@ def test_a_register_plus_a_constant(level: int) -> None:
 def test_the_narrower_of_two_operands_is_widened(text: str, last: list[str]) -> None:
     (f,) = lowered(source(text, module=CHOSEN)).functions
     made = names(f)
-    assert made[-1] == "EXIT" and [name.removesuffix(".U32") for name in made[-1 - len(last) : -1]] == last
+    assert made[-1] == "RETURN" and [name.removesuffix(".U32") for name in made[-1 - len(last) : -1]] == last
