@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from oric.driver import CompileOptions, compile_text
 from oric.ir.optable import OPS
@@ -14,6 +15,8 @@ from oric_tables.phases import PHASES
 
 from tests.ir.functions import context
 from tests.kernels import cases
+
+from .support import launch, source
 
 TEXT = """entry test sm_90 final_flow
 bix0:
@@ -77,6 +80,33 @@ def test_divisions_and_roots_are_one_operation_until_phase_45(target: str, level
     counts = [sum(part.count(f" {ops.op(n).name} ") + part.count(f" {ops.op(n).name}{{") for n in LATE) for part in shown]
     assert counts == [4, 0]
     assert "MUFU" not in shown[0] and shown[1].count("MUFU") >= 4
+
+
+LOOP = """
+  ld.global.v2.u32 {%r1, %r2}, [%in]; ld.global.f32 %f1, [%in+8]; mov.u32 %r3, 0; mov.u32 %r4, %i; mov.f32 %f2, 0f00000000;
+AGAIN:
+  div.u32 %r5, %r1, %r2; rem.s32 %r6, %r4, %r2; sqrt.rn.f32 %f3, %f1; add.u32 %r3, %r3, %r5; add.u32 %r3, %r3, %r6;
+  add.f32 %f2, %f2, %f3; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 9; @%p1 bra AGAIN;
+  add.u64 %d1, %out, %tid8; cvt.rzi.u32.f32 %r7, %f2; st.global.v2.u32 [%d1], {%r3, %r7};
+"""
+
+
+@pytest.mark.row("R2-58")
+@pytest.mark.memcheck
+@pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_120"])
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_division_that_a_loop_does_not_change_leaves_it(target: str, level: int) -> None:
+    """None of its code stands between the label and the branch; what the counter divides stays."""
+    shown: list[str] = []
+    text = source(LOOP, "sm_75")
+    compile_text(text, CompileOptions(target, level, verify=True, dump=("15", "18"), dump_sink=shown.append))
+    body = shown[-1][shown[-1].index("SREM" if level else "UDIV") :]
+    body = body[: body.index("BRA")]
+    assert [name in body for name in ("UDIV", "FSQRT", "SREM")] == ([False, False, True] if level else [True, True, True])
+    out = launch(text, np.array([100, 7, 0x41100000], np.uint32), np.zeros((12, 2), np.uint32), target, level, threads=12)
+    for thread, row in enumerate(out.tolist()):
+        rounds = range(thread, max(thread + 1, 9))
+        assert row == [sum(14 + k % 7 for k in rounds), 3 * len(rounds)]
 
 
 LATE = [n for n in range(op.RETURN, len(ops.OPS)) if OPS.expansion[n] == macros.EXPANSIONS["expand_control_flow"]]

@@ -10,6 +10,7 @@ from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
+from .invariants import hoist_invariants
 from .legalize import check_ready, update_after_conversion
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
@@ -37,6 +38,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,
     "unroll_loops": unroll_loops,
+    "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,
     "general_optimize_mid": general_optimize_mid,
     "general_optimize_late": general_optimize_late,
