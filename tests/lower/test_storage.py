@@ -139,7 +139,7 @@ def test_a_variable_has_the_class_of_its_declaration() -> None:
     assert ".nv.constant4" in {section.name for section in elf.read(image).sections}
 
 
-@pytest.mark.row("R2-61")
+@pytest.mark.row("R2-61", "R2-63")
 def test_rules_and_variables_have_the_numbers_of_their_spaces() -> None:
     """An access finds a variable where their numbers agree; code goes by nothing else."""
     numbers = {"generic": 1435, "global": 1436, "shared": 1437, "local": 1438, "const": 1439, "param": 1440}

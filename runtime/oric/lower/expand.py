@@ -17,6 +17,7 @@ from oric.ir.edges import make_edges
 from oric.ir.function import AUX_VOLATILE, NONE, Function
 from oric.ir.optable import MEMORY, OPS
 from oric.ir.passes import PassContext, PassFunction
+from oric.ir.worklist import Worklist
 
 from .bankwords import load_bank_words
 from .convert import convert_unsupported_ops
@@ -54,29 +55,12 @@ PASSES: Final[dict[str, PassFunction]] = {
 def _expand(f: Function, ctx: PassContext, phase: i64) -> bool:
     """Replace the macros of a phase; returns whether there were any."""
     f.expanded = phase
-    if not _has_macro(f, phase):
+    waiting = Worklist(f, phase)
+    if not len(waiting):
         return False
     f.merged = True
-    _Expander(f, ctx, phase).run()
+    _Expander(f, ctx, phase).run(waiting)
     return True
-
-
-def _has_macro(f: Function, phase: i64) -> bool:
-    b: i64 = 0
-    while b < f.blocks():
-        if _is_block_with_macro(f, b, phase):
-            return True
-        b += 1
-    return False
-
-
-def _is_block_with_macro(f: Function, b: i64, phase: i64) -> bool:
-    i = f.head[b]
-    while i != NONE:
-        if OPS.expansion[f.op[i]] == phase:
-            return True
-        i = f.next[i]
-    return False
 
 
 @final
@@ -92,17 +76,19 @@ class _Expander:
         self.emitter.begin_function(f)
         self.count: int = 0
 
-    def run(self) -> None:
+    def run(self, waiting: Worklist) -> None:
         """Replace them; blocks that templates make stand behind the block of their macro."""
         f = self.f
         order = vec[i64]()
         before = f.blocks()
         made = before
+        i = waiting.next()
         b: i64 = 0
         while b < before:
             order = append(order, b)
-            if _is_block_with_macro(f, b, self.phase):
+            if i != NONE and f.block[i] == b:
                 self._block(b)
+                i = waiting.next()
             while made < f.blocks():
                 order = append(order, made)
                 made += 1

@@ -14,6 +14,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, control_flow
 from oric.ir.optable import CONTROL, MEMORY, OPS, PINNED, WARP
 from oric.ir.passes import PassContext
+from oric.ir.worklist import Worklist
 from oric.support.arrays import nones, zeros
 
 _PHASE: Final = EXPANSIONS["expand_control_flow"]
@@ -27,36 +28,23 @@ def hoist_invariants(f: Function, ctx: PassContext) -> bool:
     moves when each round of the loop makes it, nothing else writes its result, and no reader can come before it. Source:
     PTX-to-Ori lowering, Lowering Rules (what stays one operation until 45 or 78 can leave a loop).
     """
-    found = _candidates(f)
-    if not len(found):
+    waiting = Worklist(f, _PHASE, _EFFECTS)
+    if not len(waiting):
         return False
     graph = control_flow(f)
     loops = graph.loops()
     if not loops.count or loops.irreducible:
         return False
     pass_ = _Hoisting(f, graph, loops)
-    pass_.note(found)
-    at: i64 = 0
-    while at < len(found):
-        pass_.hoist(found[at])
-        at += 1
+    pass_.note(waiting)
+    waiting.rewind()
+    i = waiting.next()
+    while i != NONE:
+        if not f.guard[i]:
+            pass_.hoist(i)
+        i = waiting.next()
     ctx.count("operations moved out of loops", pass_.moved)
     return pass_.moved != 0
-
-
-def _candidates(f: Function) -> vec[i64]:
-    """The operations without a guard and without effects that phase 45 expands, in order of the code."""
-    found = vec[i64]()
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            op = f.op[i]
-            if OPS.expansion[op] == _PHASE and not OPS.flags[op] & _EFFECTS and not f.guard[i]:
-                found = append(found, i)
-            i = f.next[i]
-        b += 1
-    return found
 
 
 @final
@@ -76,12 +64,12 @@ class _Hoisting:
         self.written = vec[i64]()
         self.moved: int = 0
 
-    def note(self, candidates: vec[i64]) -> None:
+    def note(self, candidates: Worklist) -> None:
         """Walk over the code: note definitions, compare readers with the candidates."""
-        n: i64 = 0
-        while n < len(candidates):
-            self._watch(candidates[n])
-            n += 1
+        i = candidates.next()
+        while i != NONE:
+            self._watch(i)
+            i = candidates.next()
         f = self.f
         passed = zeros(len(f.op))
         b: i64 = 0
