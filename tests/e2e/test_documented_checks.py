@@ -100,6 +100,9 @@ def test_sums_of_64_bits(arch: str, sums: int, level: int) -> None:
     one = code(oric.compile(source(loads + few, "sm_75", params=", .param .u64 n"), arch=arch, opt_level=level).image)
     found = [line.partition(" ")[0] for line in one]
     assert found.count("IADD.64") == sums
+    body = f"{loads} add.u64 %d3, %d1, 0x123456789; st.global.u64 [%out], %d3;"
+    long = code(oric.compile(source(body, "sm_75", params=", .param .u64 n"), arch=arch, opt_level=level).image)
+    assert [line.partition(" ")[0] for line in long if "ADD" in line] == ["IADD3", "IADD3.X"]
     if not sums:
         assert found.count("IADD3") >= 6 and found.count("IADD3.X") >= 6
     a, b, n = 0x89ABCDEF_FFFFFFFF, 0x00000001_80000001, 0xFFFFFFFF_00000003

@@ -20,7 +20,7 @@ RULES = {
     79: ("mov.u32 %r1, 1; bra L; mov.u32 %r1, 2; L:", "BRA", lambda t: 1),
     80: ("mov.u32 %r1, 1; setp.lt.u32 %p1, %i, 7; @%p1 bra L; mov.u32 %r1, 2; L:", "BRA", lambda t: 1 if t < 7 else 2),
     81: ("call.uni (%r1), f, (%i);", "", lambda t: 5 if t < 9 else t + 1),
-    82: (f"mov.u32 %r1, 3; setp.lt.u32 %p1, %i, 7; @%p1 ret; {STORE} mov.u32 %r1, 4;", "EXIT", lambda t: 0 if t < 7 else 4),
+    82: (f"mov.u32 %r1, 3; setp.lt.u32 %p1, %i, 7; @%p1 ret; {STORE} mov.u32 %r1, 4;", "RETURN", lambda t: 0 if t < 7 else 4),
     83: (f"mov.u32 %r1, 3; setp.gt.u32 %p1, %i, 7; @%p1 exit; {STORE} mov.u32 %r1, 4;", "EXIT", lambda t: 4 if t < 8 else 0),
     84: (
         "mov.u32 %r2, cells; shl.b32 %r3, %i, 2; add.u32 %r4, %r2, %r3; st.shared.u32 [%r4], %i; bar.sync 0;"

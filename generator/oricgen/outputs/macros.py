@@ -13,11 +13,14 @@ def render(spec: Spec) -> dict[str, str]:
     table = phases.load(spec)
     running = {table[o.expansion]["function"]: o.expansion for o in found}
     lines = "".join(f"    {o.number}: {o.template!r},  # {o.name}\n" for o in found)
+    rows = spec.load("macros.yaml")["macros"]
+    longs = "".join(f"    {o.number}: {rows[o.name]['long']!r},  # {o.name}\n" for o in found if "long" in rows[o.name])
     mods = "".join(f"    {o.number}: {[(m.shift, (1 << m.width) - 1) for m in o.mods]},  # {o.name}\n" for o in found if o.mods)
     return {
         "oric_tables/macros.py": header("#", "oricgen.outputs.macros", ["spec/macros.yaml", "spec/phases.yaml"])
-        + '"""Macro operations: number -> template that a phase puts in its place; number -> (shift, mask) of its modifiers;\n'
-        + 'function of a phase -> its index."""\n\n'
-        + f"TEMPLATES: dict[int, str] = {{\n{lines}}}\nMODIFIERS: dict[int, list[tuple[int, int]]] = {{\n{mods}}}\n"
+        + '"""Macro operations: number -> template that a phase puts in its place; number -> the one where a constant\n'
+        + 'does not fit 32 bits with their sign; number -> (shift, mask) of its modifiers; function -> index of its phase."""\n\n'
+        + f"TEMPLATES: dict[int, str] = {{\n{lines}}}\nLONG: dict[int, str] = {{\n{longs}}}\n"
+        + f"MODIFIERS: dict[int, list[tuple[int, int]]] = {{\n{mods}}}\n"
         + f"EXPANSIONS: dict[str, int] = {running!r}\n"
     }

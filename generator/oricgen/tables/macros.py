@@ -113,6 +113,17 @@ def _takes(spec: Spec, name: str, row: Map, operands: tuple[Operand, ...]) -> tu
     return names
 
 
+def _check_template(spec: Spec, name: str, row: Map, column: str) -> None:
+    """The template that a column names exists and takes as many operands as the macro has."""
+    path, line, template = spec.path(FILES[0]), row.line_of(column), row[column]
+    found = [data["templates"][template] for data in spec.family("lowering").values() if template in data.get("templates", ())]
+    if not found:
+        raise SpecError(path, line, f"{name}: spec/lowering has no template '{template}'")
+    taken, given = len(found[0].get("args", USUAL_ARGS).split()), len(row.get("ops", "").split()) + len(row.get("mods", {}))
+    if given > taken:
+        raise SpecError(path, line, f"{name}: {given} operands and modifiers, its template takes {taken}")
+
+
 def _expansion(spec: Spec, name: str, row: Map) -> int:
     """Index of the phase that expands a macro, 0 for none."""
     if ("template" in row) != ("phase" in row):
@@ -120,16 +131,9 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
     if "template" not in row:
         return 0
     path, line = spec.path(FILES[0]), row.line_of("template")
-    found = [
-        data["templates"][row["template"]]
-        for data in spec.family("lowering").values()
-        if row["template"] in data.get("templates", ())
-    ]
-    if not found:
-        raise SpecError(path, line, f"{name}: spec/lowering has no template '{row['template']}'")
-    taken, given = len(found[0].get("args", USUAL_ARGS).split()), len(row.get("ops", "").split()) + len(row.get("mods", {}))
-    if given > taken:
-        raise SpecError(path, line, f"{name}: {given} operands and modifiers, its template takes {taken}")
+    for column in ("template", "long"):
+        if column in row:
+            _check_template(spec, name, row, column)
     for phase in phases.load(spec):
         if phase["name"] == row["phase"]:
             if phase["function"] not in handlers.registered(handlers.MACROS):

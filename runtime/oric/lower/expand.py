@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.macros import EXPANSIONS, MODIFIERS, TEMPLATES
+from oric_tables.macros import EXPANSIONS, LONG, MODIFIERS, TEMPLATES
 
+from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import AUX_VOLATILE, NONE, Function
@@ -42,6 +43,8 @@ def expand_rest(f: Function, ctx: PassContext) -> bool:
     """Phase 78: what had to stay whole until the convergence barriers stand."""
     return _expand(f, ctx, EXPANSIONS["expand_rest"])
 
+
+_SIGN: Final = 1 << 31
 
 PASSES: Final[dict[str, PassFunction]] = {
     "convert_unsupported_ops": convert_unsupported_ops,
@@ -116,7 +119,9 @@ class _Expander:
     def _macro(self, i: i64) -> None:
         f = self.f
         emitter = self.emitter
-        program: Program = emitter.tables.template(TEMPLATES[f.op[i]])
+        longer = LONG.get(f.op[i])
+        name = longer if longer is not None and _has_long_constant(f, i) else TEMPLATES[f.op[i]]
+        program: Program = emitter.tables.template(name)
         env = emitter.open(program)
         at: i64 = 0
         while at < f.count[i]:
@@ -139,3 +144,15 @@ class _Expander:
             made += 1
         f.block[i] = NONE
         self.count += 1
+
+
+def _has_long_constant(f: Function, i: i64) -> bool:
+    """Whether a source is a constant that does not fit 32 bits with their sign."""
+    at: i64 = 0
+    while at < f.count[i]:
+        operand = f.get(i, at)
+        form = operand & opd.TYPE
+        if (form == opd.IS_IMM or form == opd.IS_POOL) and not -_SIGN <= f.imm_value(operand) < _SIGN:
+            return True
+        at += 1
+    return False

@@ -1,4 +1,4 @@
-"""Phase 18: divisions and roots whose operands a loop does not change are made in front of it, while they are one operation."""
+"""Phase 20: divisions and roots whose operands a loop does not change are made in front of it, while they are one operation."""
 
 from __future__ import annotations
 
