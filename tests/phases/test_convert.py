@@ -67,10 +67,13 @@ def written() -> dict[int, set[str]]:
 
 @pytest.mark.row("R2-40")
 def test_every_case_is_converted_or_passes_or_says_why_there_is_none() -> None:
-    """No rule and no template writes what is absent; what is neither absent nor converted is written by one."""
+    """No rule and no template writes what is absent; what is neither absent nor converted is written by one.
+
+    A new rule may make a case of an absent one: its id goes from ``absent`` of conversions.yaml then.
+    """
     assert set(ABSENT) | CONVERTED <= set(CASES) and not set(ABSENT) & CONVERTED
-    assert not set(ABSENT) & set(written())
-    assert set(CASES) - set(ABSENT) - CONVERTED <= set(written())
+    assert sorted(set(ABSENT) & set(written())) == []
+    assert sorted(set(CASES) - set(ABSENT) - CONVERTED - set(written())) == []
 
 
 @pytest.mark.row("R2-40")

@@ -266,7 +266,8 @@ class Thread:
             targets = self.f.attributes.jump_tables[instruction.aux].targets
             return targets[mixed(*self._inputs(instruction)) % len(targets)]
         if flags & EXIT or not flags & op.E_BRANCH:
-            self._end(instruction.row.name)
+            leaves = instruction.op == op.RETURN and self.f.is_entry  # phase 5 makes an exit of it
+            self._end("EXIT" if leaves else instruction.row.name)
             return NONE
         labels = [opd.index_of(operand) for _, operand in instruction.sources if opd.type_of(operand) == opd.LABEL]
         if flags & op.E_CALL or len(labels) != 1:
