@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,11 @@ import oric
 import pytest
 from oric.cli import main
 from oric.fuzz import campaign as campaigns
-from oric.fuzz.campaign import Way, examine, program_of, ways_of
+from oric.fuzz.campaign import Failure, Outcome, Way, campaign, examine, program_of, ways_of
+from oric.fuzz.extended import ALL_OPS
+from oric.fuzz.full import FullProgram
+from oric.fuzz.programs import Statement
+from oric.fuzz.vendor import FAULTS, faults_of, without
 from oric_tables.targets import TARGETS
 
 pytestmark = pytest.mark.memcheck
@@ -117,3 +122,87 @@ def test_trouble(arguments: list[str], message: str, capsys: pytest.CaptureFixtu
     assert main(["fuzz", *arguments]) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.startswith("oric: error: ") and message in told.err
+
+
+# -- ptxas as the second opinion ----------------------------------------------------------------------------------
+
+GUARD, COPY, LEAST, WIDTH, BRANCH = FAULTS
+
+
+def op(mnemonic: str, result: str, *sources: str, guard: tuple[str, bool] | None = None) -> Statement:
+    """A statement of one instruction."""
+    (found,) = (o for o in ALL_OPS if o.mnemonic == mnemonic and not set(o.sources) & {"i", "L"})
+    return ("op", found, result, list(sources), guard)
+
+
+def program_with(*body: Statement) -> FullProgram:
+    program = program_of(100224, "sm_80", 10)
+    program.body, program.functions = list(body), [[], []]
+    return program
+
+
+FAULTY = {
+    GUARD: (
+        program_with(op("testp.infinite.f32", "p0", "f4", guard=("p3", True))),
+        program_with(op("set.le.f32.s32", "f4", "r1", "r1", guard=("p2", False))),
+    ),
+    COPY: (program_with(op("min.f16", "h3", "h2", "h2")),),
+    LEAST: (program_with(op("neg.s16", "h3", "h2"), op("cvt.s32.s16", "r2", "h3")),),
+    WIDTH: (program_with(("parameter", "r1"), op("szext.wrap.s32", "r6", "r7", "r1")),),
+    BRANCH: (program_with(("if", "p2", False, [("loop", "r7", [op("setp.le.xor.s32", "p2", "r1", "r2", "p2")], "p0")], [])),),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_known_faults_are_told_by_name(fault: str) -> None:
+    ptxas = shutil.which("ptxas")
+    for program in FAULTY[fault]:
+        assert faults_of(program) == [fault]
+        bare = without(program, [fault])
+        assert faults_of(bare) == [] and faults_of(program) == [fault], "the program itself stays"
+        assert examine(program, "sm_80", [Way(0), Way(3)], None).failures == []
+        if ptxas is not None:
+            outcome = examine(program, "sm_80", [Way(1)], ptxas)
+            assert outcome.fault == fault and outcome.said == f"ptxas's code differs (known: {fault})"
+
+
+def test_programs_without_faults_run() -> None:
+    """What is rewritten is PTX, and the reference says the same of it as our code does; nothing of it has a fault."""
+    met: set[str] = set()
+    for seed in range(120):
+        program = program_of(seed, "sm_90", 60)
+        faults = faults_of(program)
+        met |= set(faults)
+        text = program.text("sm_90")
+        bare = without(program, faults)
+        assert faults_of(bare) == [] and program.text("sm_90") == text, seed
+        if seed < 4:
+            assert examine(bare, "sm_90", [Way(1)], None).failures == []
+    assert met == set(FAULTS)
+
+
+def test_what_is_not_explained_is_told_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An optimizer of ptxas that is wrong about additions: no fault of the list, so that the program is shrunk and kept."""
+    right = campaigns.compiled
+
+    def vendor(_ptxas: str, text: str, target: str, way: Way) -> bytes:
+        return right(text.replace("\tadd.s32 %r", "\tsub.s32 %r") if way.level else text, target, way)
+
+    monkeypatch.setattr(campaigns, "by_ptxas", vendor)
+    monkeypatch.setattr(campaigns, "ways_of", lambda seed: [Way(2)])
+    seeds = (s for s in range(200) if "\tadd.s32 %r" in program_of(s, "sm_90", 20).text("sm_90"))
+    seed = next(s for s in seeds if examine(program_of(s, "sm_90", 20), "sm_90", [Way(2)], "there").ptxas)
+    lines: list[str] = []
+    counts, kept = campaign(["sm_90"], range(seed, seed + 1), tmp_path, "there", 20, say=lines.append)
+    assert kept == [] and counts == {"right": 1, "ptxas's code differs (not explained, result)": 1}
+    assert lines[0].startswith(f"seed {seed} for sm_90: ptxas, not explained: result at -O2: ")
+    (report,) = tmp_path.glob(f"fuzz-{seed}-sm_90-O2-ptxas-result.json")
+    assert 1 <= len(json.loads(report.read_text())["statements"]) <= 2 and report.with_suffix(".ptx").exists()
+
+
+def test_what_is_said_of_ptxas() -> None:
+    early = Failure("report", Way(1), "result read too early: B0, 8 cycles where 9 are needed\nmore")
+    assert Outcome([]).said == ""
+    assert Outcome([], early).said == "ptxas's code differs (not explained, report: result read too early)"
+    assert Outcome([], early, "one").said == "ptxas's code differs (known: one)"
+    assert Outcome([], Failure("error", Way(1), "killed")).said == "ptxas makes no code (not explained)"

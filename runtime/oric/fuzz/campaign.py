@@ -1,14 +1,18 @@
 """Random kernels through compiler and simulator: levels against a reference and against ptxas; failures are shrunk and kept.
 
 A kernel is compiled at every level and with few registers, each code runs in the strict simulator with the memory checker, and
-what it leaves in memory is held against a reference interpreter. ptxas's code of the same PTX, where there is a ptxas, is the
-second opinion: it tells whether the reference is to blame, and a difference of its own is counted, not a failure.
+what it leaves in memory is held against a reference interpreter. ptxas's code, where there is a ptxas, is the second opinion: it
+tells whether the reference is to blame. Where it differs, the program is rewritten without what ptxas is known to get wrong
+(:mod:`oric.fuzz.vendor`): a difference that goes is counted under the name of the fault, one that stays is not explained: it is
+counted by what it says, shrunk and kept. Neither is a failure.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import re
 import subprocess
 import tempfile
 import time
@@ -29,6 +33,7 @@ from oric.support.files import write_atomically
 from .full import FullProgram
 from .meaning import Op
 from .programs import ATOM_PLACE, OUT_WORDS, THREADS, Buffer, Statement, canonical, input_data, registers
+from .vendor import FAULTS, faults_of, without
 
 LEVELS: Final = (0, 1, 2, 3)
 LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
@@ -57,10 +62,27 @@ class Failure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a program: failures, and what is to be said of ptxas ("" nothing)."""
+    """What came of a program: failures; what is wrong with ptxas's code (None: nothing, or there is no ptxas); and which known
+    faults of ptxas explain that ("": none)."""
 
     failures: list[Failure]
-    ptxas: str
+    ptxas: Failure | None = None
+    fault: str = ""
+
+    @property
+    def said(self) -> str:
+        """What is to be said of ptxas; "" nothing."""
+        if self.ptxas is None:
+            return ""
+        if self.fault:
+            return f"ptxas's code differs (known: {self.fault})"
+        if self.ptxas.kind == "error":
+            return "ptxas makes no code (not explained)"
+        report = ": " + re.split("[:,;]", self.ptxas.message, maxsplit=1)[0] if self.ptxas.kind == "report" else ""
+        return f"ptxas's code differs (not explained, {self.ptxas.kind}{report})"
+
+
+Judge = Callable[[FullProgram], Failure | None]  # what is wrong with a program, if anything
 
 
 class Differs(Exception):
@@ -126,21 +148,57 @@ def by_ptxas(ptxas: str, text: str, target: str, way: Way) -> bytes:
 
 
 def examine(program: FullProgram, target: str, ways: list[Way], ptxas: str | None) -> Outcome:
-    """Compile, run and compare a program."""
+    """Compile, run and compare a program; ptxas's code is made in one of the ways."""
     text, data, scalars = program.text(target), input_data(program.seed), list(program.parameters.values())
     want, want_atoms = program.run(data)
     want = canonical(want)
     failures = [failure for way in ways if (failure := _tried(text, target, way, data, scalars, want, want_atoms)) is not None]
-    if ptxas is None:
-        return Outcome(failures, "")
     way = random.Random(program.seed).choice(ways)
+    found = judged_by_ptxas(program, target, way, ptxas) if ptxas is not None else None
+    if ptxas is None or found is None:
+        return Outcome(failures)
+    return Outcome(failures, found, explained(program, target, way, ptxas))
+
+
+def explained(program: FullProgram, target: str, way: Way, ptxas: str) -> str:
+    """The known faults of ptxas without which its code for a program is right, as few as can be; "" where they do not explain it.
+
+    A fault of its optimizer explains nothing unless level 0 is right about the program as it is.
+    """
+    faults = faults_of(program)
+    for some in (list(part) for n in range(1, len(faults) + 1) for part in itertools.combinations(faults, n)):
+        always = [name for name in some if not FAULTS[name].optimizer]
+        if judged_by_ptxas(without(program, some), target, way, ptxas) is not None:
+            continue
+        if len(always) == len(some) or judged_by_ptxas(without(program, always), target, Way(0, way.limit), ptxas) is None:
+            return "; ".join(some)
+    return ""
+
+
+def our_judge(target: str, way: Way) -> Judge:
+    """What is wrong with our code for a program, made in one way."""
+    return lambda program: next(iter(examine(program, target, [way], None).failures), None)
+
+
+def ptxas_judge(target: str, way: Way, ptxas: str) -> Judge:
+    """What is wrong with ptxas's code for a program as it stands."""
+    return lambda program: judged_by_ptxas(program, target, way, ptxas)
+
+
+def judged_by_ptxas(program: FullProgram, target: str, way: Way, ptxas: str) -> Failure | None:
+    """What is wrong with ptxas's code for a program as it stands."""
+    data = input_data(program.seed)
+    want, want_atoms = program.run(data)
     try:
-        _compare(launched(by_ptxas(ptxas, text, target, way), data, scalars), want, want_atoms)
-    except subprocess.SubprocessError:
-        return Outcome(failures, "ptxas makes no code")
+        image = by_ptxas(ptxas, program.text(target), target, way)
+        _compare(launched(image, data, list(program.parameters.values())), canonical(want), want_atoms)
+    except subprocess.CalledProcessError as error:
+        return Failure("error", way, error.stderr.decode(errors="replace").strip() or str(error))
+    except subprocess.SubprocessError as error:
+        return Failure("error", way, str(error))
     except Differs as error:
-        return Outcome(failures, f"ptxas's code differs ({error.kind})")
-    return Outcome(failures, "")
+        return Failure(error.kind, way, str(error))
+    return None
 
 
 def _tried(text: str, target: str, way: Way, data: Buffer, scalars: list[int], want: Buffer, atoms: Buffer) -> Failure | None:
@@ -172,7 +230,7 @@ def _compare(got: tuple[Buffer, Buffer], want: Buffer, want_atoms: Buffer) -> No
 # -- shrinking ----------------------------------------------------------------------------------------------------
 
 
-def shrink(program: FullProgram, target: str, failure: Failure, until: float) -> Failure:
+def shrink(program: FullProgram, judge: Judge, failure: Failure, until: float) -> Failure:
     """Drop statements of ``program`` as long as a failure of the kind stays; gives the failure of what is left."""
     left = failure
     size = 1 << 20
@@ -185,8 +243,8 @@ def shrink(program: FullProgram, target: str, failure: Failure, until: float) ->
                     return left
                 removed = block[at : at + size]
                 del block[at : at + size]
-                found = _again(program, target, failure)
-                if found is None:
+                found = judge(program)
+                if found is None or found.kind != failure.kind:
                     block[at:at] = removed
                     at += len(removed)
                 else:
@@ -206,11 +264,6 @@ def _blocks(body: list[Statement]) -> list[list[Statement]]:
     return out
 
 
-def _again(program: FullProgram, target: str, failure: Failure) -> Failure | None:
-    outcome = examine(program, target, [failure.way], None)
-    return next((f for f in outcome.failures if f.kind == failure.kind), None)
-
-
 # -- campaigns ----------------------------------------------------------------------------------------------------
 
 
@@ -223,13 +276,13 @@ class Kept(NamedTuple):
     path: Path
 
 
-def keep(folder: Path, program: FullProgram, target: str, failure: Failure, said: str) -> Path:
-    """Write the PTX and what is wrong with it into a folder; returns the PTX file.
+def keep(folder: Path, program: FullProgram, target: str, failure: Failure, said: str, whose: str = "") -> Path:
+    """Write the PTX and what is wrong with it into a folder; returns the PTX file. ``whose`` code it is, where not ours.
 
     Raises:
         OutputError: it cannot be written.
     """
-    path = folder / f"fuzz-{program.seed}-{target}-O{failure.way.level}-{failure.kind}.ptx"
+    path = folder / f"fuzz-{program.seed}-{target}-O{failure.way.level}-{whose}{failure.kind}.ptx"
     folder.mkdir(parents=True, exist_ok=True)
     report = {
         "seed": program.seed, "target": target, "level": failure.way.level, "maxrregcount": failure.way.limit or None,
@@ -271,15 +324,31 @@ def campaign(
         target = targets[number % len(targets)]
         program = program_of(seed, target, size)
         outcome = examine(program, target, ways_of(seed), ptxas)
-        for name in ("failing" if outcome.failures else "right", *([outcome.ptxas] if outcome.ptxas else [])):
+        for name in ("failing" if outcome.failures else "right", *([outcome.said] if outcome.said else [])):
             counts[name] = counts.get(name, 0) + 1
+        if outcome.ptxas is not None and ptxas is not None and not outcome.fault:
+            _keep_of_ptxas(folder, seed, target, size, outcome.ptxas, ptxas, shrink_seconds, say)
         if not outcome.failures:
             continue
         first = outcome.failures[0]
-        first = shrink(program, target, first, time.monotonic() + shrink_seconds)
-        path = keep(folder, program, target, first, outcome.ptxas)
+        first = shrink(program, our_judge(target, first.way), first, time.monotonic() + shrink_seconds)
+        path = keep(folder, program, target, first, outcome.said)
         kept.append(Kept(seed, target, first, path))
         ways = ", ".join(dict.fromkeys(str(f.way) for f in outcome.failures))
-        said = f" ({outcome.ptxas})" if outcome.ptxas else ""
+        said = f" ({outcome.said})" if outcome.said else ""
         say(f"seed {seed} for {target}: {first.kind} at {ways}{said}: {first.message.splitlines()[0]}\n  kept as {path}")
     return counts, kept
+
+
+def _keep_of_ptxas(
+    folder: Path, seed: int, target: str, size: int, found: Failure, ptxas: str, seconds: float, say: Callable[[str], Any]
+) -> None:
+    """Shrink, keep and tell of a program for which ptxas's code differs, or for which it makes none."""
+    judge, program = ptxas_judge(target, found.way, ptxas), program_of(seed, target, size)
+    bare = without(program, faults_of(program))
+    if (still := judge(bare)) is not None and still.kind == found.kind:
+        program, found = bare, still
+    found = shrink(program, judge, found, time.monotonic() + seconds)
+    path = keep(folder, program, target, found, "", "ptxas-")
+    line = (found.message.splitlines() or [""])[0]
+    say(f"seed {seed} for {target}: ptxas, not explained: {found.kind} at {found.way}: {line}\n  kept as {path}")

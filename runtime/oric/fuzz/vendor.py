@@ -1,0 +1,145 @@
+"""What ptxas is known to get wrong in the random programs, so that every other difference stands out.
+
+Of each fault: how a statement is rewritten so that ptxas does not have it. ``docs/deviations.md`` says what the PTX manual has
+and what ptxas 13.0.88 makes.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from .full import FullProgram
+from .programs import Statement
+
+Rewrite = Callable[[Statement], list[Statement] | None]  # what stands for a statement; None: it does not have the fault
+
+_FORGETS_GUARD: Final = re.compile(r"testp\.|set\..*\.f32\.[su]32$")
+# Where a statement that writes predicates has them: the part after its name.
+_PREDICATES: Final = {"op": 2, "pair": 4, "shfl": 5, "vote": 2, "some_vote": 2, "some_match_all": 2}
+
+
+def _guarded(statement: Statement) -> list[Statement] | None:
+    """A branch in place of the guard."""
+    if statement[0] != "op":
+        return None
+    _, op, result, sources, guard = statement
+    if guard is None or not _FORGETS_GUARD.match(op.mnemonic):
+        return None
+    return [("if", *guard, [("op", op, result, sources, None)], [])]
+
+
+def _equal_halves(statement: Statement) -> list[Statement] | None:
+    """Nothing: there is no other way to write it that does not come to the same for ptxas."""
+    if statement[0] != "op":
+        return None
+    _, op, _result, sources, _guard = statement
+    return [] if op.mnemonic in ("min.f16", "max.f16") and sources[0] == sources[1] else None
+
+
+def _width_of_sign(statement: Statement) -> list[Statement] | None:
+    """Nothing: constants come into registers by many ways."""
+    return [] if statement[0] == "op" and statement[1].mnemonic.startswith("szext.") else None
+
+
+def _least_half(statement: Statement) -> list[Statement] | None:
+    """Nothing: every other way to write it comes to the same for ptxas."""
+    return [] if statement[0] == "op" and statement[1].mnemonic in ("abs.s16", "neg.s16") else None
+
+
+def _written_guard(statement: Statement) -> list[Statement] | None:
+    """Regions that leave the predicate alone by which their threads came there; loops, all those that branch in them."""
+    if statement[0] in ("if", "masked", "split"):
+        tested = {statement[1]}
+    elif statement[0] in ("loop", "masked_loop", "uniform_loop"):
+        tested = set(_tested(statement))
+    else:
+        return None
+    kept = tuple(_leaving(part, tested) if is_block(part) else part for part in statement)
+    return [kept] if kept != statement else None
+
+
+def _tested(statement: Statement) -> Iterator[str]:
+    """The predicates by which threads branch in a statement."""
+    if statement[0] in ("if", "masked", "split"):
+        yield statement[1]
+    elif statement[0] == "loop" and statement[3]:
+        yield statement[3]
+    for part in statement:
+        for inner in part if is_block(part) else []:
+            yield from _tested(inner)
+
+
+def _leaving(body: list[Statement], predicates: set[str]) -> list[Statement]:
+    """Statements, without those that write one of the predicates."""
+    out = []
+    for statement in body:
+        if predicates.isdisjoint(written(statement)):
+            out.append(tuple(_leaving(part, predicates) if is_block(part) else part for part in statement))
+    return out
+
+
+class Fault(NamedTuple):
+    """How a statement is rewritten that has a fault; ``optimizer``: ptxas has it from level 1 on, and its level 0 is right."""
+
+    rewrite: Rewrite
+    optimizer: bool = False
+
+
+FAULTS: Final[dict[str, Fault]] = {
+    "the guard of testp or set is dropped": Fault(_guarded),
+    "min or max of one f16 with itself is a copy": Fault(_equal_halves, optimizer=True),
+    "abs.s16 and neg.s16 of -32768 are 32768": Fault(_least_half, optimizer=True),
+    "szext takes its width from another place than the constant": Fault(_width_of_sign, optimizer=True),
+    "the predicate of a branch is mixed up with what its region or loop writes there": Fault(_written_guard, optimizer=True),
+}
+
+
+def without(program: FullProgram, faults: list[str]) -> FullProgram:
+    """A copy of a program in which nothing has the faults, rewritten in their order. The program's own statements stay."""
+    other = copy.copy(program)
+    for rewrite in (fault.rewrite for name, fault in FAULTS.items() if name in faults):
+        other.body = _block(other.body, rewrite)
+        other.functions = [_block(body, rewrite) for body in other.functions]
+    return other
+
+
+def faults_of(program: FullProgram) -> list[str]:
+    """Which of FAULTS a program, or what those before leave of it, can meet; in their order."""
+    found = []
+    for name, fault in FAULTS.items():
+        if any(fault.rewrite(s) is not None for body in (program.body, *program.functions) for s in _all(body)):
+            found.append(name)
+            program = without(program, [name])
+    return found
+
+
+def _all(body: list[Statement]) -> Iterator[Statement]:
+    for statement in body:
+        yield statement
+        for part in statement:
+            if is_block(part):
+                yield from _all(part)
+
+
+def _block(body: list[Statement], rewrite: Rewrite) -> list[Statement]:
+    out: list[Statement] = []
+    for statement in body:
+        whole = tuple(_block(part, rewrite) if is_block(part) else part for part in statement)
+        new = rewrite(whole)
+        out += [whole] if new is None else new
+    return out
+
+
+def written(statement: Statement) -> list[str]:
+    """The predicates that a statement itself writes, without those inside it."""
+    place = _PREDICATES.get(statement[0])
+    named = [] if place is None else statement[place] if isinstance(statement[place], list) else [statement[place]]
+    return [name for name in named if name[0] == "p"]
+
+
+def is_block(part: Any) -> bool:
+    """Whether a part of a statement is a list of statements."""
+    return isinstance(part, list) and all(isinstance(inner, tuple) for inner in part)
