@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import oric
@@ -16,6 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.module import BANK_ADDRESS, Module
 from oric.ir.text import all_instructions, operands_of
 from oric.ptx import parse
+from oric.sass.diff import compare
 from oric.support import elf
 from oric.support.diagnostics import CompileError
 
@@ -346,3 +350,51 @@ def test_the_narrower_of_two_operands_is_widened(text: str, last: list[str]) -> 
     (f,) = lowered(source(text, module=CHOSEN)).functions
     made = names(f)
     assert made[-1] == "RETURN" and [name.removesuffix(".U32") for name in made[-1 - len(last) : -1]] == last
+
+
+KERNELS = """.version 9.0
+.target {arch}
+.address_size 64
+.visible .entry first() {{ ret; }}
+.visible .global .u64 table[3] = {{5, first, 7}};
+.visible .const .u64 fixed[2] = {{first, 9}};
+.visible .global .u8 low[2] = {{0xff(first), 0xff00(first)}};
+.visible .entry k(.param .u64 out)
+{{
+  .reg .b64 %d<9>; .reg .b32 %r<9>;
+  ld.param.u64 %d0, [out]; ld.global.u64 %d1, [table+8]; ld.const.u64 %d2, [fixed]; mov.u64 %d3, first;
+  st.global.v2.u64 [%d0], {{%d1, %d2}}; st.global.u64 [%d0+16], %d3; ld.global.u64 %d4, [table+16]; st.global.u64 [%d0+24], %d4;
+  ld.global.u8 %r0, [low]; ld.global.u8 %r1, [low+1]; st.global.v2.u32 [%d0+32], {{%r0, %r1}};
+  ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"])
+def test_addresses_of_kernels(arch: str, level: int) -> None:
+    """In initialisers of global and constant variables, in code, and a byte of one: the loader puts the same there."""
+    image = oric.compile(KERNELS.format(arch=arch), arch=arch, opt_level=level).image
+    out = np.zeros(5, np.uint64)
+    oric.sim.load(image).launch("k", grid=1, block=1, args=[out])
+    address = int(out[0])
+    assert address and address % 16 == 0
+    assert out[:4].tolist() == [address, address, address, 7]
+    assert int(out[4]) == (address & 0xFF) | (address >> 8 & 0xFF) << 32
+
+
+def test_a_kernel_that_is_left_out_has_no_address() -> None:
+    options = CompileOptions("sm_90", entries=("k",))
+    with pytest.raises(ValueError, match="Undefined reference to 'first'"):
+        compile_inputs([PtxInput(KERNELS.format(arch="sm_90"), "m.ptx")], options)
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_addresses_of_kernels_load_as_the_vendors(arch: str, tmp_path: Path) -> None:
+    if shutil.which("ptxas") is None:
+        pytest.skip("ptxas not found on PATH")
+    text = KERNELS.format(arch=arch).replace("mov.u64 %d3, first;", "mov.u64 %d3, 1;")  # which is an edge of the call graph
+    (tmp_path / "k.ptx").write_text(text)
+    subprocess.run(["ptxas", f"-arch={arch}", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
+    found = compare(elf.read(oric.compile(text, arch=arch).image), elf.read((tmp_path / "k.cubin").read_bytes())).differences
+    assert not [d for d in found if "merc" not in d.key.name and d.key.name != "CAN_FASTPATH_FINALIZE"]

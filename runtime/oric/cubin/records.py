@@ -205,9 +205,10 @@ def cuda_note(virtual: str) -> bytes:
     return note(tables.CUDA_NOTE_TYPE, pack("<HHHH", tables.CUDA_NOTE_VERSION, number, tables.API_VERSION, 0))
 
 
-def call_graph() -> bytes:
-    """``.nv.callgraph`` of a module without calls to the outside."""
-    return b"".join(words(0, end) for end in tables.CALLGRAPH_ENDS)
+def call_graph(addressed: list[int]) -> bytes:
+    """``.nv.callgraph`` of a module without calls to the outside; ``addressed``: symbols of functions whose address is taken."""
+    first, second, *rest = (words(0, end) for end in tables.CALLGRAPH_ENDS)
+    return b"".join([first, second, *(words(symbol, 0) for symbol in addressed), *rest])
 
 
 def frame_entry(offset: int, encoded: EncodedFunction, frame_size: int) -> tuple[bytes, int]:

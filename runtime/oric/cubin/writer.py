@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from oric_tables.targets import Target
 
     from oric.ir.encoded import EncodedFunction
-    from oric.ir.module import Module, Symbol
+    from oric.ir.module import Module, Relocation, Symbol
 
 _TOOL: Final = ("oric", "Oric PTX assembler", "")
 _ADDRESS_BYTES: Final = 8
@@ -68,13 +68,15 @@ class _Writer:
         if encoded:
             out.section_symbol(frame)
         self._relocations(frame)
-        out.section(tables.CALLGRAPH).data = records.call_graph()
+        graph = out.section(tables.CALLGRAPH)
+        graph.data = records.call_graph([0] * len(self.module.addressed))
         if self.layout.rel_action:
             out.section(tables.REL_ACTION).data = self.layout.rel_action
         if tables.CONSTANT0 in self.layout.late:
             for kernel, section in zip(self.kernels, self.info_sections, strict=True):
                 self._bank0(kernel, section.owner)
         out.number()
+        graph.data = records.call_graph(sorted(self._kernel_symbol(name).number for name in self.module.addressed))
         for place, kernel in enumerate(self.kernels):
             kernel.symbol = self.kernel_symbols[place].number
             bank0 = self.bank0[place].symbol
@@ -173,6 +175,9 @@ class _Writer:
         for number in order:
             if self.module.symbols[number].space == "global":
                 self.module.address_slot(number)  # those that no code has asked for come last
+            for pointer in self.module.symbols[number].relocations:
+                if pointer.function:
+                    self.module.kernel_slot(pointer.function)
         self._place_globals()
         for number in order:
             entry = self.module.symbols[number]
@@ -187,7 +192,8 @@ class _Writer:
             if entry.managed:
                 other |= tables.MANAGED_OTHER
             self.data_symbols[number] = self.out.symbol(entry.name, (info, other), section, entry.offset, entry.size)
-            if entry.space == "global" and self.module.address_slots and self.constant4 is None:
+            begins = entry.space == "global" or all(n < 0 for n in self.module.address_slots)
+            if begins and self.module.address_slots and self.constant4 is None:
                 self.constant4 = self.out.section(tables.CONSTANT4)
                 self.constant4.data = bytes(_ADDRESS_BYTES * len(self.module.address_slots))
 
@@ -224,8 +230,13 @@ class _Writer:
 
     def _relocations(self, frame: OutSection) -> None:
         if self.constant4 is not None:
-            slots = self.module.address_slots.items()
-            self.out.relocate(self.constant4, [(at, tables.R_CUDA_64, self.data_symbols[n], 0) for n, at in slots])
+            slots: list[tuple[int, int, OutSymbol, int]] = []
+            for n, at in self.module.address_slots.items():
+                if n < 0:
+                    slots.append((at, tables.R_CUDA_FUNC_DESC_64, self._kernel_symbol(self.module.addressed[-1 - n]), 0))
+                else:
+                    slots.append((at, tables.R_CUDA_64, self.data_symbols[n], 0))
+            self.out.relocate(self.constant4, slots)
         if self.global_init is not None:
             self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
         if self.constant3 is not None:
@@ -239,6 +250,21 @@ class _Writer:
         frame.data = data
         self.out.relocate(frame, entries)
 
+    def _kernel_address(self, pointer: Relocation, place: int) -> tuple[int, int, OutSymbol, int]:
+        """The relocation of the address of a kernel in an initialiser.
+
+        Raises:
+            ValueError: the kernel is not among those that are written.
+        """
+        kind = tables.R_CUDA_FUNC_DESC_64 if pointer.byte < 0 else tables.R_CUDA_FUNC_DESC_8[pointer.byte]
+        return place, kind, self._kernel_symbol(pointer.function), pointer.addend
+
+    def _kernel_symbol(self, name: str) -> OutSymbol:
+        names = [kernel.encoded.name for kernel in self.kernels]
+        if name not in names:
+            raise ValueError(f"Undefined reference to '{name}'")
+        return self.kernel_symbols[names.index(name)]
+
     def _pointers(self, section: OutSection, space: str) -> list[tuple[int, int, OutSymbol, int]]:
         """Relocations of the pointers in initialisers; a constant's own address is its bank offset, known here."""
         out: list[tuple[int, int, OutSymbol, int]] = []
@@ -248,6 +274,9 @@ class _Writer:
                 continue
             for pointer in entry.relocations:
                 place = entry.offset + pointer.offset
+                if pointer.function:
+                    out.append(self._kernel_address(pointer, place))
+                    continue
                 pointee = self.module.symbols[pointer.symbol]
                 if pointee.space == "const" and not pointer.generic:
                     value = ((pointee.offset + pointer.addend) % (1 << 64)).to_bytes(_ADDRESS_BYTES, "little")

@@ -40,15 +40,16 @@ BANK_ADDRESS: Final = 4  # 8-byte addresses of globals, filled by relocation
 class Relocation(NamedTuple):
     """An address of ``symbol`` plus ``addend`` at byte ``offset`` of an initialiser, or the byte of it that ``byte`` names.
 
-    ``size``: bytes of the element that holds it.
+    ``size``: bytes of the element that holds it. ``function``: the kernel that is meant in place of a symbol.
     """
 
     offset: int
-    symbol: int  # id in Module.symbols
+    symbol: int  # id in Module.symbols; -1 with a function
     addend: int = 0
     generic: bool = False  # a generic address rather than one of the symbol's own space
     size: int = 8
     byte: int = -1  # of the address, the lowest is 0; -1: all
+    function: str = ""
 
 
 class Symbol(Record):
@@ -111,6 +112,7 @@ class Module:
         self.constant_size = 0  # bytes used in bank 3
         self._constants_end = -1
         self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
+        self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
         """Enter a variable; returns its id. ``scoped`` ones are not found by name."""
@@ -151,6 +153,12 @@ class Module:
     def address_slot(self, symbol: int) -> int:
         """Byte offset in bank 4 of the 8-byte address of a symbol; made on first use."""
         return self.address_slots.setdefault(symbol, 8 * len(self.address_slots))
+
+    def kernel_slot(self, name: str) -> int:
+        """The same of the address of a kernel, which need not be there yet."""
+        if name not in self.addressed:
+            self.addressed.append(name)
+        return self.address_slot(-1 - self.addressed.index(name))
 
     def constant_offset(self, symbol: int) -> int:
         """Byte offset in bank 3 of a constant variable; placed on first use.

@@ -129,13 +129,16 @@ class OriBuilder(Memory):
 
     def _pointer(self, item: Any, variable: Any) -> Relocation:
         """An address in an initialiser, or a byte of one."""
+        byte = (item.mask & -item.mask).bit_length() // 8 if item.mask else -1
+        function = self.functions.get(item.symbol)
+        if function is not None and function.is_entry and (item.mask or item.size == _ADDRESS_BYTES):
+            return Relocation(item.offset, -1, item.addend, item.generic, item.size, byte, function.name)
         place = self.place_of(item.symbol)
         if place.ir_id < 0:
             raise NotSupported(f"the address of {place.space} {place.name} in an initialiser", variable.loc)
         if place.way != storage.CONSTANTS or item.generic:
             if item.size < _ADDRESS_BYTES and not item.mask:
                 raise NotSupported(f"an address of {8 * item.size} bits of {place.space} variable {place.name}", variable.loc)
-        byte = (item.mask & -item.mask).bit_length() // 8 if item.mask else -1
         return Relocation(item.offset, place.ir_id, item.addend, item.generic, item.size, byte)
 
     def function(self, function: Any) -> int:
@@ -143,7 +146,7 @@ class OriBuilder(Memory):
         if _UNIFIED in function.attributes:
             raise NotSupported(f".{_UNIFIED}", function.loc)
         handle = len(self.symbols)
-        self.symbols.append(Place(function.name, "function", 0, 1))
+        self.symbols.append(Place(function.name, "kernel" if function.is_entry else "function", 0, 1))
         self.functions[handle] = function
         return handle
 

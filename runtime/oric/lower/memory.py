@@ -26,6 +26,7 @@ from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, 
 
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
+_KERNEL: Final = "kernel"  # space of the name of a kernel
 _OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
 _OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
 _WIDE_STEP: Final = 32  # of the displacements of accesses of 256 bits, and what they reach
@@ -409,7 +410,10 @@ class Memory(Emitter):
         return self.ir.constant_offset(place.ir_id)
 
     def _global_address(self, place: Place) -> i64:
-        slot = self.ir.address_slot(place.ir_id)
+        return self._from_slot(self.ir.address_slot(place.ir_id))
+
+    def _from_slot(self, slot: int) -> i64:
+        """The address that a slot of bank 4 has, in a pair of registers."""
         dest = self.new_pair()
         self.copy(part(dest, 0), opd.const_bank(BANK_ADDRESS, slot), 0)
         self.copy(part(dest, 1), opd.const_bank(BANK_ADDRESS, slot + 4), 0)
@@ -442,8 +446,8 @@ class Memory(Emitter):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
-        if place.way == storage.SLOT:
-            base = self._global_address(place)
+        if place.way == storage.SLOT or place.space == _KERNEL:
+            base = self._from_slot(self.ir.kernel_slot(place.name)) if place.space == _KERNEL else self._global_address(place)
             if not offset:
                 return packed(base)
             dest = self.new_pair()
