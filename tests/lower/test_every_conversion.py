@@ -39,6 +39,18 @@ def wanted(text: str) -> list[int]:
 def test_conversions(target: str, level: int) -> None:
     texts = conversions(target)
     assert len(texts) > 700
+    check(texts, target, level)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_halves_that_saturate_without_the_instruction(level: int) -> None:
+    texts = [text for text in conversions("sm_75") if ".satfinite." in text]
+    assert {text.split(" ")[0] for text in texts} == {"cvt.rn.satfinite.f16.f32", "cvt.rz.satfinite.f16.f32"}
+    check(texts, "sm_75", level)
+
+
+def check(texts: list[str], target: str, level: int) -> None:
+    """Run the instructions and compare every result."""
     wrong = []
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]

@@ -398,3 +398,15 @@ def test_addresses_of_kernels_load_as_the_vendors(arch: str, tmp_path: Path) -> 
     subprocess.run(["ptxas", f"-arch={arch}", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
     found = compare(elf.read(oric.compile(text, arch=arch).image), elf.read((tmp_path / "k.cubin").read_bytes())).differences
     assert not [d for d in found if "merc" not in d.key.name and d.key.name != "CAN_FASTPATH_FINALIZE"]
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("space", ["global", "const"])
+def test_a_definition_behind_an_external_declaration(space: str, level: int) -> None:
+    """It is the same variable, for code in front of the definition too."""
+    there = ".visible .global .u64 there = generic(late);" if space == "global" else ".visible .global .u64 there;"
+    body = f"ld.{space}.u32 %r1, [late]; ld.global.u64 %d1, [there]; mov.u32 %r2, %r1;"
+    body += "ld.u32 %r2, [%d1];" if space == "global" else ""
+    text = source(body + "st.global.v2.u32 [%out], {%r1, %r2};", module=f".extern .{space} .u32 late; {there}")
+    text += f".visible .{space} .u32 late = 77;\n"
+    assert launch(text, np.zeros(1, np.uint32), np.zeros(2, np.uint32), level=level).tolist() == [77, 77]

@@ -87,8 +87,17 @@ class OriBuilder(Memory):
         return handle
 
     def define_variable(self, symbol: int, variable: Any) -> None:
-        """The definition of a variable that was declared external before."""
-        raise NotSupported(f"definition of {variable.name} behind its external declaration")
+        """The definition of a variable that was declared external before: it takes the place of that one."""
+        known = self.place_of(symbol)
+        place = Place(variable.name, variable.space, variable.size, variable.align, known.ir_id)
+        if place.way != known.way:  # code may have been made for the other
+            raise NotSupported(f"definition of {variable.name} behind its external declaration")
+        made, old = self._made(variable), self.ir.symbols[known.ir_id]
+        if old.offset >= 0 and (old.size, old.align) != (made.size, made.align):  # it has its place already
+            raise NotSupported(f"definition of {variable.name} behind its external declaration")
+        made.offset = old.offset
+        self.ir.symbols[known.ir_id] = made
+        self.symbols[symbol] = place
 
     def _declare(self, variable: Any) -> Place:
         """The place of a declared variable."""
@@ -114,6 +123,10 @@ class OriBuilder(Memory):
         """Enter a variable into the module; returns its id there."""
         if variable.linkage and not variable.in_function:
             self.events.variable(variable)
+        return self.ir.add_symbol(self._made(variable), scoped=variable.in_function)
+
+    def _made(self, variable: Any) -> Symbol:
+        """A variable as the module has it."""
         most = _MAX_SIZE if variable.init is None else _MAX_STORED
         if variable.size > min(most, _MAX_BYTES.get(variable.space, most)):
             raise NotSupported(f"{variable.name} of {variable.size} bytes", variable.loc)
@@ -125,7 +138,7 @@ class OriBuilder(Memory):
         binding = _BINDINGS.get(variable.linkage, variable.linkage)
         symbol = Symbol(variable.name, variable.space, variable.size, variable.align, variable.init or b"", relocations, binding)
         symbol.managed = "managed" in variable.attributes
-        return self.ir.add_symbol(symbol, scoped=variable.in_function)
+        return symbol
 
     def _pointer(self, item: Any, variable: Any) -> Relocation:
         """An address in an initialiser, or a byte of one."""
