@@ -12,6 +12,7 @@ from .control import analyze_control_flow, set_control_flow_last, simplify_contr
 from .convergence import insert_convergence_barriers
 from .invariants import hoist_invariants
 from .legalize import check_ready, update_after_conversion
+from .macros import create_macros
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
 from .recipes import apply_nvopt_recipes
@@ -37,6 +38,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "settle_register_changes": settle_register_changes,
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,
+    "create_macros": create_macros,
     "unroll_loops": unroll_loops,
     "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,
