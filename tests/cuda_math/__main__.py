@@ -2,7 +2,8 @@
 
     python -m tests.cuda_math [--sm SM ...] [--group GROUP ...] [--function KERNEL ...] [--operands N]
 
-Prints a line for each function whose results differ in a bit or that is refused, and the counts of every group and target.
+Prints a line for each function whose results differ in a bit or that is refused, and the counts of every group and target;
+doubles of which both are NaNs, but with other bits, are counted apart.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ def main() -> int:
             failed += len(wrong)
             for outcome in wrong:
                 print(f"    {outcome.function.name}: {outcome.problem}")
+            nans = [f"{outcome.function.name} {outcome.nans}" for outcome in found if outcome.nans]
             print(f"{group:14} {target:8} {len(found):4} functions, {len(wrong)} differ", flush=True)
+            if nans:
+                print(f"    another NaN: {', '.join(nans)}", flush=True)
     return int(failed > 0)
 
 

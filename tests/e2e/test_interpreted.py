@@ -71,9 +71,9 @@ def outcome(item: Input, level: int) -> str:
 
 
 def outcomes(numbers: list[int]) -> Iterator[tuple[int, int, str]]:
-    """(number of an input, level, outcome); what is refused is refused at every level, and told once."""
+    """(number of an input, level, outcome): two levels each, one with optimization; what is refused is told once."""
     for number in numbers:
-        for level in LEVELS:
+        for level in LEVELS[number % 2 :: 2]:
             yield number, level, (told := outcome(inputs()[number], level))
             if not is_digest(told):
                 break

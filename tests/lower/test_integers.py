@@ -46,7 +46,7 @@ def test_registers(arch: str, level: int) -> None:
 @pytest.mark.parametrize("share", range(SHARES))
 @pytest.mark.parametrize(("arch", "level"), WAYS)
 def test_constants_and_one_register_twice(arch: str, level: int, share: int) -> None:
-    """Each item in one way; all in every way is measured."""
+    """Each item in one way; a third of them on every model and level is measured."""
     first = WAYS.index((arch, level)) * SHARES + share
     assert not mistakes(VARIED[first :: SHARES * len(WAYS)], arch, level, 128)
 
@@ -54,8 +54,10 @@ def test_constants_and_one_register_twice(arch: str, level: int, share: int) -> 
 @pytest.mark.measure
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("arch", MODELS)
-def test_all_constants(arch: str, level: int) -> None:
-    assert not mistakes(VARIED, arch, level)
+def test_more_constants(arch: str, level: int) -> None:
+    """Every third item, on each model and level others."""
+    first = MODELS.index(arch) + (level > 0)
+    assert not mistakes(VARIED[first % 3 :: 3], arch, level)
 
 
 @pytest.mark.parametrize(("arch", "level"), WAYS)

@@ -18,7 +18,7 @@ from .test_general import live_values
 
 LIMITS = (None, 24, 32)
 SAMPLE = 12  # plants of a kind
-MANY = 400
+MANY = 150
 PRESSED = """\
 .version 8.0
 .target sm_90
