@@ -71,12 +71,10 @@ def outcome(item: Input, level: int) -> str:
 
 
 def outcomes(numbers: list[int]) -> Iterator[tuple[int, int, str]]:
-    """(number of an input, level, outcome): two levels each, one with optimization; what is refused is told once."""
+    """(number of an input, level, outcome): a level each, all levels in turn."""
     for number in numbers:
-        for level in LEVELS[number % 2 :: 2]:
-            yield number, level, (told := outcome(inputs()[number], level))
-            if not is_digest(told):
-                break
+        level = LEVELS[number % len(LEVELS)]
+        yield number, level, outcome(inputs()[number], level)
 
 
 def is_digest(told: str) -> bool:
