@@ -1,13 +1,13 @@
 """Compile time and code size, ours and ptxas's, in one run: `make bench`.
 
-    python -m bench.bench [--targets sm_80,sm_90] [--level 3] [--only kernels,corpora,pressure,growth,processes] [KERNEL...]
+    python -m bench.bench [--targets sm_80,sm_90] [--level 3] [--only kernels,corpora,quality,...] [KERNEL...]
 
 Compile time is CPU time.  Ours: `time.process_time` from PTX text to image in a warm process, median of the repeats.  ptxas:
 user and system time of the child process less that of ptxas on a module with nothing in it, median of the repeats.  It is taken
-over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then spills and cycles at few
-registers and what the proof of allocations costs, how time grows from 1,000 to 100,000 instructions, and process against process
-(start-up included).  Writes bench/results.json and prints tables.  Without
-ptxas on PATH only our own figures are measured, and the output says so.
+over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then the code of every target,
+spills and cycles at few registers and what the proof of allocations costs, how time grows from 1,000 to 100,000 instructions, and
+process against process (start-up included).  Writes bench/results.json and prints tables.  Without ptxas on PATH
+only our own figures are measured, and the output says so.
 """
 
 from __future__ import annotations
@@ -22,45 +22,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench import growth, modules, pressure, processes
+from oric_tables.targets import TARGETS
+
+from bench import growth, modules, pressure, processes, quality
 from bench.measure import Ptxas, Repeats, Row, ptx_instructions, table
 from tests.kernels import cases
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("kernels", "corpora", "pressure", "growth", "processes")
+SECTIONS = ("kernels", "corpora", "quality", "pressure", "growth", "processes")
 NO_PTXAS = "bench: THERE IS NO ptxas ON PATH: only oric is measured, nothing is compared"
 WORST = 10
+EACH = list({target.number: name for name, target in reversed(TARGETS.items())}.values())[::-1]  # one target of each number
 
 __all__ = ["ptx_instructions", "table"]
-
-
-def code_size(image: bytes) -> dict[str, int]:
-    """Instructions of all kernels (without the padding behind the last one) and the most registers of one, read from a cubin."""
-    from oric import sass
-    from oric.support import elf
-
-    cubin = elf.read(image)
-    count = 0
-    for kernel in cubin.kernels.values():
-        names = [instruction.op.name for instruction in sass.decode(kernel.text, cubin.target)]
-        while names and names[-1] == "NOP":
-            names.pop()
-        if len(names) > 1 and names[-1] == "BRA":  # the jump to itself behind the code
-            names.pop()
-        count += len(names)
-    return {"instructions": count, "registers": max((kernel.registers for kernel in cubin.kernels.values()), default=0)}
-
-
-def sizes(inputs: list[modules.Input], level: int, ptxas: Ptxas) -> list[Row]:
-    """Code of each kernel, ours and ptxas's."""
-    import oric
-
-    rows: list[Row] = []
-    for one in inputs:
-        theirs = ptxas.process(one.text, one.target, level, Repeats(1, 0.0)) and code_size(ptxas.image())
-        ours = code_size(oric.compile(one.text, arch=one.target, opt_level=level).image)
-        rows.append({"name": one.name, "target": one.target, "oric": ours, "ptxas": theirs})
-    return rows
 
 
 def report_kernels(rows: list[Row], code: list[Row]) -> None:
@@ -92,7 +66,7 @@ def run(options: argparse.Namespace, ptxas: Ptxas) -> tuple[dict[str, Any], list
     if "kernels" in options.only:
         inputs = modules.kernels(options.kernels or cases.files(), targets)
         rows = modules.measure(inputs, level, modules.KERNEL_REPEATS, ptxas)
-        code = sizes(inputs, level, ptxas)
+        code = quality.sizes(inputs, level, ptxas)
         results |= {"kernels": rows, "code": code}
         report_kernels(rows, code)
         modules.report(modules.KERNELS, rows, WORST)
@@ -105,6 +79,9 @@ def run(options: argparse.Namespace, ptxas: Ptxas) -> tuple[dict[str, Any], list
         missed += modules.verdicts(modules.CORPORA, rows)
         if len(modules.both(rows)) < modules.LEAST_MODULES:
             missed.append(f"{modules.CORPORA}: only {len(modules.both(rows))}, fewer than {modules.LEAST_MODULES}")
+    if "quality" in options.only:
+        results["quality"] = quality.measure(options.kernels or cases.files(), EACH, level, ptxas)
+        quality.report(results["quality"])
     if "pressure" in options.only:
         files = options.kernels or cases.files()
         inputs = [*modules.kernels(files, targets), *(one for one in modules.corpora() if modules.compiles(one, level))]
