@@ -89,9 +89,14 @@ def difference(function: Function, got: NDArray[Any], expected: NDArray[Any], co
     return f"{len(wrong)} of {count} differ; ({given}): ours 0x{ours}, ptxas 0x{theirs}"
 
 
+def exists(function: Function, target: str) -> bool:
+    """CUDA's headers have products and sums in one of bfloat16 from sm_80 on."""
+    return target != "sm_75" or function.group != "bfloat" or len(function.arguments) < 3
+
+
 def measure(group: str, target: str, count: int, names: Sequence[str] = ()) -> Iterator[Outcome]:
     """The outcome for each function of a group (for those named); ``count``: operands, a multiple of :data:`BLOCK`."""
-    chosen = [f for f in functions(group) if not names or f.name in names]
+    chosen = [f for f in functions(group) if exists(f, target) and (not names or f.name in names)]
     texts = modules(chosen, target) if chosen else {}
     for function in chosen:
         text = texts[function.name]

@@ -283,3 +283,28 @@ def test_barriers_between_warps(isa: int) -> None:
     assert (out[:96, 0] == (lane ^ 31)).all()
     assert (out[:96, 1] == 50).all()
     assert (out[96:] == 0).all()
+
+
+@isas
+def test_groups_give_way_at_branches_only(isa: int) -> None:
+    """What vendor code of sm_120 counts on: a uniform register set in divergent code holds until the next branch."""
+    p = Program(isa)
+    p("MOV", "R16", 0)
+    p("MOV", "R17", 0)
+    p("ISETP", "P0", "R1", 10, cmp="LT", sign="U32")
+    p("BSSY", "B0", "join")
+    p("BRA", "other", guard="P0")
+    for name, step in (("first", 1), ("other", 5)):
+        p.label(name)
+        p("UMOV", "UR6", step)
+        p("MOV", "R18", "UR6")
+        p("IMAD", "R16", "R18", 1, "R16")
+        p("IMAD", "R17", "R18", 1, "R17")
+        p("ISETP", "P1", "R17", 700 * step, cmp="LT", sign="U32")
+        p("BRA", name, guard="P1")
+        p("BRA", "join")
+    p.label("join")
+    p("BSYNC", "B0")
+    p("MOV", "R17", 0)
+    out = p.run()
+    assert out[:, 0].tolist() == [3500] * 10 + [700] * 22

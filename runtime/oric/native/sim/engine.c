@@ -222,7 +222,8 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
         } else if (w->groups[w->current].state != SIM_READY && !sim_pick_group(w)) {
             break;
         }
-        if (w->ngroups > 1 && ++w->since_switch >= GROUP_SLICE)
+        /* Only where control flow goes on: vendor code sets uniform registers in divergent code and reads them before the next branch. */
+        if (w->ngroups > 1 && ++w->since_switch >= GROUP_SLICE && w->moved)
             sim_pick_group(w);
     }
     if (w->traffic.count)
