@@ -119,6 +119,11 @@ def test_warps_give_registers_to_others(target: str, level: int) -> None:
     assert done.kernels["k"].spills[0] <= 16  # of 800 bytes of values
 
 
+@levels
+def test_the_same_bytes_each_time(level: int) -> None:
+    assert len({oric.compile(exchange("sm_90a"), arch="sm_90a", opt_level=level).image for _ in range(10)}) == 1
+
+
 @pytest.mark.parametrize("target", ["sm_90a", "sm_100a", "sm_120a"])
 def test_the_vendor_makes_the_same_of_it(target: str, tmp_path: Path) -> None:
     ptxas = shutil.which("ptxas")

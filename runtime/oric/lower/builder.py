@@ -159,7 +159,7 @@ class OriBuilder(Memory):
         if _UNIFIED in function.attributes:
             raise NotSupported(f".{_UNIFIED}", function.loc)
         handle = len(self.symbols)
-        self.symbols.append(Place(function.name, "kernel" if function.is_entry else "function", 0, 1))
+        self.symbols.append(Place(function.name, "entry" if function.is_entry else "function", 0, 1))
         self.functions[handle] = function
         return handle
 

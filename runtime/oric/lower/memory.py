@@ -26,7 +26,7 @@ from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, 
 
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
-_KERNEL: Final = "kernel"  # space of the name of a kernel
+_ENTRY: Final = "entry"  # space of the name of a kernel
 _OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
 _OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
 _WIDE_STEP: Final = 32  # of the displacements of accesses of 256 bits, and what they reach
@@ -42,7 +42,7 @@ class Place:
     """What a symbol handle names.
 
     ``space``: global, const, shared, local, kernel (a kernel parameter), param (a parameter variable of a call, in
-    registers) or function. ``ir_id``: id in the module's symbols, -1 for the last three. ``offset``: of a kernel
+    registers), entry (a kernel) or function. ``ir_id``: id in the module's symbols, -1 for the last four. ``offset``: of a kernel
     parameter in the parameter area. ``param``: the registers of a call parameter. ``storage``, ``number``, ``way``: its storage
     class, the value of field 281 for the space, and how it is found, 0 for functions (:mod:`oric_tables.storage`).
     """
@@ -446,8 +446,8 @@ class Memory(Emitter):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
-        if place.way == storage.SLOT or place.space == _KERNEL:
-            base = self._from_slot(self.ir.kernel_slot(place.name)) if place.space == _KERNEL else self._global_address(place)
+        if place.way == storage.SLOT or place.space == _ENTRY:
+            base = self._from_slot(self.ir.kernel_slot(place.name)) if place.space == _ENTRY else self._global_address(place)
             if not offset:
                 return packed(base)
             dest = self.new_pair()

@@ -49,7 +49,7 @@ class Allocation:
     ``room``: the general registers that there are in each block, None for the limit everywhere.
     """
 
-    __slots__ = ("assigned", "leader", "result", "view")
+    __slots__ = ("assigned", "leader", "result", "room", "view")
 
     def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, room: list[int] | None) -> None:
         fn = view.fn
@@ -57,9 +57,10 @@ class Allocation:
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
         self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
         self.result = ffi.new("oric_regalloc_result *")
-        most = ffi.NULL if room is None else ffi.new("int32_t[]", room)
+        # An attribute: compiled code lets go of a local after its last use, and C reads the array later.
+        self.room = ffi.NULL if room is None else ffi.new("int32_t[]", room)
         options = ffi.new("oric_regalloc_options *", {
-            "most": most, "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
+            "most": self.room, "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
