@@ -38,6 +38,8 @@ NONE: Final = -1  # no instruction, no block, no physical register
 # ``aux`` of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it: the convergence
 # phase removes it where they are together anyway.
 AUX_IF_DIVERGED: Final = 1
+# ``aux`` of a barrier of the block: the threads of a warp may come to it, and to others, one by one.
+AUX_APART: Final = 2
 # ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of an atomic: an acquire, which
 # reads whether its result is wanted or not; of a NOP: what stands behind it waits for what stands in front of it. (Bit 5 of the
 # documented special flags.)

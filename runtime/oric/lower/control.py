@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from mypy_extensions import i64
 
 from oric.ir import operand as opd
 from oric.ir.calls import CallSite, ParamVariable
+from oric.ir.function import AUX_APART
+from oric.ir.optable import BARRIER, OPS
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -15,6 +17,8 @@ from .emit import FLOATING, OPERAND, Value, integer, part
 from .memory import Memory
 from .moves import DOUBLE_BYTES
 from .program import Program
+
+_APART: Final = "apart"
 
 
 def branch(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -117,13 +121,28 @@ def _in_register(b: Memory, variable: Any, value: Value) -> int:
 
 
 def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``bar`` and ``barrier``: counts the barriers that the function uses, then runs the lines."""
+    """``bar`` and ``barrier``: counts the barriers that the function uses, then runs the lines.
+
+    Option ``threads``: ``apart`` where the threads of a warp need not come together; a guard is a branch around it then.
+    """
     first = next((o for o in operands if o[0] in (nodes.INT, nodes.REG)), (nodes.INT, 0))
     number = operands[int(program.options["barrier"])] if "barrier" in program.options else first
     used = number[1] + 1 if number[0] == nodes.INT else b.target.cta_barriers
     facts = b.code.attributes
     facts.num_barriers = max(facts.num_barriers, used)
-    run_lines(b, program, guard, operands)
+    if program.options.get("threads") != _APART:
+        run_lines(b, program, guard, operands)
+        return
+    skip = b.make_label() if guard else -1
+    if guard:
+        b.branch(skip, guard ^ opd.NEGATE)
+    made: i64 = len(b.code.op)
+    run_lines(b, program, 0, operands)
+    while not OPS.flags[b.code.op[made]] & BARRIER:
+        made += 1
+    b.code.aux[made] |= AUX_APART  # what fetches its result follows
+    if guard:
+        b.place(skip)
 
 
 def run_lines(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

@@ -30,6 +30,7 @@ from .barriers import Barriers
 from .control import thread_jumps
 from .divergence import Definitions, divergence, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, can_invert
+from .gathering import gather_barriers
 from .joins import Joins
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
@@ -45,11 +46,12 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if b == f.blocks() and not masked:
-        _settle_warpsync(f, set(), ctx)
+        _settle_warpsync(f, set(), ctx, set())
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
+    gathered = gather_barriers(flow, ctx)
     leaving = leaving_blocks(flow)
     cfg = flow.graph(without_bare_exits=True)
     meeting = meeting_points(flow, cfg, cfg, leaving)
@@ -60,10 +62,10 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         branches &= diverging
         masked = _those_that_differ(f, masked, different)
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
-    barriers, unmet = _find(flow, cfg, leaving, branches)
+    barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered})
     apart = _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
     _let_others_run(f, waiting)
-    _settle_warpsync(f, apart, ctx)
+    _settle_warpsync(f, apart, ctx, gathered)
     inserted = _Insertion(flow, barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
     ctx.count("convergence barriers", inserted.count)
@@ -72,14 +74,23 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     return True
 
 
-def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int]) -> tuple[Barriers, list[int]]:
-    """The barriers of a function, and the branches behind which threads stay apart."""
+def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gathering: set[int]) -> tuple[Barriers, list[int]]:
+    """The barriers of a function, and the branches behind which threads stay apart.
+
+    In the blocks ``gathering`` the threads of a warp wait for all others: nobody may wait for them behind a region around one.
+    """
     nest = Nest(cfg)
     meeting = meeting_points(flow, cfg, nest.graph, leaving)
     finder = Finder(nest, meeting, branches)
     finder.run()
     finder.regions.extend(Joins(flow.f, finder).run())
     barriers = Barriers(nest, meeting, finder)
+    while around := [region for block in gathering for region in barriers.live[block]]:
+        finder.regions = [region for region in finder.regions if region not in around]
+        for branch, region in finder.top.items():
+            if region in around:
+                finder.top[branch] = None
+        barriers = Barriers(nest, meeting, finder)
     return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
 
 
@@ -237,7 +248,7 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
         cursor.make(YIELD)
 
 
-def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext) -> None:
+def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
     """Remove the WARPSYNCs that bring nobody together; add them in front of CTA barriers where threads may be apart."""
     cursor = Cursor(f)
     b: i64 = 0
@@ -246,7 +257,7 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext) -> None:
         i = f.head[b]
         while i != NONE:
             following = f.next[i]
-            if away:
+            if away or i in gathered:
                 if _needs_everybody(f, i):
                     cursor.in_front(i)
                     _whole_warp(cursor, ctx)

@@ -211,6 +211,16 @@ def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64])
         _mark_meeting(cfg, definitions, points, fresh, marked)
 
 
+def blocks_apart(cfg: Cfg, points: vec[i64], branches: set[int]) -> set[int]:
+    """The blocks in which threads may be apart that part at the ends of ``branches`` and meet at ``points``."""
+    parting = sorted(branches)
+    inside = _inside(cfg, parting)
+    ways = _Ways(cfg, inside)
+    for end, branch in sorted((points[branch], branch) for branch in parting):
+        ways.mark(branch, end)
+    return {block for block in range(cfg.blocks) if ways.marked[block] or inside[block]}
+
+
 def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches: list[int], marked: vec[i64]) -> None:
     """Mark words that get values on some of the ways that lead away from divergent branches."""
     inside = _inside(cfg, branches)
