@@ -5,6 +5,7 @@ PTX ISA, "barrier{.cta}": without ``.aligned`` the threads of a warp need not ex
 
 from __future__ import annotations
 
+import random
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from oric.sass.instruction import disassemble
 from oric.sim import Modes
 from oric.support import elf
+
+from tests import campaigns
 
 Array = np.ndarray[Any, Any]
 TARGETS = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_110a", "sm_120a"]
@@ -57,7 +60,8 @@ CASES = [
     Case("counts in registers", "@%q1 bra A; barrier.sync %r10, %r9; mov.u32 %r5, 1; bra B; A: barrier.sync %r10, 64; B:",
          lambda: np.where(FEW, 0, 1)),
     Case("three places", """@%q1 bra A; @%q2 bra C; barrier.sync 2; mov.u32 %r5, 1; bra B;
- A: barrier.sync 2; mov.u32 %r5, 2; bra B; C: barrier.sync 2; mov.u32 %r5, 3; B:""", lambda: np.where(FEW, 2, np.where(ODD, 3, 1))),
+ A: barrier.sync 2; mov.u32 %r5, 2; bra B; C: barrier.sync 2; mov.u32 %r5, 3; B:""",
+         lambda: np.where(FEW, 2, np.where(ODD, 3, 1))),
     Case("turns of loops", """add.u32 %r11, %r8, 2; mov.u32 %r12, 0;
  L: barrier.sync 1; add.u32 %r5, %r5, %r8; add.u32 %r12, %r12, 1; setp.lt.u32 %q3, %r12, %r11; @%q3 bra L;
  M: setp.ge.u32 %q3, %r12, 5; @%q3 bra N; barrier.sync 1; add.u32 %r5, %r5, 100; add.u32 %r12, %r12, 1; bra M; N:""",
@@ -115,3 +119,63 @@ def test_threads_that_are_together_go_straight_on() -> None:
         made = oric.compile(text(Case("", body, lambda: TID), "sm_90a"), arch="sm_90a").image
         kernel = elf.read(made).kernels["k"]
         assert not any("WARPSYNC" in line for line in disassemble(kernel.text, "sm_90a"))
+
+
+class Ways:
+    """A random kernel whose threads pass the same number of barriers on different ways, and look at one another behind each."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.labels = 0
+        self.form = self.rng.choice(("barrier.sync 1;", "barrier.sync 1, 64;", "barrier.cta.sync 1;", "barrier.sync %r10, %r9;"))
+        self.count = self.rng.randrange(3, 7)
+        self.body = self.some(self.count, 0)
+
+    def label(self) -> str:
+        self.labels += 1
+        return f"L{self.labels}"
+
+    def meet(self) -> str:
+        """Phase %r6: store, barrier, read what a thread of the other warp and one of this warp have stored."""
+        return f"""
+ and.b32 %r12, %r6, 1; shl.b32 %r12, %r12, 8; add.u32 %r13, %r4, %r12; shl.b32 %r14, %r6, 6; add.u32 %r15, %r14, %r1;
+ st.shared.u32 [%r13], %r15; {self.form} xor.b32 %r15, %r13, 128; ld.shared.u32 %r16, [%r15]; xor.b32 %r17, %r1, 32;
+ add.u32 %r17, %r17, %r14; sub.u32 %r16, %r16, %r17; or.b32 %r5, %r5, %r16; xor.b32 %r15, %r13, 20; ld.shared.u32 %r16, [%r15];
+ xor.b32 %r17, %r1, 5; add.u32 %r17, %r17, %r14; sub.u32 %r16, %r16, %r17; or.b32 %r5, %r5, %r16; add.u32 %r6, %r6, 1;"""
+
+    def some(self, count: int, depth: int) -> str:
+        """Code in which every thread passes ``count`` barriers."""
+        if count == 0:
+            return ""
+        kind = self.rng.randrange(4) if depth < 3 else 0
+        if kind == 1:
+            other, end, bit = self.label(), self.label(), self.rng.randrange(6)
+            test = f"shr.u32 %r7, %r1, {bit}; and.b32 %r7, %r7, 1; setp.eq.u32 %q3, %r7, 0; @%q3 bra {other};"
+            first, second = self.some(count, depth + 1), self.some(count, depth + 1)
+            return f" {test}{first} bra {end};\n {other}:{second}\n {end}:"
+        if kind == 2 and count > 1:
+            head, rest, end, mask = self.label(), self.label(), self.label(), self.rng.choice((1, 3))
+            turns = f"and.b32 %r18, %r1, {mask}; min.u32 %r18, %r18, {count - 1}; add.u32 %r18, %r18, 1; mov.u32 %r11, 0;"
+            return f""" {turns}
+ {head}:{self.meet()} add.u32 %r11, %r11, 1; setp.lt.u32 %q4, %r11, %r18; @%q4 bra {head};
+ {rest}: setp.ge.u32 %q4, %r11, {count}; @%q4 bra {end};{self.meet()} add.u32 %r11, %r11, 1; bra {rest};
+ {end}:"""
+        if kind == 3 and count > 1:
+            part = self.rng.randrange(1, count)
+            return self.some(part, depth + 1) + self.some(count - part, depth + 1)
+        return self.meet() + self.some(count - 1, depth + 1)
+
+    def text(self, target: str) -> str:
+        head = HEAD.format(target=target).replace("s[64]", "s[128]").replace("mov.u32 %r6, %r1;", "mov.u32 %r6, 0;")
+        return f"{head}{self.body}\n st.global.u32 [%d0], %r5; st.global.u32 [%d0+256], %r6; ret;\n}}\n"
+
+
+@pytest.mark.memcheck
+@pytest.mark.parametrize("seed", campaigns.seeds(60, first=6))
+def test_random_ways(seed: int) -> None:
+    ways, target, level = Ways(seed), TARGETS[seed % len(TARGETS)], (3, 0, 1, 2)[seed // len(TARGETS) % 4]
+    made = oric.compile(ways.text(target), arch=target, opt_level=level, verify=True).image
+    out = np.ones(2 * THREADS, np.uint32)
+    done = oric.sim.load(made).launch("k", grid=1, block=THREADS, args=[out], modes=Modes(strict=True, memcheck=True))
+    assert [str(report) for report in done.reports] == []
+    assert out.tolist() == [0] * THREADS + [ways.count] * THREADS
