@@ -101,7 +101,7 @@ def check(numbers: list[int]) -> None:
         if mine != told
     ]
     assert different == []
-    assert sum(is_digest(mine) for *_, mine in here) > len(numbers) / 2
+    assert sum(is_digest(mine) for *_, mine in here) > len(numbers) / 4
 
 
 @pytest.mark.measure

@@ -14,7 +14,7 @@ from oric.ir.module import Module
 from oric.ir.text import all_instructions
 from oric_tables import ops
 
-HEAD = """.version 8.6
+HEAD = """.version 9.0
 .target {sm}
 .address_size 64
 {module}

@@ -14,7 +14,9 @@ from oric.driver.options import CompileOptions
 from oric.ir.passes import PassContext
 from oric.phases.control import analyze_control_flow, set_control_flow_last
 from oric.phases.register_changes import settle_register_changes
+from oric.sass.check import check_cubin
 from oric.sim import Modes
+from oric.support import elf
 from oric.support.diagnostics import Diagnostics, diagnostics_for
 
 targets = pytest.mark.parametrize("target", ["sm_90a", "sm_100a", "sm_103f", "sm_110a", "sm_120a"])
@@ -212,3 +214,8 @@ def test_fewer_than_a_launch_needs(statement: str, severity: str, message: str) 
 
 def _items(diag: Diagnostics) -> list:
     return diag.items
+
+
+@targets
+def test_the_checker_knows_the_registers_that_a_warp_takes(target: str) -> None:
+    assert check_cubin(elf.read(oric.compile(exchange(target), arch=target).image)).findings == []

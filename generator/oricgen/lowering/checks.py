@@ -30,10 +30,10 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
     features = {name for target in targets.load(spec).with_code for name in target.features}
     with Mistakes() as each:
         for name, data in spec.family(FOLDER).items():
-            for entry in data.get("rules", ()):
-                for line, column, message in _mistaken(entry, features):
+            for which, rows in _named(data):
+                for line, column, message in _mistaken(rows, features):
                     with each:
-                        raise SpecError(spec.path(name), line, f"{entry['ptx']}: column '{column}': {message}")
+                        raise SpecError(spec.path(name), line, f"{which}: column '{column}': {message}")
             with each:
                 _special_registers(spec, name, data)
         with each:
@@ -45,10 +45,19 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
                 raise SpecError(rule.path, rule.case_lines[case], f"{rule.name}: {which} is never chosen: {why}")
 
 
-def _mistaken(entry: Map, features: set[str]) -> dict[tuple[int, str, str], None]:
-    """Line, column and mistake of what the rules of an entry, and their cases, name that does not exist."""
+def _named(data: Map) -> Iterator[tuple[str, list[Map]]]:
+    """What the rules, templates and special registers of a file are called, and their rows: of a rule, one an instance."""
+    for entry in data.get("rules", ()):
+        yield entry["ptx"], list(instances(entry))
+    for key in ("templates", "special_registers"):
+        for name, row in data.get(key, {}).items():
+            yield name, [row]
+
+
+def _mistaken(rows: list[Map], features: set[str]) -> dict[tuple[int, str, str], None]:
+    """Line, column and mistake of what rows, and their cases, name that does not exist."""
     found: dict[tuple[int, str, str], None] = {}
-    for rule in instances(entry):
+    for rule in rows:
         for row in (rule, *rule.get("cases", ())):
             found.update(((row.line_of(column), column, message), None) for column, message in _references(row, features))
     return found

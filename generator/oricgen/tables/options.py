@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import SpecError
+from ..ptx import families
 from ..rows import Row, plain
 from ..spec import Spec
 from ._shared import entries, numbered
@@ -43,9 +44,19 @@ def check(spec: Spec) -> None:
     """Values that checks are about exist. JSON Schema says the rest; outputs check the references.
 
     Raises:
-        SpecError: the first check whose limits leave no value.
+        SpecError: the first name of nothing, or check whose limits leave no value.
     """
     data = spec.load(FILES[0])
+    words = _words(spec)
+    for row in data["qualifiers"]:
+        for name in row["instructions"]:
+            if name not in words:
+                text = f"{row['default']}: column 'instructions': there is no instruction '{name}' in ptx/"
+                raise SpecError(spec.path(FILES[0]), row.line_of("instructions"), text)
+        for word in row["unless"]:
+            if not any(word in words[name] for name in row["instructions"]):
+                text = f"{row['default']}: column 'unless': '{word}' is no qualifier of {', '.join(row['instructions'])}"
+                raise SpecError(spec.path(FILES[0]), row.line_of("unless"), text)
     for n, row in enumerate(data["checks"], start=1):
         least, greatest = row.get("range", (0, 0))
         if least > greatest:
@@ -54,3 +65,13 @@ def check(spec: Spec) -> None:
         if "above" in row and "below" in row and row["above"] + 1 >= row["below"]:
             text = f"checks, item {n}: column 'above': no number is above {row['above']} and below {row['below']}"
             raise SpecError(spec.path(FILES[0]), row.line_of("above"), text)
+
+
+def _words(spec: Spec) -> dict[str, set[str]]:
+    """Instruction -> the words that its qualifiers can be."""
+    found: dict[str, set[str]] = {}
+    for family in families(spec):
+        for instruction in family.instructions:
+            words = found.setdefault(instruction.name, set())
+            words.update(word for form in instruction.forms for _, values, _ in form.slots for word in values)
+    return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
+from oric_tables.op import USETMAXREG_TRY_ALLOC
 
 from oric.support.elf import Cubin, CubinError, Function, model_of
 from oric.support.elf_format import STO_ENTRY
@@ -21,6 +22,7 @@ from .code import INSTRUCTION_BYTES, Code
 _MOST: Final = 1 << 16  # findings of a section that are kept
 _MOST_REGISTERS: Final = 256  # a damaged file can declare any number
 _NONE: Final = -1
+_TAKEN: Final = 1  # operand of USETMAXREG.TRY_ALLOC: how many registers there are then
 
 # Kind -> its name, and the sentence that tells it; what a sentence needs is filled in.
 _KINDS: Final[Mapping[int, tuple[str, str]]] = {
@@ -164,7 +166,7 @@ def run(code: Code, section: Section, evidence: Any = ffi.NULL) -> tuple[Any, li
         ffi.new("int32_t[]", [r for r, _ in roots] or [0]), ffi.new("uint8_t[]", [int(k) for _, k in roots] or [0]),
         ffi.new("int32_t[]", jumps or [0]), ffi.new("int32_t[]", section.outside or [0]),
     ]  # fmt: skip
-    checked.isa, checked.n, checked.insns, checked.registers = code.isa, code.count, code.insns, section.registers
+    checked.isa, checked.n, checked.insns, checked.registers = code.isa, code.count, code.insns, _registers(code, section)
     checked.n_roots, checked.roots, checked.kernel = len(roots), keep[0], keep[1]
     checked.n_jumps, checked.jumps = len(jumps) // 2, keep[2]
     checked.n_outside, checked.outside = len(section.outside), keep[3]
@@ -178,6 +180,17 @@ def run(code: Code, section: Section, evidence: Any = ffi.NULL) -> tuple[Any, li
         if counts.findings <= room or room >= _MOST:
             return counts, [Raw(f.kind, f.file, f.number, f.first, f.second, f.had, f.needed) for f in found[0:stored]]
         room = min(counts.findings, _MOST)
+
+
+def _registers(code: Code, section: Section) -> int:
+    """Registers of a thread where it has most: those that it begins with, or more that it takes while it runs."""
+    most = section.registers
+    for i in range(code.count):
+        insn = code.insns[i]
+        if insn.op == USETMAXREG_TRY_ALLOC:
+            taken = insn.ops[_TAKEN]
+            most = max(most, taken.value if taken.kind == lib.ORIC_K_IMM else _MOST_REGISTERS)
+    return most
 
 
 def _roots(code: Code, section: Section) -> list[tuple[int, bool]]:
