@@ -53,10 +53,11 @@ def check(spec: Spec) -> None:
             if name not in words:
                 text = f"{row['default']}: column 'instructions': there is no instruction '{name}' in ptx/"
                 raise SpecError(spec.path(FILES[0]), row.line_of("instructions"), text)
-        for word in row["unless"]:
-            if not any(word in words[name] for name in row["instructions"]):
-                text = f"{row['default']}: column 'unless': '{word}' is no qualifier of {', '.join(row['instructions'])}"
-                raise SpecError(spec.path(FILES[0]), row.line_of("unless"), text)
+        for column in ("words", "unless"):
+            for word in row[column]:
+                if not any(word in words[name] for name in row["instructions"]):
+                    text = f"{row['default']}: column '{column}': '{word}' is no qualifier of {', '.join(row['instructions'])}"
+                    raise SpecError(spec.path(FILES[0]), row.line_of(column), text)
     for n, row in enumerate(data["checks"], start=1):
         least, greatest = row.get("range", (0, 0))
         if least > greatest:
