@@ -49,7 +49,7 @@ def images(inputs: list[Input], level: int, ptxas: Ptxas) -> Iterator[tuple[Inpu
 
 
 def measure(files: list[str], targets: list[str], level: int, ptxas: Ptxas) -> list[Row]:
-    """One row a kernel file and target; files whose kernels the simulator does not come through are not among the cases."""
+    """One row a kernel file and target; ``ptxas`` is None where that makes no code of it, or is not there."""
     inputs = [Input(file, cases.ptx(file, target), target) for target in targets for file in files]
     return [
         {

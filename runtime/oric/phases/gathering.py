@@ -98,7 +98,7 @@ def _kind(f: Function, i: i64) -> tuple[int, ...]:
 
 
 def _first_place(f: Function, i: i64, at: i64) -> i64:
-    """The first operand that is the same as another one."""
+    """Where the operand at ``at`` stands first: the two words of a barrier with a count are one register."""
     place: i64 = 0
     while f.get(i, place) != f.get(i, at):
         place += 1
