@@ -77,6 +77,15 @@ CASES = [
  mov.u32 %r5, 7; bra B;
  A: barrier.arrive 3, 64; mov.u32 %r5, 8; bra B; W: barrier.sync 3, 64; B: barrier.sync 0;""",
          lambda: np.where(TID >= 32, 0, np.where(FEW, 8, 7))),
+    Case("number of threads here and there", "@%q1 bra A; barrier.sync 1; mov.u32 %r5, 9; bra B; A: barrier.sync 1, 64; B:",
+         lambda: np.where(FEW, 0, 9), vendor=False),
+    Case("a constant and a register", "@%q1 bra A; barrier.sync 1; mov.u32 %r5, 9; bra B; A: barrier.sync %r10; B:",
+         lambda: np.where(FEW, 0, 9), vendor=False),
+    Case("all forms", """@%q1 bra A; @%q2 bra C; barrier.red.popc.u32 %r5, 1, %q2; bra B;
+ A: barrier.red.popc.u32 %r5, %r10, 64, %q1; bra B; C: barrier.red.popc.u32 %r5, 1, %r9, %q1; B:""",
+         lambda: np.zeros(THREADS) + np.count_nonzero(FEW), vendor=False),
+    Case("in front of and behind what all pass", "@%q1 bra A; barrier.sync 1; A: barrier.sync 1; @!%q1 bra B; barrier.sync 1; B:",
+         lambda: np.zeros(THREADS), vendor=False),
     Case("one place, one after another", """mov.u32 %r11, 0; L: setp.eq.u32 %q3, %r11, %r8; @%q3 bra A;
  add.u32 %r11, %r11, 1; bra L;
  A: add.u32 %r5, %r11, 3; barrier.sync 1;""", lambda: TID % 4 + 3),
@@ -127,7 +136,8 @@ class Ways:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.labels = 0
-        self.form = self.rng.choice(("barrier.sync 1;", "barrier.sync 1, 64;", "barrier.cta.sync 1;", "barrier.sync %r10, %r9;"))
+        forms = ("barrier.sync 1;", "barrier.sync 1, 64;", "barrier.cta.sync 1;", "barrier.sync %r10, %r9;", "barrier.sync %r10;")
+        self.forms = (self.rng.choice(forms), *(forms if seed % 3 == 0 else ()))
         self.count = self.rng.randrange(3, 7)
         self.body = self.some(self.count, 0)
 
@@ -139,8 +149,9 @@ class Ways:
         """Phase %r6: store, barrier, read what a thread of the other warp and one of this warp have stored."""
         return f"""
  and.b32 %r12, %r6, 1; shl.b32 %r12, %r12, 8; add.u32 %r13, %r4, %r12; shl.b32 %r14, %r6, 6; add.u32 %r15, %r14, %r1;
- st.shared.u32 [%r13], %r15; {self.form} xor.b32 %r15, %r13, 128; ld.shared.u32 %r16, [%r15]; xor.b32 %r17, %r1, 32;
- add.u32 %r17, %r17, %r14; sub.u32 %r16, %r16, %r17; or.b32 %r5, %r5, %r16; xor.b32 %r15, %r13, 20; ld.shared.u32 %r16, [%r15];
+ st.shared.u32 [%r13], %r15; {self.rng.choice(self.forms)} xor.b32 %r15, %r13, 128; ld.shared.u32 %r16, [%r15];
+ xor.b32 %r17, %r1, 32; add.u32 %r17, %r17, %r14; sub.u32 %r16, %r16, %r17; or.b32 %r5, %r5, %r16;
+ xor.b32 %r15, %r13, 20; ld.shared.u32 %r16, [%r15];
  xor.b32 %r17, %r1, 5; add.u32 %r17, %r17, %r14; sub.u32 %r16, %r16, %r17; or.b32 %r5, %r5, %r16; add.u32 %r6, %r6, 1;"""
 
     def some(self, count: int, depth: int) -> str:

@@ -35,9 +35,8 @@ R4: Final = registers.R4
 NO_TYPE: Final = registers.UNIFIED  # of the ids that no register has
 NONE: Final = -1  # no instruction, no block, no physical register
 
-# ``aux`` of a WARPSYNC that only brings together the threads of the warp-synchronous instruction behind it: the convergence
-# phase removes it where they are together anyway.
-AUX_IF_DIVERGED: Final = 1
+# ``aux`` of a WARPSYNC that is a barrier by itself: what stands behind it is not what its mask is for.
+AUX_ALONE: Final = 1
 # ``aux`` of a barrier of the block: the threads of a warp may come to it, and to others, one by one.
 AUX_APART: Final = 2
 # ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of an atomic: an acquire, which

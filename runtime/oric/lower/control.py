@@ -8,7 +8,7 @@ from mypy_extensions import i64
 
 from oric.ir import operand as opd
 from oric.ir.calls import CallSite, ParamVariable
-from oric.ir.function import AUX_APART
+from oric.ir.function import AUX_ALONE, AUX_APART
 from oric.ir.optable import BARRIER, OPS
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -143,6 +143,12 @@ def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> Non
     b.code.aux[made] |= AUX_APART  # what fetches its result follows
     if guard:
         b.place(skip)
+
+
+def warp_barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``bar.warp.sync``: the lines, whose last is for no instruction behind it."""
+    run_lines(b, program, guard, operands)
+    b.code.aux[len(b.code.op) - 1] |= AUX_ALONE
 
 
 def run_lines(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

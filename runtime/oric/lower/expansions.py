@@ -15,7 +15,7 @@ from oric.support import nodes
 
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
 from .constants import divide_by_constant
-from .control import barrier, branch, branch_table, call, leave, run_lines
+from .control import barrier, branch, branch_table, call, leave, run_lines, warp_barrier
 from .copies import copy_async
 from .emit import ADDRESS, OPERAND, Value, integer, packed, part
 from .lanes import lanes
@@ -155,4 +155,5 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "space_of": space_of,
     "store": store,
     "store_param": store_param,
+    "warp_barrier": warp_barrier,
 }

@@ -20,7 +20,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
-from oric.ir.function import AUX_IF_DIVERGED, NONE, UR, Function, R
+from oric.ir.function import NONE, UR, Function, R
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
@@ -30,8 +30,8 @@ from .barriers import Barriers
 from .control import thread_jumps
 from .divergence import Definitions, divergence, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, can_invert
-from .gathering import gather_barriers
 from .joins import Joins
+from .meeting import gather_barriers, gather_masked, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -41,17 +41,18 @@ _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     """Insert the barriers of a function and settle its WARPSYNCs."""
     before = f.code_epoch
-    masked = _masked(f)
     b: i64 = 0
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
-    if b == f.blocks() and not masked:
+    if b == f.blocks() and not _parts(f):
         _settle_warpsync(f, set(), ctx, set())
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
     gathered = gather_barriers(flow, ctx)
+    gather_masked(flow, ctx)
+    masked = _masked(f)
     leaving = leaving_blocks(flow)
     cfg = flow.graph(without_bare_exits=True)
     meeting = meeting_points(flow, cfg, cfg, leaving)
@@ -148,6 +149,19 @@ def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[
             ways.stop(gate, kind)
     ways.solve()
     return {block for block in range(cfg.blocks) if ways.passes(block)}
+
+
+def _parts(f: Function) -> bool:
+    """Whether threads of one block are told apart: by their masks, or by the guard of what is of the warp."""
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if (f.op[i] == WARPSYNC and f.mods[i] & _EXCLUSIVE) or (f.guard[i] and OPS.flags[f.op[i]] & WARP):
+                return True
+            i = f.next[i]
+        b += 1
+    return False
 
 
 def _masked(f: Function) -> list[int]:
@@ -249,7 +263,7 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
 
 
 def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
-    """Remove the WARPSYNCs that bring nobody together; add them in front of CTA barriers where threads may be apart."""
+    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart."""
     cursor = Cursor(f)
     b: i64 = 0
     while b < f.blocks():
@@ -260,10 +274,8 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
             if away or i in gathered:
                 if _needs_everybody(f, i):
                     cursor.in_front(i)
-                    _whole_warp(cursor, ctx)
+                    whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")
-            elif f.op[i] == WARPSYNC and f.aux[i] & AUX_IF_DIVERGED:
-                cursor.remove(i)
             i = following
         b += 1
 
@@ -280,14 +292,6 @@ def _needs_everybody(f: Function, i: i64) -> bool:
         return True
     before = f.prev[i]
     return before == NONE or (f.op[before] != WARPSYNC and f.op[before] != WARPSYNC_ALL)
-
-
-def _whole_warp(cursor: Cursor, ctx: PassContext) -> None:
-    """The instruction that waits for all threads of the warp."""
-    if ctx.target.isa_name in ops.op(WARPSYNC_ALL).isas:
-        cursor.make(WARPSYNC_ALL)
-    else:
-        cursor.make1(WARPSYNC, cursor.f.imm(0xFFFFFFFF))
 
 
 @final

@@ -19,7 +19,7 @@ SIM_OP(branch, sim_opd target, sim_opd Pp, unsigned mode, sim_opd UPq)
 {
     uint32_t lanes = taken(w, mask, Pp);
     if (mode == V_DIV || mode == V_CONV) {
-        uint32_t wanted = UPq->kind == ORIC_K_UGPR ? (UPq->reg < 255 ? w->UR[UPq->reg] : 0) : SIM_FULL;
+        uint32_t wanted = UPq->kind == ORIC_K_UGPR ? sim_get_uniform(w, w->active, UPq) : SIM_FULL; /* ~URZ: all */
         int diverged = (wanted & ~w->dead & ~mask) != 0;
         if (mode == V_DIV)
             lanes = diverged ? w->active : 0;

@@ -1,0 +1,390 @@
+"""Which threads of a warp meet where: barriers of the block without ``.aligned``, and what the threads of a member mask do.
+
+PTX ISA, "barrier{.cta}" and "shfl.sync" (the same words at vote, match, redux, elect and bar.warp.sync): a thread waits until
+those of the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+from oric_tables import ops
+from oric_tables.op import B2R, IADD3, IMAD, LOP3, MOV, SHF, WARPSYNC, WARPSYNC_ALL
+
+from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
+from oric.ir.cursor import Cursor
+from oric.ir.function import AUX_ALONE, AUX_APART, NONE, UR, Function, R
+from oric.ir.optable import BARRIER, OPS, WARP
+from oric.ir.passes import PassContext
+from oric.support.arrays import zeros
+
+from .divergence import Definitions, blocks_apart, divergence
+from .flow import STOP, Flow
+from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
+
+_EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
+_LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
+_RIGHT: Final[int] = ops.op(SHF).pack(dir="R", type="U32")
+_NUMBER_OR_COUNT: Final[int] = ops.op(LOP3).pack(lut=0xF8)  # a | b & c
+_COUNT: Final = 16  # bit of a barrier's register with the number of threads
+_NUMBER: Final = 15  # the bits with which barrier it is
+_WARP: Final = 5  # bits of a lane's number
+_EVERYBODY: Final = 0xFFFFFFFF
+_VARIABLE: Final = -1  # in the form of a barrier: a register
+_UNCOUNTED: Final = -2  # no number of threads
+
+
+def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
+    """Lead the threads of a warp together for barriers that they may reach apart.
+
+    Gives the barriers, in front of each of which all threads of the warp are to wait for one another.
+    """
+    units = _barriers(flow.f)
+    if not units:
+        return set()
+    parting = _Parting(flow)
+    families: dict[tuple[int, ...], list[Unit]] = {}
+    for unit in units:
+        families.setdefault(_results(flow.f, unit), []).append(unit)
+    found = set[int]()
+    for family in families.values():
+        for alike in _barriers_alike(flow.f, family):
+            # Threads at one place that are apart may wait for others anywhere, behind the place where they would meet, too.
+            if any(parting.apart(flow.f.block[unit.first]) for unit in alike):
+                _in_one_form(flow, alike, ctx)
+                found.add(Gathering(flow, alike).run() if len(alike) > 1 else alike[0].first)
+                ctx.count("barriers that threads reach apart", len(alike))
+    return found
+
+
+def gather_masked(flow: Flow, ctx: PassContext) -> None:
+    """Lead the threads of a mask together where some may be at one place and some at another of what is alike."""
+    kinds = _masked(flow.f)
+    if not kinds:
+        return
+    parting = _Parting(flow)
+    groups = [group for alike in kinds.values() for group in parting.meeting(alike)]
+    for group in groups:
+        for unit in group:
+            if flow.f.guard[unit.first]:
+                branch_around(flow, unit)
+        Gathering(flow, group, _wait(flow, group, ctx)).run()
+        ctx.count("warp-wide instructions that threads reach apart", len(group))
+
+
+def _wait(flow: Flow, group: list[Unit], ctx: PassContext) -> int:
+    """An instruction, in no block, that waits for the threads of a mask; its operand is put in where the mask is a register."""
+    f, cursor = flow.f, flow.cursor
+    cursor.at_end(0)
+    if all(unit.mask == f.imm(_EVERYBODY) for unit in group):
+        made = whole_warp(cursor, ctx)
+    else:
+        exclusive = any(unit.waits != NONE and f.mods[unit.waits] & _EXCLUSIVE for unit in group)
+        differ = not all(_is_known(unit.mask) for unit in group)
+        made = cursor.make1(WARPSYNC, opd.NO_OPERAND, _EXCLUSIVE if exclusive and differ else 0)
+    cursor.remove(made)
+    return made
+
+
+def whole_warp(cursor: Cursor, ctx: PassContext) -> int:
+    """The instruction that waits for all threads of the warp, at the cursor."""
+    if ctx.target.isa_name in ops.op(WARPSYNC_ALL).isas:
+        return cursor.make(WARPSYNC_ALL)
+    return cursor.make1(WARPSYNC, cursor.f.imm(_EVERYBODY))
+
+
+class _Parting:
+    """Where the threads of a warp part and meet again.
+
+    ``points``: by block, where the threads that part at its end meet; ``branches``: the blocks at whose ends they may part. In
+    code without such a structure they may be apart anywhere.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.cfg: Cfg = flow.graph(without_bare_exits=True)
+        self.anywhere: bool = self.cfg.loops().irreducible
+        self._apart: set[int] = set()
+        self._branches: list[int] = []
+        if self.anywhere:
+            return
+        stops = zeros(self.cfg.blocks)  # threads that end there may have been at a barrier before
+        b: i64 = 0
+        while b < self.cfg.blocks:
+            stops[b] = 1 if flow.kind[b] == STOP else 0
+            b += 1
+        self.points = self.cfg.postdominators(stops)
+        branches, _ = divergence(flow, self.cfg, Definitions(flow), self.points)
+        self._branches = sorted(branches)
+        self._apart = blocks_apart(self.cfg, self.points, branches)
+
+    def apart(self, block: i64) -> bool:
+        """Whether threads may be apart in a block."""
+        return self.anywhere or block in self._apart
+
+    def meeting(self, alike: list[Unit]) -> list[list[Unit]]:
+        """Of units that are alike, those that stand on different ways of threads that part, as lists of what may meet."""
+        f = self.flow.f
+        units = [unit for unit in alike if self.apart(f.block[unit.first])]
+        if self.anywhere:
+            return _by_mask(units)
+        blocks = {f.block[unit.first] for unit in units}
+        joined = {block: block for block in blocks}
+        for branch in self._branches if len(blocks) > 1 else ():
+            ways = [self._reached(way, self.points[branch], blocks) for way in self.cfg.successors(branch)]
+            for n, way in enumerate(ways):
+                for other in ways[:n]:
+                    if way and other and len(way | other) > 1:
+                        _join(joined, sorted(way | other))
+        groups: dict[int, list[Unit]] = {}
+        for unit in units:
+            groups.setdefault(_find(joined, f.block[unit.first]), []).append(unit)
+        found: list[list[Unit]] = []
+        for group in groups.values():
+            if len({f.block[unit.first] for unit in group}) > 1:
+                found += _by_mask(group)
+        return found
+
+    def _reached(self, start: i64, end: i64, among: set[int]) -> set[int]:
+        """Those of some blocks that threads may come to from one block before they come to another."""
+        if start == end:
+            return set()
+        seen = {start}
+        stack = [start]
+        while stack:
+            for following in self.cfg.successors(stack.pop()):
+                if following != end and following not in seen:
+                    seen.add(following)
+                    stack.append(following)
+        return seen & among
+
+
+def _find(joined: dict[int, int], block: int) -> int:
+    while joined[block] != block:
+        block = joined[block]
+    return block
+
+
+def _join(joined: dict[int, int], blocks: list[int]) -> None:
+    """Make one group of blocks."""
+    for block in blocks:
+        joined[_find(joined, block)] = _find(joined, blocks[0])
+
+
+def _by_mask(units: list[Unit]) -> list[list[Unit]]:
+    """Constant masks that differ are never of threads that wait for one another; one in a register may be any."""
+    if not all(_is_known(unit.mask) for unit in units):
+        return [units] if len(units) > 1 else []
+    masks: dict[int, list[Unit]] = {}
+    for unit in units:
+        masks.setdefault(unit.mask, []).append(unit)
+    return [alike for alike in masks.values() if len(alike) > 1]
+
+
+def _is_known(mask: i64) -> bool:
+    """Whether a mask is an immediate."""
+    return mask & opd.TYPE == opd.IS_IMM or mask & opd.TYPE == opd.IS_POOL
+
+
+# -- member masks ----------------------------------------------------------------------------------------------
+
+
+def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
+    """What threads of a mask do, by kind, of which there are several."""
+    kinds: dict[tuple[int, ...], list[Unit]] = {}
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            unit = _unit(f, i)
+            if unit is None:
+                i = f.next[i]
+                continue
+            kinds.setdefault(_shape(f, unit), []).append(unit)
+            i = f.next[unit.last]
+        b += 1
+    return {kind: alike for kind, alike in kinds.items() if len(alike) > 1}
+
+
+def _unit(f: Function, i: i64) -> Unit | None:
+    """What begins with an instruction: a WARPSYNC and what its mask is for, or what all threads do; None: nothing."""
+    if OPS.flags[f.op[i]] & WARP and f.op[i] != WARPSYNC:
+        return Unit([i, *_copies(f, i)], NONE, f.imm(_EVERYBODY))
+    if f.op[i] != WARPSYNC:
+        return None
+    mask = _mask(f, i)
+    following = f.next[i]
+    if f.aux[i] & AUX_ALONE or following == NONE or not OPS.flags[f.op[following]] & WARP or f.op[following] == WARPSYNC:
+        return Unit([], i, mask)
+    return Unit([following, *_copies(f, following)], i, mask)
+
+
+def _mask(f: Function, i: i64) -> i64:
+    """The mask of a WARPSYNC, a constant where its block has that in the register."""
+    mask = f.get(i, 0)
+    if _is_known(mask):
+        return f.imm(f.imm_value(mask) & _EVERYBODY)
+    if not opd.is_register(mask):
+        return mask
+    before = f.prev[i]
+    while before != NONE:
+        at: i64 = 0
+        while at < f.count[before]:
+            if OPS.writes_at(f.op[before], at) and f.get(before, at) & opd.INDEX == mask & opd.INDEX:
+                source = f.get(before, 1)
+                known = f.op[before] == MOV and not f.guard[before] and _is_known(source)
+                return f.imm(f.imm_value(source) & _EVERYBODY) if known else mask
+            at += 1
+        before = f.prev[before]
+    return mask
+
+
+def _copies(f: Function, i: i64) -> list[int]:
+    """The instructions right behind one that take its uniform results."""
+    made: set[int] = set()
+    at: i64 = 0
+    while at < f.count[i]:
+        operand = f.get(i, at)
+        if OPS.writes_at(f.op[i], at) and opd.is_register(operand) and f.reg_type[operand & opd.INDEX] == UR:
+            made.add(operand & opd.INDEX)
+        at += 1
+    found: list[int] = []
+    following = f.next[i]
+    while made and following != NONE and _names(f, following, made):
+        found.append(following)
+        following = f.next[following]
+    return found
+
+
+def _names(f: Function, i: i64, registers: set[int]) -> bool:
+    """Whether an instruction names one of some registers."""
+    at: i64 = 0
+    while at < f.count[i]:
+        if opd.is_register(f.get(i, at)) and f.get(i, at) & opd.INDEX in registers:
+            return True
+        at += 1
+    return False
+
+
+def _shape(f: Function, unit: Unit) -> tuple[int, ...]:
+    """What two units have in common that are one instruction of PTX with the same qualifiers."""
+    slots = Slots(f, unit)
+    reads, makes, inside = set(slots.reads), set(slots.makes), set(slots.inside)
+    what: list[int] = [] if unit.members else [WARPSYNC]
+    for k, i in enumerate(unit.members):
+        what += [f.op[i], f.mods[i]]
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.get(i, at)
+            slot = (k, at)
+            if slot in makes or slot in inside:
+                what.append(-1)
+            elif slot not in reads:
+                what.append(operand)
+            elif is_predicate(f, operand):
+                what.append(-2)
+            else:
+                what += [-3, operand & opd.SIGNS, opd.count_of(operand) if opd.is_register(operand) else 1]
+            at += 1
+    return tuple(what)
+
+
+# -- barriers of the block -------------------------------------------------------------------------------------
+
+
+def _barriers(f: Function) -> list[Unit]:
+    """The barriers for which the threads of a warp need not be together, each with what fetches its result."""
+    found: list[Unit] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if OPS.flags[f.op[i]] & BARRIER and f.aux[i] & AUX_APART:
+                following = f.next[i]
+                fetched = following != NONE and f.op[following] == B2R
+                found.append(Unit([i, following] if fetched else [i]))
+            i = f.next[i]
+        b += 1
+    return found
+
+
+def _results(f: Function, unit: Unit) -> tuple[int, ...]:
+    """What barriers have in common that may be one: the operation, and the form of the result."""
+    what: list[int] = []
+    for i in unit.members:
+        what += [f.op[i], f.mods[i]]
+    if len(unit.members) > 1:
+        taken = unit.members[1]
+        what += [int(opd.is_register(f.get(taken, 0))), int(opd.is_register(f.get(taken, 1)))]
+    return tuple(what)
+
+
+def _form(f: Function, i: i64) -> tuple[int, int]:
+    """Which barrier, and how many threads, or that a register has it or that there is none."""
+    number, count = f.get(i, 0), f.get(i, 1)
+    counted = f.count[i] > 1 and count != opd.NO_OPERAND
+    threads = _UNCOUNTED if not counted else _VARIABLE if opd.is_register(count) else f.imm_value(count)
+    return _VARIABLE if opd.is_register(number) else f.imm_value(number), threads
+
+
+def _barriers_alike(f: Function, family: list[Unit]) -> list[list[Unit]]:
+    """Barriers of one operation, those together that may be one barrier: one with its number in a register may be any."""
+    numbers = {_form(f, unit.members[0])[0] for unit in family}
+    numbers.discard(_VARIABLE)
+    alike: dict[int, list[Unit]] = {}
+    for unit in family:
+        number = _form(f, unit.members[0])[0]
+        alike.setdefault(min(numbers) if number == _VARIABLE and len(numbers) == 1 else number, []).append(unit)
+    return list(alike.values())
+
+
+def _in_one_form(flow: Flow, units: list[Unit], ctx: PassContext) -> None:
+    """Let the operands of barriers be in registers where they are not the same constants."""
+    forms = {_form(flow.f, unit.members[0]) for unit in units}
+    for unit in units if len(forms) > 1 else ():
+        _in_register(flow, unit.members[0], any(count != _UNCOUNTED for _, count in forms), ctx)
+
+
+def _in_register(flow: Flow, i: i64, counted: bool, ctx: PassContext) -> None:
+    """Put which barrier it is, and with ``counted`` the number of threads, into a register."""
+    f, cursor = flow.f, flow.cursor
+    _, threads = _form(f, i)
+    if threads == _VARIABLE:
+        return
+    cursor.in_front(i)
+    word = opd.reg(f.new_reg(R))
+    cursor.make2(MOV, word, f.get(i, 0))
+    if counted:
+        count = f.imm(threads << _COUNT)
+        if threads == _UNCOUNTED:
+            count = _threads_of_block(flow, ctx)
+        packed = opd.reg(f.new_reg(R))
+        cursor.make2(MOV, packed, count)
+        whole = opd.reg(f.new_reg(R))
+        cursor.make4(LOP3, whole, packed, opd.imm(_NUMBER), word, _NUMBER_OR_COUNT)
+        cursor.rewrite(i, f.op[i], f.mods[i], max(2, f.count[i]))
+        f.set(i, 1, whole)
+        word = whole
+    f.set(i, 0, word)
+
+
+def _threads_of_block(flow: Flow, ctx: PassContext) -> i64:
+    """A register with the threads of whole warps of the block, where a barrier's register has their number, at the cursor."""
+    f, cursor = flow.f, flow.cursor
+    total: i64 = opd.RZ_OPERAND
+    for axis in range(3):
+        size = opd.reg(f.new_reg(R))
+        cursor.make2(MOV, size, opd.const_bank(0, ctx.target.bank0_ntid + 4 * axis))
+        if axis == 0:
+            total = size
+            continue
+        product = opd.reg(f.new_reg(R))
+        cursor.make4(IMAD, product, total, size, opd.RZ_OPERAND)
+        total = product
+    made = [opd.reg(f.new_reg(R)) for _ in range(3)]
+    cursor.make4(IADD3, made[0], total, opd.imm((1 << _WARP) - 1), opd.RZ_OPERAND)
+    cursor.make4(SHF, made[1], opd.RZ_OPERAND, opd.imm(_WARP), made[0], _RIGHT)
+    cursor.make4(SHF, made[2], made[1], opd.imm(_WARP + _COUNT), opd.RZ_OPERAND, _LEFT)
+    return made[2]
