@@ -171,6 +171,11 @@ def test_a_pragma_comes_along_when_a_function_is_inlined() -> None:
     assert loops == {"": 1, NOUNROLL: 2}
 
 
+@pytest.mark.parametrize("body", [f"{NOUNROLL} L: bra L;", f"{NOUNROLL} ret;", f"bra L; {NOUNROLL} L: ret; {NOUNROLL}"])
+def test_a_pragma_where_no_block_is(body: str) -> None:
+    compile_text(f".version 8.0\n.target sm_90\n.address_size 64\n.entry f() {{ {body} }}", options(3))
+
+
 @pytest.mark.row("R2-19")
 @pytest.mark.parametrize("level", [-1, 6, 99])
 def test_a_level_that_there_is_not(level: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -306,13 +306,16 @@ class OriBuilder(Memory):
     # -- the rest ----------------------------------------------------------------------------------------
 
     def pragma(self, text: str, loc: int) -> None:
-        """``nounroll``: of the module, or of the loop whose header the block at hand is. Others are hints: nothing to do."""
+        """``nounroll``: of the module, or of the loop whose header the block at hand is. Others are hints: nothing to do.
+
+        Where no block has begun, what follows without a label is the header of no loop.
+        """
         if _NOUNROLL not in text:
             return
-        if self.in_body:
-            self.code.flags[self.block] |= BLOCK_NOUNROLL
-        else:
+        if not self.in_body:
             self.nounroll = True
+        elif self.block != NONE:
+            self.code.flags[self.block] |= BLOCK_NOUNROLL
 
     def file(self, index: int, name: str, loc: int) -> None:
         """Debug information: not kept."""
