@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables.op import B2R, IADD3, IMAD, LOP3, MOV, SHF, WARPSYNC, WARPSYNC_ALL
@@ -23,6 +24,7 @@ from oric.support.arrays import zeros
 from .divergence import Definitions, blocks_apart, divergence
 from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
+from .regions import leaving_blocks, meeting_points
 
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
@@ -44,7 +46,7 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     units = _barriers(flow.f)
     if not units:
         return set()
-    parting = _Parting(flow)
+    parting = _Parting(flow, with_exits=True)  # they may have been at a barrier before
     families: dict[tuple[int, ...], list[Unit]] = {}
     for unit in units:
         families.setdefault(_results(flow.f, unit), []).append(unit)
@@ -64,7 +66,7 @@ def gather_masked(flow: Flow, ctx: PassContext) -> None:
     kinds = _masked(flow.f)
     if not kinds:
         return
-    parting = _Parting(flow)
+    parting = _Parting(flow, with_exits=False)
     groups = [group for alike in kinds.values() for group in parting.meeting(alike)]
     for group in groups:
         for unit in group:
@@ -99,10 +101,10 @@ class _Parting:
     """Where the threads of a warp part and meet again.
 
     ``points``: by block, where the threads that part at its end meet; ``branches``: the blocks at whose ends they may part. In
-    code without such a structure they may be apart anywhere.
+    code without such a structure they may be apart anywhere. ``with_exits``: threads that end do not meet the others.
     """
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, with_exits: bool) -> None:
         self.flow = flow
         self.cfg: Cfg = flow.graph(without_bare_exits=True)
         self.anywhere: bool = self.cfg.loops().irreducible
@@ -110,15 +112,19 @@ class _Parting:
         self._branches: list[int] = []
         if self.anywhere:
             return
-        stops = zeros(self.cfg.blocks)  # threads that end there may have been at a barrier before
-        b: i64 = 0
-        while b < self.cfg.blocks:
-            stops[b] = 1 if flow.kind[b] == STOP else 0
-            b += 1
-        self.points = self.cfg.postdominators(stops)
+        self.points = self._stops() if with_exits else meeting_points(flow, self.cfg, self.cfg, leaving_blocks(flow)).points
         branches, _ = divergence(flow, self.cfg, Definitions(flow), self.points)
         self._branches = sorted(branches)
         self._apart = blocks_apart(self.cfg, self.points, branches)
+
+    def _stops(self) -> vec[i64]:
+        """Where threads meet if those that end count, too."""
+        stops = zeros(self.cfg.blocks)
+        b: i64 = 0
+        while b < self.cfg.blocks:
+            stops[b] = 1 if self.flow.kind[b] == STOP else 0
+            b += 1
+        return self.cfg.postdominators(stops)
 
     def apart(self, block: i64) -> bool:
         """Whether threads may be apart in a block."""
