@@ -39,6 +39,7 @@ typedef struct {
     int32_t object_count;
     int32_t *object_of;      /* unit -> object */
     int32_t *order;
+    int32_t *place;          /* unit -> its register in this round, -1 = none yet */
     int32_t *bases;          /* best assignment so far, per group */
     uint32_t *copies;        /* positions of copies, innermost loops first */
     int32_t copy_count;
@@ -184,16 +185,17 @@ int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, i
 
 /* Walk the constraint lists of a group: every neighbour that has a register makes one base impossible. */
 static void add_costs(allocator *al, const group *g) {
+    const uint32_t *list = al->constraints.list;
+    const int32_t *place = al->place;
+    int32_t *primary = al->primary;
     for (int32_t o = g->head; o >= 0; o = al->objects[o].next)
         for (uint32_t c = 0; c < al->objects[o].size; c++) {
             uint32_t u = al->objects[o].unit + c;
-            int place = al->objects[o].offset + (int)c;
-            for (uint32_t k = al->constraints.first[u]; k < al->constraints.first[u + 1]; k++) {
-                uint32_t v = al->constraints.list[k];
-                const object *obj = &al->objects[al->object_of[v]];
-                const group *other = &al->groups[obj->group];
-                int base = other->base + obj->offset + (int)(v - obj->unit) - place;
-                if (other->base >= 0 && base >= 0) al->primary[base] = TAKEN;
+            int32_t shift = al->objects[o].offset + (int32_t)c;
+            const uint32_t *end = list + al->constraints.first[u + 1];
+            for (const uint32_t *v = list + al->constraints.first[u]; v < end; v++) {
+                int32_t base = place[*v] - shift; /* below 0, too, where the neighbour has none */
+                if (base >= 0) primary[base] = TAKEN;
             }
         }
 }
@@ -229,6 +231,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
     memset(used, 0, ORIC_FILES * sizeof *used);
     memset(al->vacated, 0xff, sizeof al->vacated);
     for (int32_t i = 0; i < al->object_count; i++) al->groups[i].base = -1;
+    for (int32_t u = 0; u < al->fn->unit_count; u++) al->place[u] = -1;
     for (int32_t i = 0; i < al->object_count; i++) {
         group *g = &al->groups[al->order[i]];
         if (g->head < 0 || g->start == UINT32_MAX) continue;
@@ -251,6 +254,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         for (int32_t o = g->head; o >= 0; o = al->objects[o].next) {
             int32_t first = base + al->objects[o].offset, top = first + al->objects[o].size;
             if (top > used[g->file]) used[g->file] = top;
+            for (int32_t c = 0; c < al->objects[o].size; c++) al->place[al->objects[o].unit + (uint32_t)c] = first + c;
             for (int32_t slot = first; slot < top; slot++)
                 if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
         }
@@ -368,7 +372,8 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
     if (find_most(al) || make_objects(al) || find_copies(al)) return -1;
     al->order = malloc(((size_t)al->object_count + 1) * sizeof *al->order);
     al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);
-    if (!al->order || !al->bases) return -1;
+    al->place = malloc(((size_t)al->fn->unit_count + 1) * sizeof *al->place);
+    if (!al->order || !al->bases || !al->place) return -1;
     if (al->options->coalesce) coalesce_all(al, result);
     if (allocate(al, result)) return -1;
     publish(al, assigned, leader);
@@ -387,6 +392,6 @@ int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32
         for (int f = 0; f < ORIC_FILES && result->failed_file < 0; f++)
             if (result->used[f] > options->limit[f]) result->failed_file = f;
     oric_constraints_free(&al->constraints);
-    free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->copies), free(al->most), free(al);
+    free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->place), free(al->copies), free(al->most), free(al);
     return status;
 }
