@@ -37,7 +37,7 @@ NONE: Final = -1  # no instruction, no block, no physical register
 
 # ``aux`` of a WARPSYNC that is a barrier by itself: what stands behind it is not what its mask is for.
 AUX_ALONE: Final = 1
-# ``aux`` of a barrier of the block: the threads of a warp may come to it, and to others, one by one.
+# ``aux`` of a barrier of the block, or of what the threads of a mask do: they may come to it, and to others like it, one by one.
 AUX_APART: Final = 2
 # ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of an atomic: an acquire, which
 # reads whether its result is wanted or not; of a NOP: what stands behind it waits for what stands in front of it. (Bit 5 of the

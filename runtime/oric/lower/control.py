@@ -9,7 +9,7 @@ from mypy_extensions import i64
 from oric.ir import operand as opd
 from oric.ir.calls import CallSite, ParamVariable
 from oric.ir.function import AUX_ALONE, AUX_APART
-from oric.ir.optable import BARRIER, OPS
+from oric.ir.optable import BARRIER, OPS, WARP
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -143,6 +143,16 @@ def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> Non
     b.code.aux[made] |= AUX_APART  # what fetches its result follows
     if guard:
         b.place(skip)
+
+
+def of_a_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``shfl.sync`` and its like: the lines, in which the threads of a mask may come to what is of the warp one by one."""
+    made: i64 = len(b.code.op)
+    run_lines(b, program, guard, operands)
+    while made < len(b.code.op):
+        if OPS.flags[b.code.op[made]] & WARP:
+            b.code.aux[made] |= AUX_APART
+        made += 1
 
 
 def warp_barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

@@ -15,7 +15,7 @@ from oric.support import nodes
 
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
 from .constants import divide_by_constant
-from .control import barrier, branch, branch_table, call, leave, run_lines, warp_barrier
+from .control import barrier, branch, branch_table, call, leave, of_a_mask, run_lines, warp_barrier
 from .copies import copy_async
 from .emit import ADDRESS, OPERAND, Value, integer, packed, part
 from .lanes import lanes
@@ -147,6 +147,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "move": move,
     "move_vector": move_vector,
     "narrow": narrow,
+    "of_a_mask": of_a_mask,
     "on_stack": on_stack,
     "one_bit": one_bit,
     "ordered": ordered,

@@ -216,15 +216,22 @@ def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
 
 def _unit(f: Function, i: i64) -> Unit | None:
     """What begins with an instruction: a WARPSYNC and what its mask is for, or what all threads do; None: nothing."""
-    if OPS.flags[f.op[i]] & WARP and f.op[i] != WARPSYNC:
+    if _is_of_a_mask(f, i):
         return Unit([i, *_copies(f, i)], NONE, f.imm(_EVERYBODY))
     if f.op[i] != WARPSYNC:
         return None
     mask = _mask(f, i)
     following = f.next[i]
-    if f.aux[i] & AUX_ALONE or following == NONE or not OPS.flags[f.op[following]] & WARP or f.op[following] == WARPSYNC:
+    if f.aux[i] & AUX_ALONE:
         return Unit([], i, mask)
+    if following == NONE or not _is_of_a_mask(f, following):
+        return None
     return Unit([following, *_copies(f, following)], i, mask)
+
+
+def _is_of_a_mask(f: Function, i: i64) -> bool:
+    """Whether the threads of a mask do this, and may come to it one by one."""
+    return OPS.flags[f.op[i]] & WARP != 0 and f.aux[i] & AUX_APART != 0
 
 
 def _mask(f: Function, i: i64) -> i64:
