@@ -33,22 +33,18 @@ def check_operations(f: Function, ctx: PassContext, expanded: i64) -> None:
         InternalError: one is not; the text names the instruction and its line.
     """
     model: i64 = ctx.target.isa
+    expansion = OPS.expansion
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
             number = f.op[i]
             known = 0 < number < len(_MODELS)
-            if not known or not _stands(number, model, expanded):
+            phase = expansion[number] if known else 0
+            if not known or (phase <= expanded if phase else not _MODELS[number] >> model & 1):
                 raise _stranger(f, ctx, i, known)
             i = f.next[i]
         b += 1
-
-
-def _stands(number: i64, model: i64, expanded: i64) -> bool:
-    """Whether an operation may be there."""
-    phase = OPS.expansion[number]
-    return phase > expanded if phase else _MODELS[number] >> model & 1 != 0
 
 
 def _stranger(f: Function, ctx: PassContext, i: i64, known: bool) -> InternalError:

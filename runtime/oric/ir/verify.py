@@ -47,8 +47,23 @@ def verify(f: Function, where: str = "") -> None:
     """
     checker = Checker(f)
     checker.run()
+    _raise(checker, where)
+
+
+def verify_flow(f: Function, where: str = "") -> None:
+    """Check that the edges are those of the code.
+
+    Raises:
+        MalformedCode: they are not.
+    """
+    checker = Checker(f)
+    checker.flow()
+    _raise(checker, where)
+
+
+def _raise(checker: Checker, where: str) -> None:
     if checker.problems:
-        raise MalformedCode(f"{f.name}{' after ' + where if where else ''}", checker.problems)
+        raise MalformedCode(f"{checker.f.name}{' after ' + where if where else ''}", checker.problems)
 
 
 @final
@@ -78,6 +93,13 @@ class Checker:
         tail = f.tail[blocks - 1]
         if tail == NONE or not OPS.flags[f.op[tail]] & (BRANCH | EXIT) or is_conditional(f, tail):
             self._say("control runs off the end of the function", blocks - 1, tail)
+
+    def flow(self) -> None:
+        """Check the edges alone."""
+        b: i64 = 0
+        while b < self.f.blocks():
+            self._edges(b)
+            b += 1
 
     def _say(self, text: str, b: i64, i: i64) -> None:
         if len(self.problems) >= MAX_MESSAGES:
@@ -170,15 +192,34 @@ class Checker:
                 self._say(f"operand {ops.op(number).operands[at].name} is missing", b, i)
             at += 1
         at = 0
-        while at < f.count[i]:
-            problem = self._operand(number, at, f.get(i, at))
-            if problem:
-                self._say(f"operand {ops.op(number).operands[at].name}: {problem}", b, i)
+        first = f.first[i]
+        end = f.count[i]
+        while at < end:
+            operand = f.operand[first + at]
+            if not self._is_sound(number, at, operand):
+                problem = self._operand(number, at, operand)
+                if problem:
+                    self._say(f"operand {ops.op(number).operands[at].name}: {problem}", b, i)
             at += 1
         if f.guard[i]:
             problem = self._guard(f.guard[i], OPS.uniform[number] != 0)
             if problem:
                 self._say(f"guard: {problem}", b, i)
+
+    def _is_sound(self, number: i64, at: i64, operand: i64) -> bool:
+        """Whether an operand is a register, or an immediate by itself, without a mistake: most are, and need no closer look."""
+        form = opd.type_of(operand)
+        if form != opd.REG:
+            return form == opd.IMM and not OPS.writes_at(number, at) and _TYPES[OPS.kind[number * SLOTS + at]] >> form & 1 != 0
+        f = self.f
+        index = operand & opd.INDEX
+        if index == opd.RZ or index == opd.PT or index >= len(f.reg_type):
+            return False
+        kind = OPS.kind[number * SLOTS + at]
+        file = f.reg_type[index]
+        if not _TYPES[kind] >> form & 1 or (file == P_FILE or file == UP) != (kind == KIND_PRED or kind == KIND_UPRED):
+            return False
+        return opd.first_of(operand) + opd.span_of(operand) < f.reg_size[index]
 
     def _operand(self, number: i64, at: i64, operand: i64) -> str:
         form = opd.type_of(operand)

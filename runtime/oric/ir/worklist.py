@@ -29,12 +29,13 @@ class Worklist:
         self.phase: int = phase
         self.items = vec[i64]()
         self.at: int = 0
+        expansion = OPS.expansion
         b: i64 = 0
         while b < f.blocks():
             i = f.head[b]
             while i != NONE:
                 op = f.op[i]
-                if OPS.expansion[op] == phase and not OPS.flags[op] & without:
+                if expansion[op] == phase and not OPS.flags[op] & without:
                     self.items = append(self.items, i)
                 i = f.next[i]
             b += 1

@@ -28,7 +28,11 @@ def type_bytes(name: str) -> int:
 
 def move(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``mov``."""
-    dest, source = (_alone(node) for node in operands)
+    dest, source = operands
+    if dest[0] == nodes.VEC:
+        dest = _alone(dest)
+    if source[0] == nodes.VEC:
+        source = _alone(source)
     if dest[0] == nodes.VEC:
         _unpack(b, program, guard, dest[1], source)
         return
@@ -50,8 +54,8 @@ def move(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
 
 
 def _alone(node: Any) -> Any:
-    """The one element of a vector of one; any other operand as it is."""
-    return node[1][0] if node[0] == nodes.VEC and len(node[1]) == 1 else node
+    """The one element of a vector of one; any other vector as it is."""
+    return node[1][0] if len(node[1]) == 1 else node
 
 
 def move_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

@@ -127,6 +127,7 @@ class _Marks:
 def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
     """Take out what is not needed; what stays for its effect alone writes RZ and PT. Returns how many instructions each was."""
     cursor = Cursor(f)
+    flags = OPS.flags
     dead: i64 = 0
     dropped: i64 = 0
     b: i64 = 0
@@ -137,7 +138,7 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
             if not marks.needed[i]:
                 cursor.remove(i)
                 dead += 1
-            elif _is_for_effect(f, i, marks) and _drop_results(f, i):
+            elif flags[f.op[i]] & ATOMIC and _is_for_effect(f, i, marks) and _drop_results(f, i):
                 _shorten(cursor, i)
                 dropped += 1
             i = following
@@ -147,7 +148,7 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
 
 def _is_for_effect(f: Function, i: i64, marks: _Marks) -> bool:
     """Whether nobody reads what an atomic gives; that of an acquire is waited for all the same."""
-    return OPS.flags[f.op[i]] & ATOMIC != 0 and not f.aux[i] & AUX_VOLATILE and not _writes_live(f, i, marks)
+    return not f.aux[i] & AUX_VOLATILE and not _writes_live(f, i, marks)
 
 
 def _writes_live(f: Function, i: i64, marks: _Marks) -> bool:

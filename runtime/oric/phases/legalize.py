@@ -9,20 +9,20 @@ from __future__ import annotations
 from oric.ir.function import Function
 from oric.ir.passes import PassContext
 from oric.ir.standing import check_operations
-from oric.ir.verify import verify
+from oric.ir.verify import verify_flow
 from oric.support.diagnostics import InternalError
 
 
 def check_ready(f: Function, ctx: PassContext) -> bool:
-    """Behind phase 13: well formed, control flow complete and last in its blocks, operations of the target.
+    """Behind phase 13: control flow complete and last in its blocks, operations of the target. (Phase 12 has verified the rest.)
 
     Raises:
-        MalformedCode: the function breaks a rule of Ori.
+        MalformedCode: the edges are not those of the code.
         InternalError: see :func:`oric.ir.standing.check_operations`, or control flow is not complete.
     """
     if not f.final_flow:
         raise InternalError(f"the control flow of '{f.name}' is not complete")
-    verify(f, "the early optimizer")
+    verify_flow(f, "the early optimizer")
     check_operations(f, ctx, f.expanded)
     return False
 

@@ -24,19 +24,23 @@ from oric.support.arrays import nones, zeros
 
 def create_macros(f: Function, ctx: PassContext) -> bool:
     """Fuse products with the sums that alone read them."""
-    if not _has_product(f):
+    if not _has_sum_of_product(f):
         return False
     fused = _Fusion(f).run()
     ctx.count("fused products", fused)
     return fused != 0
 
 
-def _has_product(f: Function) -> bool:
+def _has_sum_of_product(f: Function) -> bool:
+    """Whether a sum reads what a product in front of it writes."""
+    products: set[int] = set()
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
             if f.op[i] == MUL64:
+                products.add(f.get(i, 0) & opd.INDEX)
+            elif products and f.op[i] == ADD64 and (f.get(i, 1) & opd.INDEX in products or f.get(i, 2) & opd.INDEX in products):
                 return True
             i = f.next[i]
         b += 1

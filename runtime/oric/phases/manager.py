@@ -7,6 +7,7 @@ each function name means. Source: PTX-to-Ori, "Bridge Phases"; Ori IR, "Architec
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 from oric_tables.phases import PHASES, Phase
 
@@ -18,7 +19,13 @@ from .recipes import recipes_of
 
 UNDOCUMENTED = "undocumented"
 _NO_OVERRIDES: Mapping[int, str] = {}
-_WITH_FUNCTION = tuple(phase for phase in PHASES if phase.function or phase.required)  # all that can run without overrides
+
+
+@cache
+def _with_function(overrides: tuple[tuple[int, str], ...]) -> tuple[Phase, ...]:
+    """All phases that can run, where a target has functions of its own."""
+    functions = dict(overrides)
+    return tuple(phase for phase in PHASES if phase.index in functions or phase.function or phase.required)
 
 
 def list_phases(
@@ -87,7 +94,7 @@ class PhaseManager:
     ) -> None:
         off = select(disabled)
         self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
-        for phase in PHASES if functions else _WITH_FUNCTION:
+        for phase in _with_function(tuple(functions.items())):
             function = functions.get(phase.index, phase.function)
             run = registry.get(function)
             if run is None and function and phase.index in functions:
@@ -137,6 +144,8 @@ class PhaseManager:
 
     def time_rows(self) -> list[tuple[int, str, float]]:
         """(index, name, seconds in all functions) of the phases that ran."""
+        if not self.times:
+            return []
         names = {phase.index: _shown_name(phase) for phase, *_ in self._plan}
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 

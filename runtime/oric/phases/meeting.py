@@ -47,6 +47,7 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     if not units:
         return set()
     parting = _Parting(flow, with_exits=True)  # they may have been at a barrier before
+    parting.settle()
     families: dict[tuple[int, ...], list[Unit]] = {}
     for unit in units:
         families.setdefault(_results(flow.f, unit), []).append(unit)
@@ -67,6 +68,9 @@ def gather_masked(flow: Flow, ctx: PassContext) -> None:
     if not kinds:
         return
     parting = _Parting(flow, with_exits=False)
+    if not any(parting.meeting(alike) for alike in kinds.values()):
+        return
+    parting.settle()
     groups = [group for alike in kinds.values() for group in parting.meeting(alike)]
     for group in groups:
         for unit in group:
@@ -100,20 +104,31 @@ def whole_warp(cursor: Cursor, ctx: PassContext) -> int:
 class _Parting:
     """Where the threads of a warp part and meet again.
 
-    ``points``: by block, where the threads that part at its end meet; ``branches``: the blocks at whose ends they may part. In
-    code without such a structure they may be apart anywhere. ``with_exits``: threads that end do not meet the others.
+    ``points``: by block, where the threads that part at its end meet. At first threads may part at every branch, and be apart
+    anywhere; :meth:`settle` finds out where. In code without such a structure it stays so. ``with_exits``: threads that end do
+    not meet the others.
     """
 
     def __init__(self, flow: Flow, with_exits: bool) -> None:
         self.flow = flow
         self.cfg: Cfg = flow.graph(without_bare_exits=True)
         self.anywhere: bool = self.cfg.loops().irreducible
-        self._apart: set[int] = set()
+        self._apart: set[int] | None = None
         self._branches: list[int] = []
         if self.anywhere:
             return
         self.points = self._stops() if with_exits else meeting_points(flow, self.cfg, self.cfg, leaving_blocks(flow)).points
-        branches, _ = divergence(flow, self.cfg, Definitions(flow), self.points)
+        b: i64 = 0
+        while b < self.cfg.blocks:
+            if self.cfg.succ_start[b + 1] - self.cfg.succ_start[b] > 1 and self.cfg.number[b] >= 0:
+                self._branches.append(b)
+            b += 1
+
+    def settle(self) -> None:
+        """Find the branches at which threads part, and the blocks in which they are apart."""
+        if self.anywhere:
+            return
+        branches, _ = divergence(self.flow, self.cfg, Definitions(self.flow), self.points)
         self._branches = sorted(branches)
         self._apart = blocks_apart(self.cfg, self.points, branches)
 
@@ -128,7 +143,7 @@ class _Parting:
 
     def apart(self, block: i64) -> bool:
         """Whether threads may be apart in a block."""
-        return self.anywhere or block in self._apart
+        return self._apart is None or block in self._apart
 
     def meeting(self, alike: list[Unit]) -> list[list[Unit]]:
         """Of units that are alike, those that stand on different ways of threads that part, as lists of what may meet."""
@@ -204,7 +219,7 @@ def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            unit = _unit(f, i)
+            unit = _unit(f, i) if f.aux[i] & AUX_APART or f.op[i] == WARPSYNC else None
             if unit is None:
                 i = f.next[i]
                 continue
@@ -231,7 +246,7 @@ def _unit(f: Function, i: i64) -> Unit | None:
 
 def _is_of_a_mask(f: Function, i: i64) -> bool:
     """Whether the threads of a mask do this, and may come to it one by one."""
-    return OPS.flags[f.op[i]] & WARP != 0 and f.aux[i] & AUX_APART != 0
+    return f.aux[i] & AUX_APART != 0 and OPS.flags[f.op[i]] & WARP != 0
 
 
 def _mask(f: Function, i: i64) -> i64:

@@ -7,13 +7,17 @@
 #include "alloc/spans.h"
 #include "function/liveset.h"
 
-/* Pairs are seen twice: first they are counted by unit, then each goes into the lists of both. */
+/* Pairs are counted by unit first, then each goes into the lists of both: from where the first were kept, or seen again when they
+ * are more. */
 typedef struct {
     uint32_t *next; /* by unit: pairs so far, then the place of the next one in the list */
     uint32_t *list; /* NULL while they are counted */
+    uint32_t *kept; /* both units of the first KEPT pairs */
     uint64_t count;
     int failed;
 } pair_sink;
+
+enum { KEPT = 1 << 14 };
 
 static inline void add_pair(pair_sink *sink, uint32_t a, uint32_t b) {
     if (sink->list) {
@@ -21,6 +25,7 @@ static inline void add_pair(pair_sink *sink, uint32_t a, uint32_t b) {
         sink->list[sink->next[b]++] = a;
     } else {
         sink->next[a]++, sink->next[b]++;
+        if (sink->count < KEPT) sink->kept[2 * sink->count] = a, sink->kept[2 * sink->count + 1] = b;
         sink->count++;
     }
 }
@@ -83,24 +88,36 @@ static int collect(const oric_fn *fn, pair_sink *sink) {
     return sink->failed ? -1 : 0;
 }
 
-int oric_constraints_build(const oric_fn *fn, oric_constraints *out) {
+static int fill(const oric_fn *fn, pair_sink *sink) {
+    if (sink->count > KEPT) return collect(fn, sink);
+    for (uint64_t k = 0; k < sink->count; k++) add_pair(sink, sink->kept[2 * k], sink->kept[2 * k + 1]);
+    return 0;
+}
+
+static int build(const oric_fn *fn, oric_constraints *out, pair_sink *sink) {
     uint32_t units = (uint32_t)fn->unit_count;
-    memset(out, 0, sizeof *out);
-    out->first = calloc((size_t)units + 2, sizeof *out->first);
-    pair_sink sink = {.next = out->first + 1};
-    if (!out->first || collect(fn, &sink) || 2 * sink.count > UINT32_MAX) return oric_constraints_free(out), -1;
-    out->pairs = (uint32_t)sink.count;
-    out->list = malloc((2 * sink.count + 1) * sizeof *out->list);
-    if (!out->list) return oric_constraints_free(out), -1;
+    if (!out->first || !sink->kept || collect(fn, sink) || 2 * sink->count > UINT32_MAX) return -1;
+    out->pairs = (uint32_t)sink->count;
+    out->list = malloc((2 * sink->count + 1) * sizeof *out->list);
+    if (!out->list) return -1;
     uint32_t before = 0;
     for (uint32_t u = 1; u <= units; u++) { /* where each list begins; filling makes of it where it ends */
         uint32_t own = out->first[u];
         out->first[u] = before;
         before += own;
     }
-    sink.list = out->list;
-    if (collect(fn, &sink)) return oric_constraints_free(out), -1;
-    return 0;
+    sink->list = out->list;
+    return fill(fn, sink);
+}
+
+int oric_constraints_build(const oric_fn *fn, oric_constraints *out) {
+    memset(out, 0, sizeof *out);
+    out->first = calloc((size_t)fn->unit_count + 2, sizeof *out->first);
+    pair_sink sink = {.next = out->first + 1, .kept = malloc(2 * KEPT * sizeof *sink.kept)};
+    int status = build(fn, out, &sink);
+    free(sink.kept);
+    if (status) oric_constraints_free(out);
+    return status;
 }
 
 void oric_constraints_free(oric_constraints *constraints) {
