@@ -126,19 +126,26 @@ def test_trouble(arguments: list[str], message: str, capsys: pytest.CaptureFixtu
 
 # -- ptxas as the second opinion ----------------------------------------------------------------------------------
 
-GUARD, COPY, LEAST, WIDTH, BRANCH = FAULTS
+GUARD, COPY, LEAST, WIDTH, BRANCH, INVERTED, SUM, AMOUNT, CERTAIN, HIGH, UNIFORM, APART, BALLOT = FAULTS
 
 
 def op(mnemonic: str, result: str, *sources: str, guard: tuple[str, bool] | None = None) -> Statement:
     """A statement of one instruction."""
-    (found,) = (o for o in ALL_OPS if o.mnemonic == mnemonic and not set(o.sources) & {"i", "L"})
+    found = next(o for o in ALL_OPS if o.mnemonic == mnemonic and not set(o.sources) & {"i", "L"})
     return ("op", found, result, list(sources), guard)
 
 
-def program_with(*body: Statement) -> FullProgram:
-    program = program_of(100224, "sm_80", 10)
-    program.body, program.functions = list(body), [[], []]
+def program_with(*body: Statement, seed: int = 100224, functions: bool = False) -> FullProgram:
+    """A program of its own on the input of a seed; functions do nothing, or what those of the seed do on sm_75."""
+    program = program_of(seed, "sm_75" if functions else "sm_80")
+    program.body = list(body)
+    if not functions:
+        program.functions = [[], []]
     return program
+
+
+WHERE = {HIGH: ("sm_80", 2), UNIFORM: ("sm_75", 3), APART: ("sm_90", 1), BALLOT: ("sm_90", 1)}  # target and level; else:
+ANYWHERE = ("sm_80", 1)
 
 
 FAULTY = {
@@ -150,19 +157,77 @@ FAULTY = {
     LEAST: (program_with(op("neg.s16", "h3", "h2"), op("cvt.s32.s16", "r2", "h3")),),
     WIDTH: (program_with(("parameter", "r1"), op("szext.wrap.s32", "r6", "r7", "r1")),),
     BRANCH: (program_with(("if", "p2", False, [("loop", "r7", [op("setp.le.xor.s32", "p2", "r1", "r2", "p2")], "p0")], [])),),
+    INVERTED: (program_with(op("cnot.b32", "r4", "r4"), op("cvt.sat.s8.u32", "h2", "r4"), seed=204051),),
+    SUM: (
+        program_with(
+            ("carry", "sub.u32", ["r6", "r4"], [["r3", "r0", "r7"], ["r0", "r2", "r5"]]),
+            op("add.sat.s32", "r3", "r0", "r6"),
+            seed=200879,
+        ),
+    ),
+    AMOUNT: (program_with(op("cvt.rmi.u32.f32", "r3", "f2"), op("shr.s16", "h2", "h1", "r3"), seed=204749),),
+    CERTAIN: (
+        program_with(
+            ("pair", "lt", "u", "or", ["p1", "p0"], "r2", "r7", "p3"),
+            op("setp.ge.u16", "p3", "h2", "h2", guard=("p1", False)),
+            seed=209949,
+        ),
+    ),
+    HIGH: (program_with(("loop", "r3", [op("mad.hi.u32", "r7", "r6", "r1", "r7")], None), seed=208078),),
+    UNIFORM: (
+        program_with(
+            ("call", 0, "d0", ["r2", "r5", "d1", "f3"]),
+            (
+                "if",
+                "p3",
+                False,
+                [("loop", "r5", [("if", "p0", True, [], [("load", "v2", [1, 2, 3, 4, 5, 6])])], None)],
+                [("uniform_load", "r7", 55)],
+            ),
+            ("call", 0, "d2", ["r0", "r1", "d4", "f0"]),
+            ("if", "p3", False, [("call", 1, "d1", ["r0", "r3", "d0", "f1"])], []),
+            seed=304269,
+            functions=True,
+        ),
+    ),
+    APART: (
+        program_with(
+            ("if", "p1", False, [("shared_atomic", "min.s32", "r0")], []),
+            ("split", "p0", [("some_match", "r3", "d", "d4")]),
+            ("split", "p3", [("some_vote", "all", "p2", "p0")]),
+            ("exchange", "r3", "r4", 24),
+            seed=309898,
+        ),
+    ),
+    BALLOT: (
+        program_with(
+            ("split", "p3", []),
+            op("cvt.sat.u64.s64", "d3", "d3", guard=("p3", False)),
+            ("if", "p0", True, [("pair", "ge", "s", "and", ["p3", "p2"], "r3", "r4", "p0")], []),
+            ("handover", "r6", "r3", 0),
+            seed=304369,
+        ),
+        program_with(
+            op("selp.f64", "g0", "g1", "g2", "p0"),
+            ("masked", "p3", False, [("masked", "p0", False, []), ("some_match_all", "r0", "p0", "d", "d4")]),
+            ("guarded_store", ("p1", False), "d", "d0", 5),
+            seed=201174,
+        ),
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_known_faults_are_told_by_name(fault: str) -> None:
     ptxas = shutil.which("ptxas")
+    target, level = WHERE.get(fault, ANYWHERE)
     for program in FAULTY[fault]:
         assert faults_of(program) == [fault]
         bare = without(program, [fault])
         assert faults_of(bare) == [] and faults_of(program) == [fault], "the program itself stays"
-        assert examine(program, "sm_80", [Way(0), Way(3)], None).failures == []
+        assert examine(program, target, [Way(0), Way(3)], None).failures == []
         if ptxas is not None:
-            outcome = examine(program, "sm_80", [Way(1)], ptxas)
+            outcome = examine(program, target, [Way(level)], ptxas)
             assert outcome.fault == fault and outcome.said == f"ptxas's code differs (known: {fault})"
 
 

@@ -17,6 +17,9 @@ from .programs import Statement
 Rewrite = Callable[[Statement], list[Statement] | None]  # what stands for a statement; None: it does not have the fault
 
 _FORGETS_GUARD: Final = re.compile(r"testp\.|set\..*\.f32\.[su]32$")
+_HIGH_HALF: Final = re.compile(r"m(ad|ul)\.hi\.[su]32$")
+# What threads of a mask in a register do together, alone with those of the same mask (WARPSYNC.EXCLUSIVE).
+_EXCLUSIVE: Final = {"some_match", "some_match_all", "some_vote", "some_reduce"}
 # Where a statement that writes predicates has them: the part after its name.
 _PREDICATES: Final = {"op": 2, "pair": 4, "shfl": 5, "vote": 2, "some_vote": 2, "some_match_all": 2}
 
@@ -47,6 +50,78 @@ def _width_of_sign(statement: Statement) -> list[Statement] | None:
 def _least_half(statement: Statement) -> list[Statement] | None:
     """Nothing: every other way to write it comes to the same for ptxas."""
     return [] if statement[0] == "op" and statement[1].mnemonic in ("abs.s16", "neg.s16") else None
+
+
+def _inverted_zero(statement: Statement) -> list[Statement] | None:
+    """Nothing: there is no other way to write it that does not come to the same for ptxas."""
+    return [] if statement[0] == "op" and statement[1].mnemonic == "cnot.b32" else None
+
+
+def _saturated_sum(statement: Statement) -> list[Statement] | None:
+    """Nothing: the difference may come from any instruction before."""
+    return [] if statement[0] == "op" and statement[1].mnemonic == "add.sat.s32" else None
+
+
+def _converted_amount(statement: Statement) -> list[Statement] | None:
+    """Nothing: the amount may come from any instruction before."""
+    return [] if statement[0] == "op" and statement[1].mnemonic == "shr.s16" else None
+
+
+def _certain_comparison(statement: Statement) -> list[Statement] | None:
+    """Nothing in place of a guarded comparison of a register with itself."""
+    if statement[0] != "op":
+        return None
+    _, op, _result, sources, guard = statement
+    return [] if guard is not None and op.mnemonic.startswith("setp.") and sources[0] == sources[1] else None
+
+
+def _high_half(statement: Statement) -> list[Statement] | None:
+    """Nothing: whether a loop around it is unrolled is not known here."""
+    return [] if statement[0] == "op" and _HIGH_HALF.match(statement[1].mnemonic) else None
+
+
+def _uniform_address(statement: Statement) -> list[Statement] | None:
+    """Nothing: which addresses are in uniform registers is not known here."""
+    return [] if statement[0] == "uniform_load" else None
+
+
+def _exclusive(statement: Statement) -> list[Statement] | None:
+    """The two groups of a split, without what each of them does alone."""
+    if statement[0] != "split":
+        return None
+    body = _without_exclusive(statement[2])
+    if body == statement[2]:
+        return None
+    return [("split", statement[1], body)] if _of_lanes(body) else body
+
+
+def _without_exclusive(body: list[Statement]) -> list[Statement]:
+    return [
+        tuple(_without_exclusive(part) if is_block(part) else part for part in statement)
+        for statement in body
+        if statement[0] not in _EXCLUSIVE
+    ]
+
+
+def _ballot(statement: Statement) -> list[Statement] | None:
+    """No ballot where nothing in a region needs its mask: a branch is left of it."""
+    if statement[0] in ("ballot", "some_ballot"):
+        return []
+    if statement[0] == "split" and not _of_lanes(statement[2]):
+        return list(statement[2])
+    if statement[0] == "masked" and not _of_lanes(statement[3]):
+        return [("if", *statement[1:], [])] if statement[3] else []
+    return None
+
+
+def _of_lanes(body: list[Statement]) -> bool:
+    """Whether statements need the mask of the threads that are there."""
+    return any(
+        statement[0].startswith("some_")
+        or statement[0] == "masked_loop"
+        or any(is_block(part) and _of_lanes(part) for part in statement)
+        for statement in body
+    )
 
 
 def _written_guard(statement: Statement) -> list[Statement] | None:
@@ -94,6 +169,14 @@ FAULTS: Final[dict[str, Fault]] = {
     "abs.s16 and neg.s16 of -32768 are 32768": Fault(_least_half, optimizer=True),
     "szext takes its width from another place than the constant": Fault(_width_of_sign, optimizer=True),
     "the predicate of a branch is mixed up with what its region or loop writes there": Fault(_written_guard, optimizer=True),
+    "a saturating conversion takes the result of cnot.b32 for its negative": Fault(_inverted_zero, optimizer=True),
+    "add.sat.s32 of a number and a difference from it is no sum": Fault(_saturated_sum, optimizer=True),
+    "the amount of shr.s16 is converted to 16 bits with a sign": Fault(_converted_amount, optimizer=True),
+    "the second result of setp.or is lost where a guarded comparison is certain": Fault(_certain_comparison, optimizer=True),
+    "an unrolled loop adds high halves of products too seldom": Fault(_high_half, optimizer=True),
+    "a uniform register is overwritten on the other way of a branch": Fault(_uniform_address, optimizer=True),
+    "what threads of a mask do together and nobody needs leaves them apart": Fault(_exclusive, optimizer=True),
+    "instructions in front of a ballot move down behind writes of their sources": Fault(_ballot, optimizer=True),
 }
 
 
