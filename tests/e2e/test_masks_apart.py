@@ -1,6 +1,6 @@
 """What the threads of a member mask do together at different places in the code.
 
-PTX ISA, "shfl.sync" (the same words at vote.sync, match.sync, redux.sync, elect.sync and bar.warp.sync): a thread waits until all
+PTX ISA, "vote.sync" (the same words at match.sync, redux.sync, elect.sync and bar.warp.sync): a thread waits until all
 threads of the mask have executed the instruction with the same qualifiers and the same mask; nothing says that it is one place.
 """
 
@@ -24,7 +24,7 @@ from tests import campaigns
 Array = np.ndarray[Any, Any]
 TARGETS = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"]
 LANE = np.arange(32)
-# %r0 lane, %r1 a value of each lane, %r2 the full mask, %r3 the mask of the lane's tile of 16; results: %r5, %r6.
+# %r0 lane, %r1 a value of each lane, %r2 the full mask, %r3 that of the lane's half of the warp; results: %r5, %r6.
 HEAD = """.version 9.0
 .target {target}
 .address_size 64
@@ -77,13 +77,6 @@ CASES = [
          lambda m: (np.where(votes(~OVER[0], m) == m, 1, 2), OVER[2])),
     Case("uni", "vote.sync.uni.pred %q5, %q0, {m}; selp.u32 %r5, 1, 2, %q5;",
          lambda m: (np.where((votes(LANE > 15, m) == m) | (votes(LANE > 15, m) == 0), 1, 2), OVER[2])),
-    Case("lane", "shfl.sync.idx.b32 %r5|%q5, %r1, %r8, 0x1f, {m}; selp.u32 %r6, 1, 2, %q5;",
-         lambda m: (VALUE[LANE ^ 9], OVER[2] + 1)),
-    Case("constant lane", "shfl.sync.idx.b32 %r5, %r1, 3, 0x100f, {m};", lambda m: (VALUE[LANE // 16 * 16 + 3], OVER[2])),
-    Case("butterfly", "shfl.sync.bfly.b32 %r5|%q5, %r1, 8, 0x1f, {m}; selp.u32 %r6, 1, 2, %q5;",
-         lambda m: (VALUE[LANE ^ 8], OVER[2] + 1)),
-    Case("up", "shfl.sync.up.b32 %r5|%q5, %r1, 3, 0x1000, {m}; selp.u32 %r6, 1, 2, %q5;",
-         lambda m: (np.where(LANE % 16 >= 3, VALUE[LANE - 3], VALUE), np.where(LANE % 16 >= 3, 1, 2))),
     Case("match", "match.any.sync.b32 %r5, %r7, {m};", lambda m: (alike(OVER[1], m), OVER[2]), 75),
     Case("match of 64 bits", "match.any.sync.b64 %r5, %d2, {m};", lambda m: (alike(OVER[1], m), OVER[2]), 75),
     Case("match all", "match.all.sync.b32 %r5|%q5, %r7, {m}; selp.u32 %r6, 1, 2, %q5;", lambda m: (OVER[2], OVER[2] + 2), 75),
@@ -93,7 +86,6 @@ CASES = [
          lambda m: (first(m), np.where(first(m) == LANE, 1, 2)), 90),
     Case("barrier", "bar.warp.sync {m}; mov.u32 %r5, 4;", lambda m: (OVER[2] + 4, OVER[2])),
 ]  # fmt: skip
-MASKS = {"constant": ("0xffffffff", TILE | FULL), "register": ("%r2", TILE | FULL), "tiles": ("%r3", TILE)}
 # How the threads come to one and the other: {a}, {b} are two of one case, whose results the second way changes by 1000.
 WAYS = {
     "arms": "@%q1 bra A; {a} add.u32 %r5, %r5, 1000; bra J; A: {b} J:",
@@ -103,7 +95,6 @@ WAYS = {
     "after an arm": """@%q3 bra A; @%q1 bra B; {a} bra C; B: {b} C: @!%q1 add.u32 %r5, %r5, 1000; bra J;
  A: {a} @!%q1 add.u32 %r5, %r5, 1000; J:""",
 }  # fmt: skip
-MIXED = ("0xffffffff", "%r2")
 
 
 def program(case: Case, way: str, masks: tuple[str, str], target: str) -> str:
@@ -129,22 +120,19 @@ def takes(case: Case, target: str) -> bool:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_threads_of_a_mask_meet(case: Case, way: str) -> None:
-    """Of a mask that is a constant, one in a register, and tiles; at levels and on targets in turn."""
+    """At levels and on targets in turn."""
     number = CASES.index(case) + 2 * list(WAYS).index(way)
-    for n, (text, mask) in enumerate([*MASKS.values(), (None, TILE | FULL)]):
-        for k in range(2):
-            target = TARGETS[(number + n + 2 * k) % len(TARGETS)]
-            by_votes = target == "sm_75" and case.name in ("all", "uni", "match all")  # other code for a mask in a register
-            if takes(case, target) and not (by_votes and text is None):
-                masks = MIXED if text is None else (text, text)
-                made = oric.compile(program(case, way, masks, target), arch=target, opt_level=3 * k, verify=True)
-                check(made.image, case, mask)
+    for k in range(4):
+        target = TARGETS[(number + k) % len(TARGETS)]
+        if takes(case, target):
+            made = oric.compile(program(case, way, ("0xffffffff", "-1"), target), arch=target, opt_level=3 * (k & 1), verify=True)
+            check(made.image, case, TILE | FULL)
 
 
 @pytest.mark.measure
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_vendors_threads_meet(ptxas: str, tmp_path: Path, case: Case) -> None:
-    """A function for all places of a kind up to sm_89, a collective from sm_90 on; of masks in registers it is as written."""
+    """A function for all places of a kind up to sm_89, a collective from sm_90 on."""
     for target in TARGETS:
         if takes(case, target):
             (tmp_path / "k.ptx").write_text(program(case, "arms", ("0xffffffff", "0xffffffff"), target))
@@ -153,10 +141,12 @@ def test_the_vendors_threads_meet(ptxas: str, tmp_path: Path, case: Case) -> Non
 
 
 def test_threads_that_cannot_meet_go_straight_on() -> None:
-    """No detour for one place behind another, or for masks that differ."""
+    """No detour for one place behind another, for masks that differ, for those in registers, for shuffles."""
     for name, body in (
-        ("SHFL", "@%q0 bra A; shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, 0xffff; shfl.sync.bfly.b32 %r5, %r5, 4, 0x1f, 0xffff; A:"),
+        ("VOTE", "@%q0 bra A; vote.sync.ballot.b32 %r5, %q1, 0xffff; vote.sync.ballot.b32 %r6, %q2, 0xffff; A:"),
+        ("SHFL", "@%q1 bra A; shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, -1; bra J; A: shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, -1; J:"),
         ("WARPSYNC", "@%q0 bra A; bar.warp.sync 0xffff; bra J; A: bar.warp.sync 0xffff0000; J:"),
+        ("WARPSYNC", "@%q0 bra A; bar.warp.sync %r3; bra J; A: bar.warp.sync %r3; J:"),
     ):
         made = oric.compile(HEAD.format(target="sm_90a") + body + TAIL, arch="sm_90a").image
         lines = disassemble(elf.read(made).kernels["k"].text, "sm_90a")
@@ -168,8 +158,6 @@ class Ways:
 
     # What leaves 0 in %r16 if the threads of {m} have met in phase %r6.
     FORMS: ClassVar = {
-        "lane": """mad.lo.u32 %r15, %r6, 64, %r0; xor.b32 %r12, %r0, 5; shfl.sync.idx.b32 %r16, %r15, %r12, 0x1f, {m};
- mad.lo.u32 %r15, %r6, 64, %r12; sub.u32 %r16, %r16, %r15;""",
         "ballot": """add.u32 %r15, %r0, %r6; and.b32 %r15, %r15, 3; setp.eq.u32 %q5, %r15, 0; vote.sync.ballot.b32 %r16, %q5, {m};
  neg.s32 %r15, %r6; and.b32 %r15, %r15, 3; shl.b32 %r15, 0x11111111, %r15; and.b32 %r15, %r15, {e}; xor.b32 %r16, %r16, %r15;""",
         "match": """add.u32 %r15, %r7, %r6; match.any.sync.b32 %r16, %r15, {m}; shl.b32 %r15, 0x11111111, %r7;
@@ -182,7 +170,6 @@ class Ways:
         self.rng = random.Random(seed)
         self.labels = 0
         self.form = self.FORMS[self.rng.choice([name for name in self.FORMS if name != "smallest" or target != "sm_75"])]
-        self.mask = self.rng.choice((("0xffffffff",), ("%r2",), ("%r3",), MIXED))
         self.count = self.rng.randrange(2, 7)
         self.body = self.some(self.count, 0)
 
@@ -191,9 +178,7 @@ class Ways:
         return f"L{self.labels}"
 
     def meet(self) -> str:
-        mask = self.rng.choice(self.mask)
-        expected = "%r3" if mask == "%r3" else "%r2"
-        return self.form.format(m=mask, e=expected) + " or.b32 %r5, %r5, %r16; add.u32 %r6, %r6, 1;"
+        return self.form.format(m=self.rng.choice(("0xffffffff", "-1")), e="%r2") + " or.b32 %r5, %r5, %r16; add.u32 %r6, %r6, 1;"
 
     def some(self, count: int, depth: int) -> str:
         """Code in which every thread passes ``count`` places."""

@@ -1,7 +1,8 @@
 """Which threads of a warp meet where: barriers of the block without ``.aligned``, and what the threads of a member mask do.
 
-PTX ISA, "barrier{.cta}" and "shfl.sync" (the same words at vote, match, redux, elect and bar.warp.sync): a thread waits until
-those of the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is.
+PTX ISA, "barrier{.cta}" and "vote.sync" (the same words at match, redux, elect and bar.warp.sync): a thread waits until those of
+the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is. Shuffles, of which
+the same is said, stay where they are: code for whole warps has them in many arms, and they reach a thread wherever it is.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
 from .regions import leaving_blocks, meeting_points
 
-_EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
 _RIGHT: Final[int] = ops.op(SHF).pack(dir="R", type="U32")
 _NUMBER_OR_COUNT: Final[int] = ops.op(LOP3).pack(lut=0xF8)  # a | b & c
@@ -87,9 +87,7 @@ def _wait(flow: Flow, group: list[Unit], ctx: PassContext) -> int:
     if all(unit.mask == f.imm(_EVERYBODY) for unit in group):
         made = whole_warp(cursor, ctx)
     else:
-        exclusive = any(unit.waits != NONE and f.mods[unit.waits] & _EXCLUSIVE for unit in group)
-        differ = not all(_is_known(unit.mask) for unit in group)
-        made = cursor.make1(WARPSYNC, opd.NO_OPERAND, _EXCLUSIVE if exclusive and differ else 0)
+        made = cursor.make1(WARPSYNC, opd.NO_OPERAND)
     cursor.remove(made)
     return made
 
@@ -195,12 +193,11 @@ def _join(joined: dict[int, int], blocks: list[int]) -> None:
 
 
 def _by_mask(units: list[Unit]) -> list[list[Unit]]:
-    """Constant masks that differ are never of threads that wait for one another; one in a register may be any."""
-    if not all(_is_known(unit.mask) for unit in units):
-        return [units] if len(units) > 1 else []
+    """Those that have one constant mask. A mask in a register may be any, and most are not for threads that are elsewhere."""
     masks: dict[int, list[Unit]] = {}
     for unit in units:
-        masks.setdefault(unit.mask, []).append(unit)
+        if _is_known(unit.mask):
+            masks.setdefault(unit.mask, []).append(unit)
     return [alike for alike in masks.values() if len(alike) > 1]
 
 
