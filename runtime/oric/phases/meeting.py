@@ -1,8 +1,8 @@
 """Which threads of a warp meet where: barriers of the block without ``.aligned``, and what the threads of a member mask do.
 
 PTX ISA, "barrier{.cta}" and "vote.sync" (the same words at match, redux, elect and bar.warp.sync): a thread waits until those of
-the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is. Shuffles, of which
-the same is said, stay where they are: code for whole warps has them in many arms, and they reach a thread wherever it is.
+the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is. Shuffles, of
+which the same is said, stay where they are: code for whole warps has them in many arms, and they reach a thread wherever it is.
 """
 
 from __future__ import annotations
