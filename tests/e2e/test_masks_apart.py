@@ -60,7 +60,7 @@ def first(mask: Array) -> Array:
 
 
 class Case(NamedTuple):
-    """``text``: with {m} for the mask; ``wanted``: %r5 and %r6 by the masks of the lanes; ``feature``: what a target needs."""
+    """``text``: with {m} for the mask; ``wanted``: %r5 and %r6 by the masks of the lanes; ``least``: the first target."""
 
     name: str
     text: str
@@ -127,6 +127,22 @@ def test_threads_of_a_mask_meet(case: Case, way: str) -> None:
         if takes(case, target):
             made = oric.compile(program(case, way, ("0xffffffff", "-1"), target), arch=target, opt_level=3 * (k & 1), verify=True)
             check(made.image, case, TILE | FULL)
+
+
+@pytest.mark.memcheck
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_threads_of_half_a_warp_meet(target: str, level: int) -> None:
+    """A constant mask that is not of the whole warp, the other threads elsewhere."""
+    vote = "vote.sync.ballot.b32 %r5, %q2, 0xffff;"
+    body = f"@%q0 bra J; @%q1 bra A; {vote} bar.warp.sync 0xffff; bra J; A: {vote} bar.warp.sync 0xffff; J:"
+    made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=level, verify=True)
+    out = np.zeros(64, np.uint32)
+    done = oric.sim.load(made.image).launch(
+        "k", grid=1, block=32, args=[out, FULL, LOWER], modes=Modes(strict=True, memcheck=True)
+    )
+    assert [str(report) for report in done.reports] == []
+    assert out[:32].tolist() == [0xFFC0] * 16 + [0] * 16
 
 
 @pytest.mark.measure

@@ -2,7 +2,7 @@
 
 PTX ISA, "barrier{.cta}" and "vote.sync" (the same words at match, redux, elect and bar.warp.sync): a thread waits until those of
 the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is. Shuffles, of
-which the same is said, stay where they are: code for whole warps has them in many arms, and they reach a thread wherever it is.
+which the same is said, stay where they are (docs/deviations.md): code for whole warps has them in many arms.
 """
 
 from __future__ import annotations
