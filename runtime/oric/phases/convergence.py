@@ -20,7 +20,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
-from oric.ir.function import NONE, UR, Function, R
+from oric.ir.function import NONE, Function, R
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
@@ -31,7 +31,7 @@ from .control import thread_jumps
 from .divergence import Definitions, divergence, waiting_loops
 from .flow import COND, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .meeting import gather_barriers, gather_masked, whole_warp
+from .meeting import gather_barriers, gather_masked, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -235,16 +235,10 @@ def _last_for(f: Function, i: i64) -> i64:
     if following == NONE or not OPS.flags[f.op[following]] & WARP:
         return end
     end = following
-    uniform: set[int] = set()
-    at: i64 = 0
-    while at < f.count[following]:
-        operand = f.get(following, at)
-        if OPS.writes_at(f.op[following], at) and opd.is_register(operand) and f.reg_type[operand & opd.INDEX] == UR:
-            uniform.add(operand & opd.INDEX)
-        at += 1
+    uniform = uniform_results(f, following)
     following = f.next[end]
     while following != NONE and uniform:
-        at = 0
+        at: i64 = 0
         while at < f.count[following]:
             if opd.is_register(f.get(following, at)) and f.get(following, at) & opd.INDEX in uniform:
                 end = following

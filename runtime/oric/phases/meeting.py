@@ -201,9 +201,9 @@ def _by_mask(units: list[Unit]) -> list[list[Unit]]:
     return [alike for alike in masks.values() if len(alike) > 1]
 
 
-def _is_known(mask: i64) -> bool:
-    """Whether a mask is an immediate."""
-    return mask & opd.TYPE == opd.IS_IMM or mask & opd.TYPE == opd.IS_POOL
+def _is_known(operand: i64) -> bool:
+    """Whether a mask, or a number of a barrier, is an immediate."""
+    return operand & opd.TYPE == opd.IS_IMM or operand & opd.TYPE == opd.IS_POOL
 
 
 # -- member masks ----------------------------------------------------------------------------------------------
@@ -268,6 +268,17 @@ def _mask(f: Function, i: i64) -> i64:
 
 def _copies(f: Function, i: i64) -> list[int]:
     """The instructions right behind one that take its uniform results."""
+    made = uniform_results(f, i)
+    found: list[int] = []
+    following = f.next[i]
+    while made and following != NONE and _names(f, following, made):
+        found.append(following)
+        following = f.next[following]
+    return found
+
+
+def uniform_results(f: Function, i: i64) -> set[int]:
+    """The uniform registers that an instruction writes."""
     made: set[int] = set()
     at: i64 = 0
     while at < f.count[i]:
@@ -275,12 +286,7 @@ def _copies(f: Function, i: i64) -> list[int]:
         if OPS.writes_at(f.op[i], at) and opd.is_register(operand) and f.reg_type[operand & opd.INDEX] == UR:
             made.add(operand & opd.INDEX)
         at += 1
-    found: list[int] = []
-    following = f.next[i]
-    while made and following != NONE and _names(f, following, made):
-        found.append(following)
-        following = f.next[following]
-    return found
+    return made
 
 
 def _names(f: Function, i: i64, registers: set[int]) -> bool:
@@ -350,8 +356,8 @@ def _form(f: Function, i: i64) -> tuple[int, int]:
     """Which barrier, and how many threads, or that a register has it or that there is none."""
     number, count = f.get(i, 0), f.get(i, 1)
     counted = f.count[i] > 1 and count != opd.NO_OPERAND
-    threads = _UNCOUNTED if not counted else _VARIABLE if opd.is_register(count) else f.imm_value(count)
-    return _VARIABLE if opd.is_register(number) else f.imm_value(number), threads
+    threads = _UNCOUNTED if not counted else f.imm_value(count) if _is_known(count) else _VARIABLE
+    return f.imm_value(number) if _is_known(number) else _VARIABLE, threads
 
 
 def _barriers_alike(f: Function, family: list[Unit]) -> list[list[Unit]]:
