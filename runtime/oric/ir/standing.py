@@ -33,15 +33,15 @@ def check_operations(f: Function, ctx: PassContext, expanded: i64) -> None:
         InternalError: one is not; the text names the instruction and its line.
     """
     model: i64 = ctx.target.isa
-    expansion = OPS.expansion
+    expansion, models = OPS.expansion, _MODELS
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
             number = f.op[i]
-            known = 0 < number < len(_MODELS)
+            known = 0 < number < len(models)
             phase = expansion[number] if known else 0
-            if not known or (phase <= expanded if phase else not _MODELS[number] >> model & 1):
+            if not known or (phase <= expanded if phase else not models[number] >> model & 1):
                 raise _stranger(f, ctx, i, known)
             i = f.next[i]
         b += 1

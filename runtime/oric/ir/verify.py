@@ -163,9 +163,11 @@ class Checker:
         if missing or expected != f.succ_count[b]:
             edges = sorted(f.successor(b, at) for at in range(f.succ_count[b]))
             self._say(f"edges to {edges}, but the code goes elsewhere", b, tail)
+        all_flags = OPS.flags
         i = f.head[b]
         while i != NONE and i != tail:
-            if self._known(i) and OPS.flags[f.op[i]] & (BRANCH | EXIT):
+            number = f.op[i]
+            if 0 < number < len(all_flags) and all_flags[number] & (BRANCH | EXIT):
                 self._say("control flow that is not last in its block", b, i)
             i = f.next[i]
 
