@@ -65,6 +65,7 @@ static int allocate(verifier *v) {
 
 static void release(verifier *v) {
     free(v->cells), free(v->bits_shared), free(v->kinds), free(v->stored), free(v->origin), free(v->lost), free(v->value_of), free(v->place_of);
+    free(v->repeated), free(v->repeated_first), free(v->everywhere);
     free(v->next_carrier), free(v->first_carrier), free(v->first_bit), free(v->value_bit), free(v->carrier_bit);
     free(v->value_seen), free(v->place_seen), free(v->carrier_seen), free(v->last_version), free(v->content), free(v->defined);
     free(v->has_version), free(v->has_content), free(v->halves), free(v->touched_values), free(v->touched_places), free(v->touched_carriers);
@@ -89,31 +90,53 @@ static void find_global(verifier *v, int32_t *seen) {
         }
 }
 
-/* What is gone because it is repeated where it is needed, and other instructions that are gone. */
-static void find_gone(verifier *v, const uint8_t *present, int32_t *definitions) {
+static int defines_once(const oric_access *a, const int32_t *definitions) {
+    for (uint32_t u = a->unit; u < a->unit + a->count; u++)
+        if (definitions[u] != 1) return 0;
+    return 1;
+}
+
+/* A node that is gone because what it makes is repeated where it is needed; else it is lost. `count`: of the values that are repeated;
+ * `read`: what the block has read in front of it has the stamp. */
+static void note_gone(verifier *v, const oric_node *node, int32_t *count, const int32_t *definitions, const int32_t *read, int32_t stamp) {
     const oric_before *was = v->was;
-    for (int32_t k = 0; k < was->fn->insn_count; k++) {
-        const oric_access *a = oric_v_accesses(was->fn, &was->fn->nodes[k]);
-        for (int j = 0; j < was->fn->nodes[k].access_count; j++)
+    const oric_access *a = oric_v_accesses(was->fn, node);
+    uint32_t i = node->index;
+    if (!(node->flags & ORIC_I_GUARDED) && node->access_count == 1 && defines_once(a, definitions) &&
+        oric_v_repeatable(v->code, node->op, was->mods[i], was->count[i], &was->operand[was->first[i]])) {
+        for (uint32_t u = a[0].unit; u < a[0].unit + a[0].count; u++) {
+            v->origin[u] = (int32_t)i, v->value_bit[u] = 0;
+            if (read[u] == stamp) v->everywhere[u] = 1;
+            else v->repeated[(*count)++] = (int32_t)u;
+        }
+        return;
+    }
+    int32_t value = -1;
+    for (int j = 0; j < node->access_count; j++)
+        for (uint32_t u = a[j].unit; a[j].flags & ORIC_A_DEF && u < a[j].unit + a[j].count; u++) v->lost[u] = 1, value = (int32_t)u;
+    oric_v_problem(v, ORIC_V_DISAPPEARED, node, -1, value, -1);
+}
+
+/* `definitions`, `read`: zeroes, by value. */
+static void find_gone(verifier *v, const uint8_t *present, int32_t *definitions, int32_t *read) {
+    const oric_fn *was = v->was->fn;
+    int32_t count = 0;
+    for (int32_t k = 0; k < was->insn_count; k++) {
+        const oric_access *a = oric_v_accesses(was, &was->nodes[k]);
+        for (int j = 0; j < was->nodes[k].access_count; j++)
             for (uint32_t u = a[j].unit; a[j].flags & ORIC_A_DEF && u < a[j].unit + a[j].count; u++) definitions[u]++;
     }
-    for (int32_t k = 0; k < was->fn->insn_count; k++) {
-        const oric_node *node = &was->fn->nodes[k];
-        const oric_access *a = oric_v_accesses(was->fn, node);
-        uint32_t i = node->index;
-        if (present[i]) continue;
-        int repeatable = !(node->flags & ORIC_I_GUARDED) && node->access_count == 1 &&
-                         oric_v_repeatable(v->code, node->op, was->mods[i], was->count[i], &was->operand[was->first[i]]);
-        for (uint32_t u = 0; repeatable && u < a[0].count; u++) repeatable = definitions[a[0].unit + u] == 1;
-        if (repeatable) {
-            for (uint32_t u = a[0].unit; u < a[0].unit + a[0].count; u++) v->origin[u] = (int32_t)i, v->value_bit[u] = 0;
-            continue;
+    for (int32_t b = 0; b < was->block_count; b++) {
+        v->repeated_first[b] = count;
+        for (uint32_t k = was->block_first[b]; k < was->block_first[b + 1]; k++) {
+            const oric_node *node = &was->nodes[k];
+            const oric_access *a = oric_v_accesses(was, node);
+            for (int j = 0; j < node->access_count; j++)
+                for (uint32_t u = a[j].unit; !(a[j].flags & ORIC_A_DEF) && u < a[j].unit + a[j].count; u++) read[u] = b + 1;
+            if (!present[node->index]) note_gone(v, node, &count, definitions, read, b + 1);
         }
-        int32_t value = -1;
-        for (int j = 0; j < node->access_count; j++)
-            for (uint32_t u = a[j].unit; a[j].flags & ORIC_A_DEF && u < a[j].unit + a[j].count; u++) v->lost[u] = 1, value = (int32_t)u;
-        oric_v_problem(v, ORIC_V_DISAPPEARED, node, -1, value, -1);
     }
+    v->repeated_first[was->block_count] = count;
 }
 
 /* The versions that an instruction of the image reads and replaces; `last`: of the values in this block, with its stamp in `seen`. */
@@ -155,11 +178,14 @@ static int find_versions(verifier *v) {
 static int find_code(verifier *v) {
     size_t values = (size_t)v->values;
     uint8_t *present = calloc((size_t)v->was->insns + 1, 1);
-    int32_t *counts = calloc(values, sizeof *counts), *seen = calloc(values, sizeof *seen);
+    int32_t *counts = calloc(values, sizeof *counts), *seen = calloc(values, sizeof *seen), *read = calloc(values, sizeof *read);
     v->kinds = calloc((size_t)v->fn->insn_count + 1, 1);
     v->origin = malloc(values * sizeof(int32_t)), v->value_bit = malloc(values * sizeof(int32_t)), v->lost = calloc(values, 1);
     v->value_of = malloc(((size_t)v->units + 1) * sizeof(int32_t));
-    int failed = !present || !counts || !seen || !v->kinds || !v->origin || !v->value_bit || !v->lost || !v->value_of;
+    v->repeated = calloc(values, sizeof(int32_t)), v->everywhere = calloc(values, 1);
+    v->repeated_first = calloc((size_t)v->was->fn->block_count + 1, sizeof(int32_t));
+    int failed = !present || !counts || !seen || !read || !v->kinds || !v->origin || !v->value_bit || !v->lost || !v->value_of ||
+                 !v->repeated || !v->repeated_first || !v->everywhere;
     if (!failed) {
         memset(v->origin, 0xff, values * sizeof(int32_t)), memset(v->value_bit, 0xff, values * sizeof(int32_t));
         for (int32_t b = 0; b < v->fn->block_count; b++)
@@ -173,11 +199,11 @@ static int find_code(verifier *v) {
                 v->kinds[n] = OTHER;
             }
         find_global(v, seen);
-        find_gone(v, present, counts);
+        find_gone(v, present, counts, read);
         for (int32_t u = 0; u < v->units; u++) v->value_of[u] = u < v->was->fn->unit_count ? u : -1;
         if (v->code->base >= 0) v->value_of[v->code->base] = v->values - 1, v->value_bit[v->values - 1] = 0;
     }
-    free(present), free(counts), free(seen);
+    free(present), free(counts), free(seen), free(read);
     return failed ? -1 : find_versions(v);
 }
 
@@ -200,8 +226,8 @@ static void number_carriers(verifier *v) {
     }
 }
 
-/* Lists of carriers by value, and their bits. What is not made by the code that was, but repeated or made for spills, is defined from
- * the start, and nothing has it then. */
+/* Lists of carriers by value, and their bits. The top of the stack, which the code that was did not make, is defined from the start,
+ * as are values that are repeated and defined everywhere, and nothing has them then. */
 static int begin(verifier *v) {
     memset(v->first_carrier, 0xff, (size_t)v->values * sizeof(int32_t));
     for (int32_t c = 0; c < v->carriers; c++) {
@@ -217,7 +243,7 @@ static int begin(verifier *v) {
     if (!v->invalid_in || !v->defined_in || !v->invalid_out || !v->defined_out) return -1;
     for (int32_t c = 0; c < v->carriers; c++) {
         int32_t value = v->value_of[c];
-        if (value < 0 || (value != v->values - 1 && v->origin[value] < 0)) continue;
+        if (value < 0 || (value != v->values - 1 && !v->everywhere[value])) continue;
         v->defined_in[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
         v->invalid_in[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
     }

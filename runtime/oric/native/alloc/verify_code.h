@@ -49,6 +49,10 @@ typedef struct {
     uint8_t *kinds;     /* of nodes: what new instructions are for */
     uint8_t *stored;    /* of cells: something stores it */
     int32_t *origin;    /* of values: the MOV that is repeated instead of keeping the value, -1 */
+    /* Values that are repeated, by the block that defined them, in which nothing reads what they were before: instructions change
+     * places within a block. Other repeated values count as defined everywhere (`everywhere`). */
+    int32_t *repeated, *repeated_first;
+    uint8_t *everywhere;
     uint8_t *lost;      /* of values: an instruction that defines it is gone */
     int32_t *value_of, *place_of, *next_carrier, *first_carrier;
     /* Bits of carriers in the sets between blocks, those of a place one behind the other; -1: its value lives in one block. A value has
@@ -90,7 +94,6 @@ static inline int64_t oric_v_operand(const verifier *v, const oric_node *node, i
 
 /* Tell of a problem; a quiet walk only notes that there is one. */
 void oric_v_problem(verifier *v, int kind, const oric_node *node, int slot, int32_t value, int32_t other);
-/* Whether an operation with this source makes the same wherever it stands. */
 /* Whether an instruction makes the same again wherever it stands: a copy of a constant, a stable special register, a load from a
  * place in a constant bank that it names. */
 int oric_v_repeatable(const oric_spill_code *code, int32_t op, int64_t mods, int64_t count, const int64_t *operands);

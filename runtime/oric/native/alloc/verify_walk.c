@@ -428,7 +428,8 @@ static void leave(verifier *v) {
     int32_t values = v->touched_value_count; /* looking touches more places and carriers, which are as they came in */
     for (int32_t k = 0; k < values; k++) {
         int32_t value = v->touched_values[k];
-        if (v->value_bit[value] < 0 || !v->last_version[value]) continue;
+        int made = v->last_version[value] || (v->origin[value] >= 0 && v->defined[value]);
+        if (v->value_bit[value] < 0 || !made) continue;
         for (int32_t c = v->first_carrier[value]; c >= 0; c = v->next_carrier[c]) {
             v->defined_out[v->carrier_bit[c] >> 6] |= (uint64_t)1 << (v->carrier_bit[c] & 63);
             see_carrier(v, c);
@@ -437,8 +438,19 @@ static void leave(verifier *v) {
     for (int32_t k = 0; k < v->touched_carrier_count; k++) note(v, v->touched_carriers[k]);
 }
 
+/* What is repeated where it is needed, and what this block defined: nothing has it when the block begins. */
+static void begin_repeated(verifier *v) {
+    for (int32_t n = v->repeated_first[v->block]; n < v->repeated_first[v->block + 1]; n++) {
+        int32_t value = v->repeated[n];
+        see_value(v, value);
+        v->defined[value] = 1;
+        for (int32_t c = v->first_carrier[value]; c >= 0; c = v->next_carrier[c]) see_carrier(v, c), v->has_content[c] = -1;
+    }
+}
+
 static void go_through(verifier *v, int32_t block) {
     enter(v, block);
+    if (block < v->was->fn->block_count) begin_repeated(v);
     for (uint32_t n = v->fn->block_first[block]; n < v->fn->block_first[block + 1]; n++) step(v, (int32_t)n);
 }
 
