@@ -1,6 +1,6 @@
 """What the threads of a member mask do together at different places in the code.
 
-PTX ISA, "vote.sync" (the same words at match.sync, redux.sync, elect.sync and bar.warp.sync): a thread waits until all
+PTX ISA, "shfl.sync" (the same words at vote.sync, match.sync, redux.sync, elect.sync and bar.warp.sync): a thread waits until all
 threads of the mask have executed the instruction with the same qualifiers and the same mask; nothing says that it is one place.
 """
 
@@ -77,6 +77,13 @@ CASES = [
          lambda m: (np.where(votes(~OVER[0], m) == m, 1, 2), OVER[2])),
     Case("uni", "vote.sync.uni.pred %q5, %q0, {m}; selp.u32 %r5, 1, 2, %q5;",
          lambda m: (np.where((votes(LANE > 15, m) == m) | (votes(LANE > 15, m) == 0), 1, 2), OVER[2])),
+    Case("lane", "shfl.sync.idx.b32 %r5|%q5, %r1, %r8, 0x1f, {m}; selp.u32 %r6, 1, 2, %q5;",
+         lambda m: (VALUE[LANE ^ 9], OVER[2] + 1)),
+    Case("constant lane", "shfl.sync.idx.b32 %r5, %r1, 3, 0x100f, {m};", lambda m: (VALUE[LANE // 16 * 16 + 3], OVER[2])),
+    Case("butterfly", "shfl.sync.bfly.b32 %r5|%q5, %r1, 8, 0x1f, {m}; selp.u32 %r6, 1, 2, %q5;",
+         lambda m: (VALUE[LANE ^ 8], OVER[2] + 1)),
+    Case("up", "shfl.sync.up.b32 %r5|%q5, %r1, 3, 0x1000, {m}; selp.u32 %r6, 1, 2, %q5;",
+         lambda m: (np.where(LANE % 16 >= 3, VALUE[LANE - 3], VALUE), np.where(LANE % 16 >= 3, 1, 2))),
     Case("match", "match.any.sync.b32 %r5, %r7, {m};", lambda m: (alike(OVER[1], m), OVER[2]), 75),
     Case("match of 64 bits", "match.any.sync.b64 %r5, %d2, {m};", lambda m: (alike(OVER[1], m), OVER[2]), 75),
     Case("match all", "match.all.sync.b32 %r5|%q5, %r7, {m}; selp.u32 %r6, 1, 2, %q5;", lambda m: (OVER[2], OVER[2] + 2), 75),
@@ -157,10 +164,10 @@ def test_the_vendors_threads_meet(ptxas: str, tmp_path: Path, case: Case) -> Non
 
 
 def test_threads_that_cannot_meet_go_straight_on() -> None:
-    """No detour for one place behind another, for masks that differ, for those in registers, for shuffles."""
+    """No detour for one place behind another, for masks that differ, for those in registers."""
     for name, body in (
         ("VOTE", "@%q0 bra A; vote.sync.ballot.b32 %r5, %q1, 0xffff; vote.sync.ballot.b32 %r6, %q2, 0xffff; A:"),
-        ("SHFL", "@%q1 bra A; shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, -1; bra J; A: shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, -1; J:"),
+        ("SHFL", "@%q0 bra A; shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, 0xffff; shfl.sync.bfly.b32 %r5, %r5, 4, 0x1f, 0xffff; A:"),
         ("WARPSYNC", "@%q0 bra A; bar.warp.sync 0xffff; bra J; A: bar.warp.sync 0xffff0000; J:"),
         ("WARPSYNC", "@%q0 bra A; bar.warp.sync %r3; bra J; A: bar.warp.sync %r3; J:"),
     ):
@@ -174,6 +181,8 @@ class Ways:
 
     # What leaves 0 in %r16 if the threads of {m} have met in phase %r6.
     FORMS: ClassVar = {
+        "lane": """mad.lo.u32 %r15, %r6, 64, %r0; xor.b32 %r12, %r0, 5; shfl.sync.idx.b32 %r16, %r15, %r12, 0x1f, {m};
+ mad.lo.u32 %r15, %r6, 64, %r12; sub.u32 %r16, %r16, %r15;""",
         "ballot": """add.u32 %r15, %r0, %r6; and.b32 %r15, %r15, 3; setp.eq.u32 %q5, %r15, 0; vote.sync.ballot.b32 %r16, %q5, {m};
  neg.s32 %r15, %r6; and.b32 %r15, %r15, 3; shl.b32 %r15, 0x11111111, %r15; and.b32 %r15, %r15, {e}; xor.b32 %r16, %r16, %r15;""",
         "match": """add.u32 %r15, %r7, %r6; match.any.sync.b32 %r16, %r15, {m}; shl.b32 %r15, 0x11111111, %r7;

@@ -146,7 +146,7 @@ def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> Non
 
 
 def of_a_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``vote.sync`` and its like: the lines, in which the threads of a mask may come to what is of the warp one by one."""
+    """``shfl.sync`` and its like: the lines, in which the threads of a mask may come to what is of the warp one by one."""
     made: i64 = len(b.code.op)
     run_lines(b, program, guard, operands)
     while made < len(b.code.op):

@@ -98,13 +98,11 @@ class Flow:
         start = append(start, 0)
         b: i64 = 0
         while b < self.blocks():
-            kept: i64 = 0
-            for target in self.successors(b):
-                if not (without_bare_exits and self.is_bare_stop(target)):
-                    kept += 1
-            for target in self.successors(b):
-                if kept == 0 or not (without_bare_exits and self.is_bare_stop(target)):
-                    flat = append(flat, target)
+            targets = self.successors(b)
+            if without_bare_exits and len(targets) > 1:
+                targets = [target for target in targets if not self.is_bare_stop(target)] or targets
+            for target in targets:
+                flat = append(flat, target)
             start = append(start, len(flat))
             b += 1
         return Cfg(self.blocks(), start, flat)

@@ -1,7 +1,7 @@
 """What threads of one warp do together although they reach it at different places: they meet, and go through one place.
 
 PTX lets the threads of a warp come to ``barrier`` without ``.aligned`` at different places and times, and those of a member mask
-to ``vote.sync`` and its like, while the hardware's instruction is for the threads that are at it. All such places of one kind
+to ``shfl.sync`` and its like, while the hardware's instruction is for the threads that are at it. All such places of one kind
 become one block: a thread leaves its place and operands in registers, waits for the others, and goes back to where it came from.
 ptxas 13.0.88 does the same by a function (up to sm_89) or a collective (later) to which threads go that are apart; here it is
 control flow as any other.

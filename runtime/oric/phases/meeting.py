@@ -1,8 +1,7 @@
 """Which threads of a warp meet where: barriers of the block without ``.aligned``, and what the threads of a member mask do.
 
-PTX ISA, "barrier{.cta}" and "vote.sync" (the same words at match, redux, elect and bar.warp.sync): a thread waits until those of
-the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is. Shuffles, of
-which the same is said, stay where they are (docs/deviations.md): code for whole warps has them in many arms.
+PTX ISA, "barrier{.cta}" and "shfl.sync" (the same words at vote, match, redux, elect and bar.warp.sync): a thread waits until
+those of the mask have executed the instruction with the same qualifiers and the same mask, wherever in the code that is.
 """
 
 from __future__ import annotations
@@ -223,7 +222,17 @@ def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
             kinds.setdefault(_shape(f, unit), []).append(unit)
             i = f.next[unit.last]
         b += 1
-    return {kind: alike for kind, alike in kinds.items() if len(alike) > 1}
+    return {kind: alike for kind, alike in kinds.items() if _several(f, alike)}
+
+
+def _several(f: Function, units: list[Unit]) -> bool:
+    """Whether two of some units have one mask and stand in different blocks."""
+    blocks: dict[int, int] = {}
+    for unit in units:
+        block = f.block[unit.first]
+        if _is_known(unit.mask) and blocks.setdefault(unit.mask, block) != block:
+            return True
+    return False
 
 
 def _unit(f: Function, i: i64) -> Unit | None:
