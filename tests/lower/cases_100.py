@@ -78,6 +78,11 @@ def extremes() -> Iterator[Case]:
             yield Case(f"{op}{word}.f32 D, A, B, C", "f", "fff", three, targets=TARGETS)
             yield Case(f"{op}{word}.abs.f32 D, A, B, C", "f", "fff",
                        lambda a, b, c, f=three: f(a & ~F32.sign, b & ~F32.sign, c & ~F32.sign), targets=TARGETS)  # fmt: skip
+            for k in (0xBF800000, 0xC0400000, 0x80000000, 0x40A00000):
+                of = lambda a, b, f=three, k=k: f(a & ~F32.sign, b & ~F32.sign, k & ~F32.sign)  # noqa: E731
+                yield Case(f"{op}{word}.abs.f32 D, A, B, 0f{k:08x}", "f", "ff", of, targets=TARGETS)
+                of = lambda a, b, f=three, k=k: f(a & ~F32.sign, k & ~F32.sign, b & ~F32.sign)  # noqa: E731
+                yield Case(f"{op}{word}.abs.f32 D, A, 0f{k:08x}, B", "f", "ff", of, targets=TARGETS)
         pick = max if most else min
         yield Case(f"{op}.relu.s32 D, A, B", "r", "rr", lambda a, b, f=pick: max(0, f(s(a, 32), s(b, 32))), targets=TARGETS)
         yield Case(f"{op}.u16x2 D, A, B", "r", "rr", lambda a, b, f=pick: m.halves(f, a, b), targets=TARGETS)

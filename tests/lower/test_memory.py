@@ -136,6 +136,30 @@ def test_extension_of_elements(type_: str, arch: str, level: int) -> None:
     assert (out == table.view(f"{'i' if type_[0] == 's' else 'u'}{n}").astype(np.int64)).all()
 
 
+@pytest.mark.parametrize(("arch", "level"), [("sm_100", 0), ("sm_100", 3), ("sm_120", 3)])
+@pytest.mark.parametrize("guard", ["", "@%p1 "])
+@pytest.mark.parametrize("words", [1, 2])
+def test_sinks_of_256_bits(words: int, guard: str, arch: str, level: int) -> None:
+    """Every choice of elements; what is not loaded stays."""
+    count = 8 // words
+    register, type_ = ("%r1", "b32") if words == 1 else ("%d1", "b64")
+    body = ["mul.wide.u32 %d20, %i, 32; add.u64 %d21, %in, %d20; mul.wide.u32 %d20, %i, 8192; add.u64 %d22, %out, %d20;",
+            "and.b32 %r2, %i, 1; setp.ne.u32 %p1, %r2, 0;"]  # fmt: skip
+    body += [f"mov.b{32 * words} {register}{k}, {k + 70};" for k in range(count)]
+    masks = range(1, 1 << count)
+    for mask in masks:
+        kept = ", ".join(f"{register}{k}" if mask >> k & 1 else "_" for k in range(count))
+        body.append(f"{guard}ld.global.v{count}.{type_} {{{kept}}}, [%d21];")
+        body += [f"st.global.{type_} [%d22+{32 * mask + 4 * words * k}], {register}{k};" for k in range(count)]
+        body += [f"mov.b{32 * words} {register}{k}, {k + 70};" for k in range(count)]
+    word = f"u{4 * words}"
+    data = np.random.default_rng(5).integers(0, 1 << 32, 256, np.uint32).view(word).reshape(32, count)
+    out = launch(source("\n".join(body), arch), data, np.zeros((32, 256, count), word), arch, level)
+    for mask in masks:
+        loaded = np.array([mask >> k & 1 for k in range(count)], bool) & ((np.arange(32) % 2 == 1) | (guard == ""))[:, None]
+        assert (out[:, mask] == np.where(loaded, data, np.arange(70, 70 + count, dtype=word))).all(), mask
+
+
 QUALIFIERS = [
     "ld.volatile.global", "ld.relaxed.cta.global", "ld.relaxed.gpu.global", "ld.relaxed.sys.global", "ld.acquire.cta.global",
     "ld.acquire.gpu.global", "ld.acquire.sys.global", "ld.global.ca", "ld.global.cg", "ld.global.cs", "ld.global.lu", "ld.global.cv",

@@ -110,10 +110,16 @@ def _taken(operation: Operation, takes: Sequence[str]) -> _Combinations:
         if operand.name in takes:
             rest = general & ~(7 << KEY_BITS * place)
             numbers = [""] * SOURCES
-            numbers[place] = "x64" if operand.width == "2" else "x32"
+            numbers[place] = _constant(operation) or ("x64" if operand.width == "2" else "x32")
             found[rest | KINDS["imm"] << KEY_BITS * place] = tuple(numbers)
             found[rest | KINDS["cbank"] << KEY_BITS * place] = ("",) * SOURCES
     return tuple(sorted(found.items()))
+
+
+def _constant(operation: Operation) -> str:
+    """The format of constants in the forms that other models have, "" for none: the signs of a constant follow it."""
+    forms = (form for _, of_model in sorted(operation.forms.items()) for form in of_model)
+    return next((o.spec for form in forms for o in form.operands if o.index in _positions(operation) and o.kind == "imm"), "")
 
 
 def _combinations(operation: Operation, forms: tuple[Form, ...]) -> _Combinations:

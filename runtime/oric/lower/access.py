@@ -86,15 +86,15 @@ def _policy(b: Memory, value: Value) -> i64:
 
 
 def _load_wide(b: Memory, program: Program, env: Env, guard: i64, items: Any) -> None:
-    """256 bits into two registers of 128."""
+    """256 bits into two registers of 128, each of which begins with the words of its half that count."""
     each = type_bytes(program.types[-1])
     half = len(items) // 2
     env.put_value(E, integer(_word_mask(items, each)))
-    halves = (items[:half], items[half:])
+    halves = [[item for item in part_ if item[0] != nodes.SINK] for part_ in (items[:half], items[half:])]
     made: list[int] = []
     for entry, part_ in zip((V, X), halves, strict=True):
         wide = opd.RZ_OPERAND
-        if any(item[0] != nodes.SINK for item in part_):
+        if part_:
             wide = 0 if guard else _vector_target(b, part_, half, each)
             made.append(0 if wide else b.new("R", _QUAD))
             wide = wide or made[-1]
@@ -104,7 +104,7 @@ def _load_wide(b: Memory, program: Program, env: Env, guard: i64, items: Any) ->
     b.run(program, env, guard)
     for wide, part_ in zip(made, halves, strict=True):
         for index, item in enumerate(part_):
-            if wide and item[0] != nodes.SINK:
+            if wide:
                 extract(b, b.dest(item), wide, index, each, program.types[-1][0] == "s", guard)
 
 
