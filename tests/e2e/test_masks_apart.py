@@ -152,6 +152,24 @@ def test_threads_of_half_a_warp_meet(target: str, level: int) -> None:
     assert out[:32].tolist() == [0xFFC0] * 16 + [0] * 16
 
 
+@pytest.mark.memcheck
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_places_of_other_masks_stay_apart(target: str, level: int) -> None:
+    """What branches of one mask bring together is nothing to the places of another."""
+    vote = "vote.sync.ballot.b32 %r9, %q2, 0xffff; add.u32 %r5, %r5, %r9;"
+    body = f"""@!%q0 bra E; bar.warp.sync -1; bra J; E: @%q0 bra N; setp.lt.u32 %q5, %r0, 1; @!%q5 bra A;
+ bar.warp.sync 0xffff; {vote} bra C; A: bar.warp.sync 0xffff; {vote} bra C; N: {vote} bra D;
+ C: setp.lt.u32 %q5, %r0, 13; @!%q5 bra B; bar.warp.sync 0x1fff; {vote} bar.warp.sync 0xffff; bra D; B: {vote} bar.warp.sync 0xffff;
+ D: bar.warp.sync -1; J:"""
+    made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=level, verify=True)
+    out = np.zeros(64, np.uint32)
+    args = [out, FULL, LOWER]
+    done = oric.sim.load(made.image).launch("k", grid=1, block=32, args=args, modes=Modes(strict=True, memcheck=True))
+    assert [str(report) for report in done.reports] == []
+    assert out[:32].tolist() == [2 * 0xFFC0] * 16 + [0] * 16
+
+
 @pytest.mark.measure
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_vendors_threads_meet(ptxas: str, tmp_path: Path, case: Case) -> None:

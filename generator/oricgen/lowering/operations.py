@@ -11,7 +11,7 @@ from ..tables import conversions, macros, targets
 
 # Bits of an operand slot. An immediate stands in a field, or (SLOT_IMM) in a place that is no source of variable kind; what such
 # sources take besides registers says oric_tables.operand_kinds.
-SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM = (1 << n for n in range(6))
+SLOT_PRED, SLOT_WIDE, SLOT_DEST, SLOT_VAR, SLOT_FIELD, SLOT_IMM, SLOT_SIGNED = (1 << n for n in range(7))  # signed: a field
 SLOT_WIDTH = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _ADDRESSING = frozenset({"base", "explicit"})  # modifiers of the form of an address: never meant by a bare value
 _WORDS = frozenset(
@@ -162,7 +162,7 @@ def _slot(row: model.Operation, operand: model.Operand) -> int:
         slot |= SLOT_VAR
     formats = _immediates(row, index)
     if not formats <= _WORDS:
-        slot |= SLOT_FIELD
+        slot |= SLOT_FIELD | (SLOT_SIGNED if all(name[0] == "s" for name in formats) else 0)
         if any(place.kind == "gpr" for place in _places(row, index)):
             slot |= min(int(name[1:]) for name in formats) << SLOT_WIDTH
     elif formats and not is_source(operand):

@@ -213,7 +213,7 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
     env.put(A, _store_value(b, program, items, _count(program), type_bytes(program.types[-1])))
     for index, node in zip(program.args, operands, strict=False):
         if index == M:
-            b.put_address(env, b.address(node, program.space))
+            b.put_address(env, b.bound_address(node, program))
         elif index not in (D, A):
             env.put_value(index, b.value(node))
     if program.uses_desc:

@@ -30,6 +30,7 @@ from .program import (
     SLOT_FIELD,
     SLOT_IMM,
     SLOT_PRED,
+    SLOT_SIGNED,
     SLOT_VAR,
     SLOT_WIDE,
     SLOT_WIDTH,
@@ -556,6 +557,8 @@ class Emitter:
             return self._wide_immediate(bits, o, flags)
         bits &= _MASK32
         if slot & SLOT_FIELD:
+            if slot & SLOT_SIGNED and bits >= _SIGN:
+                bits -= _MASK32 + 1
             width = slot >> SLOT_WIDTH
             return self.constant(bits) if width and bits >> width else self.code.imm(bits)
         if bits == 0:

@@ -54,6 +54,7 @@ SLOT_DEST: Final = 4
 SLOT_VAR: Final = 8
 SLOT_FIELD: Final = 16
 SLOT_IMM: Final = 32
+SLOT_SIGNED: Final = 64  # the number in a field has a sign
 SLOT_WIDTH: Final = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _FLAG_HAZARD: Final = 1
 _FLAG_GUARDED: Final = 2

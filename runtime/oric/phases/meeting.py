@@ -147,7 +147,7 @@ class _Parting:
         f = self.flow.f
         units = [unit for unit in alike if self.apart(f.block[unit.first])]
         if self.anywhere:
-            return _by_mask(units)
+            return [units] if len(units) > 1 else []
         blocks = {f.block[unit.first] for unit in units}
         joined = {block: block for block in blocks}
         for branch in self._branches if len(blocks) > 1 else ():
@@ -159,11 +159,7 @@ class _Parting:
         groups: dict[int, list[Unit]] = {}
         for unit in units:
             groups.setdefault(_find(joined, f.block[unit.first]), []).append(unit)
-        found: list[list[Unit]] = []
-        for group in groups.values():
-            if len({f.block[unit.first] for unit in group}) > 1:
-                found += _by_mask(group)
-        return found
+        return [group for group in groups.values() if len({f.block[unit.first] for unit in group}) > 1]
 
     def _reached(self, start: i64, end: i64, among: set[int]) -> set[int]:
         """Those of some blocks that threads may come to from one block before they come to another."""
@@ -191,15 +187,6 @@ def _join(joined: dict[int, int], blocks: list[int]) -> None:
         joined[_find(joined, block)] = _find(joined, blocks[0])
 
 
-def _by_mask(units: list[Unit]) -> list[list[Unit]]:
-    """Those that have one constant mask. A mask in a register may be any, and most are not for threads that are elsewhere."""
-    masks: dict[int, list[Unit]] = {}
-    for unit in units:
-        if _is_known(unit.mask):
-            masks.setdefault(unit.mask, []).append(unit)
-    return [alike for alike in masks.values() if len(alike) > 1]
-
-
 def _is_known(operand: i64) -> bool:
     """Whether a mask, or a number of a barrier, is an immediate."""
     return operand & opd.TYPE == opd.IS_IMM or operand & opd.TYPE == opd.IS_POOL
@@ -209,7 +196,10 @@ def _is_known(operand: i64) -> bool:
 
 
 def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
-    """What threads of a mask do, by kind, of which there are several."""
+    """What threads of a mask do, by mask and kind, where that is in several blocks.
+
+    A mask in a register may be any, and most are not for threads that are elsewhere.
+    """
     kinds: dict[tuple[int, ...], list[Unit]] = {}
     b: i64 = 0
     while b < f.blocks():
@@ -219,20 +209,11 @@ def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
             if unit is None:
                 i = f.next[i]
                 continue
-            kinds.setdefault(_shape(f, unit), []).append(unit)
+            if _is_known(unit.mask):
+                kinds.setdefault((unit.mask, *_shape(f, unit)), []).append(unit)
             i = f.next[unit.last]
         b += 1
-    return {kind: alike for kind, alike in kinds.items() if _several(f, alike)}
-
-
-def _several(f: Function, units: list[Unit]) -> bool:
-    """Whether two of some units have one mask and stand in different blocks."""
-    blocks: dict[int, int] = {}
-    for unit in units:
-        block = f.block[unit.first]
-        if _is_known(unit.mask) and blocks.setdefault(unit.mask, block) != block:
-            return True
-    return False
+    return {kind: alike for kind, alike in kinds.items() if len({f.block[unit.first] for unit in alike}) > 1}
 
 
 def _unit(f: Function, i: i64) -> Unit | None:
