@@ -160,7 +160,8 @@ def test_places_of_other_masks_stay_apart(target: str, level: int) -> None:
     vote = "vote.sync.ballot.b32 %r9, %q2, 0xffff; add.u32 %r5, %r5, %r9;"
     body = f"""@!%q0 bra E; bar.warp.sync -1; bra J; E: @%q0 bra N; setp.lt.u32 %q5, %r0, 1; @!%q5 bra A;
  bar.warp.sync 0xffff; {vote} bra C; A: bar.warp.sync 0xffff; {vote} bra C; N: {vote} bra D;
- C: setp.lt.u32 %q5, %r0, 13; @!%q5 bra B; bar.warp.sync 0x1fff; {vote} bar.warp.sync 0xffff; bra D; B: {vote} bar.warp.sync 0xffff;
+ C: setp.lt.u32 %q5, %r0, 13; @!%q5 bra B; bar.warp.sync 0x1fff; {vote} bar.warp.sync 0xffff; bra D;
+ B: {vote} bar.warp.sync 0xffff;
  D: bar.warp.sync -1; J:"""
     made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=level, verify=True)
     out = np.zeros(64, np.uint32)

@@ -60,7 +60,8 @@ FORMS = {
     "red64": Form("red{s}.add.u64 [{a}], %d4;"),
     "red of f32": Form("red{s}.add.f32 [{a}], %f3;"),
     "exch of 128 bits": Form("mov.b128 %q, {{%d4, %d4}}; atom{s}.exch.b128 %q, [{a}], %q; mov.b128 {{%d2, %d3}}, %q;", least=90),
-    "vector of floats": Form("atom.global.add.v2.f32 {{%f2, %f4}}, [{a}], {{%f3, %f3}}; mov.b64 %d2, {{%f2, %f4}};", (".global",), 90),
+    "vector of floats": Form("atom.global.add.v2.f32 {{%f2, %f4}}, [{a}], {{%f3, %f3}}; mov.b64 %d2, {{%f2, %f4}};",
+                             (".global",), 90),
     "copy": Form("cp.async.ca.shared.global [sh], [{a}], 16; cp.async.wait_all; ld.shared.u64 %d2, [sh];", (".global",), 80),
     "copy to": Form("cp.async.ca.shared.global [{a}], [%in], 16; cp.async.wait_all;", (".shared",), 80),
     "mbarrier": Form("mbarrier.init.shared.b64 [{a}], 3; mbarrier.arrive.shared.b64 %d2, [{a}]; mbarrier.inval.shared.b64 [{a}]; "
