@@ -12,6 +12,7 @@ from oric.driver.options import CompileOptions
 from oric.ir.function import Function
 from oric.ir.module import Module
 from oric.ir.text import all_instructions
+from oric.sim import Modes
 from oric_tables import ops
 
 HEAD = """.version 9.0
@@ -64,9 +65,12 @@ def launch(
     extra: Sequence[Any] = (),
     shared: int = 0,
     grid: int = 1,
+    modes: Modes | None = None,
 ) -> Any:
     """Compile, run one block or several; the output array."""
     image = oric.compile(text, arch=arch, opt_level=level).image
     result = np.array(out)
-    oric.sim.load(image).launch("k", grid=(grid, 1, 1), block=(threads, 1, 1), args=[data, result, *extra], shared_bytes=shared)
+    args = [data, result, *extra]
+    modes = modes or Modes()
+    oric.sim.load(image).launch("k", grid=(grid, 1, 1), block=(threads, 1, 1), args=args, shared_bytes=shared, modes=modes)
     return result
