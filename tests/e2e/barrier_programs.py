@@ -98,12 +98,11 @@ def ring_result(data: Array, rounds: int) -> Array:
 # -- what the state of an arrival says ----------------------------------------------------------------------------
 
 
-def states(target: str, form: str, space: str = ".shared") -> str:
+def states(target: str, form: str, space: str = ".shared", address: str = "bars") -> str:
     """Thread t arrives with ``in[t]`` (``form`` has a count), or once; its pending count before that goes to ``out``.
 
     The barrier expects 1000 arrivals; behind them thread 0 stores what a last arrival without a count finds.
     """
-    address = "bars" if space else "%d20"
     return source(
         f"""
   mov.u64 %d20, bars; cvta.shared.u64 %d20, %d20;

@@ -98,13 +98,13 @@ ARRIVALS = [
 
 
 @both
-@pytest.mark.parametrize("space", [".shared", ""])
+@pytest.mark.parametrize(("space", "address"), [(".shared", "bars"), ("", "%d20"), ("", "bars")])
 @pytest.mark.parametrize(("target", "form", "counted"), ARRIVALS + [("sm_90a", f, c) for t, f, c in ARRIVALS if t == "sm_80"])
-def test_states_of_arrivals(target: str, form: str, counted: bool, space: str, level: int) -> None:
-    """Each arrival finds what those before it have left, whatever the counts of the threads are."""
+def test_states_of_arrivals(target: str, form: str, counted: bool, space: str, address: str, level: int) -> None:
+    """Each arrival finds what those before it have left, whatever the counts of the threads are; generic ones at a variable, too."""
     form = form if space else form.replace(".shared::cta", "").replace(".shared", "")
     counts = np.random.default_rng(3).integers(1, 4, 64, dtype=np.uint32) if counted else np.ones(64, np.uint32)
-    got = run(programs.states(target, form, space), target, level, counts, np.zeros(65, np.uint32), 64)
+    got = run(programs.states(target, form, space, address), target, level, counts, np.zeros(65, np.uint32), 64)
     assert programs.in_some_order(got[:64], counts, 1000)
     assert got[64] == 1000 - counts.sum()
 
@@ -115,6 +115,19 @@ def test_the_vendors_states(ptxas: str, tmp_path: Path, target: str, form: str, 
     image = vendor(ptxas, tmp_path, programs.states(target, form), target)
     got = _launch(image, counts, np.zeros(65, np.uint32), 64)
     assert programs.in_some_order(got[:64], counts, 1000) and got[64] == 1000 - counts.sum()
+
+
+@both
+@everywhere
+@pytest.mark.parametrize("wait", ["test_wait.b64 %p2, [bars], %d5", "test_wait.parity.b64 %p2, [bars], 0"])
+def test_generic_instructions_at_a_variable(target: str, wait: str, level: int) -> None:
+    body = f"""
+  setp.ne.u32 %p3, %i, 0; @!%p3 mbarrier.init.b64 [bars], 64; bar.sync 0; mbarrier.arrive.b64 %d5, [bars];
+AGAIN:
+  mbarrier.{wait}; @!%p2 bra AGAIN;
+  mul.wide.u32 %d3, %i, 4; add.u64 %d3, %d3, %out; st.global.u32 [%d3], 7;"""
+    got = run(programs.source(body, target), target, level, np.zeros(64, np.uint32), np.zeros(64, np.uint32), 64)
+    assert got.tolist() == [7] * 64
 
 
 @both

@@ -160,6 +160,21 @@ def test_sinks_of_256_bits(words: int, guard: str, arch: str, level: int) -> Non
         assert (out[:, mask] == np.where(loaded, data, np.arange(70, 70 + count, dtype=word))).all(), mask
 
 
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("value", [0, 5, -5, 0x123456789ABCDEF0])
+def test_constants_of_128_bits(value: int, level: int) -> None:
+    """Observed: 64 bits of them, and zeros above."""
+    for arch in ("sm_75", "sm_90", "sm_120"):
+        swapped = f"""mov.b128 %q, {{%d1, %d1}}; atom.global.exch.b128 %q, [%out+32], {value};
+  mov.b128 %q, {{%d1, %d1}}; st.shared.b128 [s], %q; atom.shared.cas.b128 %q, [s], %q, {value}; ld.shared.v2.u64 {{%d2, %d3}}, [s];
+  st.global.v2.u64 [%out+48], {{%d2, %d3}};"""
+        body = f""".reg .b128 %q; .shared .align 16 .b8 s[32]; mov.u64 %d1, 99; st.global.b128 [%out], {value};
+  st.shared.b128 [s+16], {value}; ld.shared.v2.u64 {{%d2, %d3}}, [s+16]; st.global.v2.u64 [%out+16], {{%d2, %d3}};
+  {swapped if arch != "sm_75" else ""}"""
+        out = launch(source(body, arch), np.zeros(8, np.uint64), np.zeros(8, np.uint64), arch, level, 1)
+        assert out.tolist() == [value & (1 << 64) - 1, 0] * (4 if arch != "sm_75" else 2) + [0] * (4 if arch == "sm_75" else 0)
+
+
 QUALIFIERS = [
     "ld.volatile.global", "ld.relaxed.cta.global", "ld.relaxed.gpu.global", "ld.relaxed.sys.global", "ld.acquire.cta.global",
     "ld.acquire.gpu.global", "ld.acquire.sys.global", "ld.global.ca", "ld.global.cg", "ld.global.cs", "ld.global.lu", "ld.global.cv",

@@ -24,7 +24,7 @@ OFFSETS = (
     0x7FFFFFF0,
     -0x80000000,
 )
-GLOBAL = ("", ".global")
+EVERYWHERE = ("", ".global", ".shared")
 WORDS = 4  # of 64 bits, what an instruction may change
 
 
@@ -32,7 +32,7 @@ class Form(NamedTuple):
     """``text``: {s} its space, {a} its address; ``spaces``: those it is tried in; ``least``: the first target."""
 
     text: str
-    spaces: tuple[str, ...] = ("", ".global", ".shared")
+    spaces: tuple[str, ...] = EVERYWHERE
     least: int = 75
 
 
@@ -82,9 +82,9 @@ BODY = """
 
 def program(form: Form, space: str, offset: int, arch: str, known: bool) -> str:
     """The instruction ``offset`` bytes behind a register; ``known``: what is in the register follows from what is seen."""
-    register = "%r1" if space == ".shared" else "%d1"
+    register = "%r1" if space.startswith(".shared") else "%d1"
     through = f"mov.b64 %d9, {offset};" if known else "ld.global.u64 %d9, [%in+32];"
-    back, where = (".shared", "sh") if space == ".shared" else (".global", "%in")
+    back, where = (".shared", "sh") if space.startswith(".shared") else (".global", "%in")
     instruction = form.text.format(s=space, a=f"{register}+{offset}" if offset else register)
     return source(BODY.format(through=through, instruction=instruction, back=back, where=where), arch)
 
@@ -104,9 +104,37 @@ def test_offsets(name: str) -> None:
     for n, arch in enumerate(("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a")):
         if int(arch[3:].rstrip("a")) < form.least:
             continue
-        for space in form.spaces:
+        cluster = (".shared::cluster",) if form.spaces == EVERYWHERE and int(arch[3:].rstrip("a")) >= 90 else ()
+        for space in form.spaces + cluster:
             wanted = results(form, space, 0, arch, 3, False)
             for k, offset in enumerate(OFFSETS):
                 if (k + n + number) % 3 == 0 or -16 <= offset < 0:
                     level, known = (3, 0)[(k + n) % 2], (k + n) % 4 < 2
                     assert results(form, space, offset, arch, level, known) == wanted, (arch, space, offset, level, known)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("offset", [0xFFFC, 0x10000, 0x7FFFFFF0, -4, -0x10000, -0x10004, -0x80000000])
+def test_places_behind_a_constant(offset: int, level: int) -> None:
+    """What lies outside of a variable is no mistake where nothing comes to it."""
+    for arch in ("sm_75", "sm_90a", "sm_120a"):
+        body = f"""setp.gt.u32 %p1, %i, 99; mov.u32 %r1, 7; @%p1 bra FAR; bra NEAR; FAR: ld.const.u32 %r1, [table+{offset}];
+ ld.param.u32 %r2, [pin+{offset}]; add.u32 %r1, %r1, %r2; NEAR: st.global.u32 [%out], %r1;"""
+        module = ".const .u32 table[4] = {1, 2, 3, 4};"
+        assert launch(source(body, arch, module), np.zeros(1, np.uint32), np.zeros(1, np.uint32), arch, level, 1) == [7]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("target", ["sm_75", "sm_90a", "sm_120a"])
+def test_indices_that_a_condition_keeps_out(target: str, level: int) -> None:
+    """Constants and parameters are read where the condition holds, and nowhere else."""
+    body = """ld.global.u32 %r1, [%in]; mov.u32 %r9, 7; setp.gt.u32 %p1, %r1, 3; @%p1 bra JOIN;
+ shl.b32 %r2, %r1, 2; mov.u32 %r3, table; add.u32 %r3, %r3, %r2; ld.const.u32 %r4, [%r3]; add.u32 %r9, %r4, 1;
+JOIN:
+ setp.gt.u32 %p2, %r1, 1; @%p2 bra END; shl.b32 %r5, %r1, 2; mov.u32 %r6, pin; add.u32 %r6, %r6, %r5; ld.param.u32 %r7, [%r6];
+ and.b32 %r7, %r7, 0; add.u32 %r9, %r9, %r7;
+END:
+ st.global.u32 [%out], %r9;"""
+    text = source(body, target, ".const .u32 table[4] = {10, 20, 30, 40};")
+    for index, wanted in ((0, 11), (3, 41), (4, 7), (0x10000000, 7), (0xFFFFFFFF, 7)):
+        assert launch(text, np.array([index], np.uint32), np.zeros(1, np.uint32), target, level, 1) == [wanted]

@@ -16,12 +16,11 @@ from oric.support.diagnostics import NotSupported
 
 from .control import run_lines
 from .emit import OPERAND, Env, Value, integer, packed, part
-from .memory import Address, Memory
+from .memory import QUAD, Address, Memory
 from .moves import DOUBLE_BYTES, constant, extend, extract, in_register, pack_word, type_bytes, word_of
 from .program import DESC, A, D, E, M, Program, V, X
 
 _MASK32: Final = 0xFFFFFFFF
-_QUAD: Final = 4  # 32-bit registers of 128 bits
 
 
 def _count(program: Program) -> int:
@@ -96,7 +95,7 @@ def _load_wide(b: Memory, program: Program, env: Env, guard: i64, items: Any) ->
         wide = opd.RZ_OPERAND
         if part_:
             wide = 0 if guard else _vector_target(b, part_, half, each)
-            made.append(0 if wide else b.new("R", _QUAD))
+            made.append(0 if wide else b.new("R", QUAD))
             wide = wide or made[-1]
         else:
             made.append(0)
@@ -262,6 +261,8 @@ def _store_value(b: Memory, program: Program, items: Any, count: int, each: int)
             pair = b.new_pair()
             b.set(pair, value)
             return pair
+        if width == QUAD:
+            return b.quad(value)
         return in_register(b, value)
     per = max(1, each // 4)
     if each >= 4 and _in_sequence(b, values, per, width):
@@ -342,7 +343,10 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
         found = b.address(node, storage.CONST)
         base = found.base
         offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.code.attributes.param_base(b.target))
-    if not -(1 << 15) <= offset < 1 << 15 and base != opd.RZ_OPERAND:
+    if base == opd.RZ_OPERAND:
+        if not -(1 << 15) <= offset < 1 << 16:  # outside of every variable
+            base, offset = b.constant(offset & _MASK32), 0
+    elif not -(1 << 15) <= offset < 1 << 15:
         moved = b.new_r()
         b.template("add_constant", 0, moved, packed(base), integer(offset))
         base, offset = moved, 0

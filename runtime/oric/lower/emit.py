@@ -49,6 +49,7 @@ from .program import (
 _MASK32: Final = 0xFFFFFFFF
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _SIGN: Final = 1 << 31
+_LAST_VIEW: Final = 2  # of a constant: it has 64 bits, and zeros above
 _TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR, ("UP", 1): UP}
 # What an entry of an environment is.
 OPERAND: Final = 0  # a packed operand
@@ -552,7 +553,7 @@ class Emitter:
             bits = env.wide[index]
         wide = view == 0 and (slot & SLOT_WIDE != 0 or (slot & SLOT_VAR != 0 and is_wide))
         if view:
-            bits >>= 32 * (view - 1)
+            bits = bits >> 32 * (view - 1) if view <= _LAST_VIEW else 0
         if wide:
             return self._wide_immediate(bits, o, flags)
         bits &= _MASK32

@@ -24,6 +24,7 @@ from oric.support.diagnostics import NotSupported
 from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Emitter, Env, Value, integer, packed, part
 from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, M, N, Program, Q
 
+QUAD: Final = 4  # 32-bit registers of 128 bits
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
 _ENTRY: Final = "entry"  # space of the name of a kernel
@@ -140,6 +141,12 @@ class Memory(Emitter):
             return self.register(node[1])
         return self.value(node).bits
 
+    def quad(self, value: Value) -> i64:
+        """Four registers with a constant of 128 bits."""
+        made = self.new("R", QUAD)
+        self.set(made, value)
+        return made
+
     def bind(self, program: Program, env: Env, operands: list[Any]) -> None:
         """Put the PTX operands into the environment of a program."""
         args = program.args
@@ -151,7 +158,10 @@ class Memory(Emitter):
             if kind == nodes.REG:
                 env.put(index, self.register(node[1]))
             elif kind == nodes.INT or kind == nodes.FLOAT:
-                env.put_node(index, node)
+                if program.quad and (index == A or index == B):
+                    env.put(index, self.quad(self.value(node)))
+                else:
+                    env.put_node(index, node)
             else:
                 self._bind_other(program, env, index, node, kind)
         if program.commute and env.kind[A] != OPERAND and env.kind[B] == OPERAND:
@@ -305,14 +315,19 @@ class Memory(Emitter):
         return self._symbol_base(self.place_of(node[1]), node[2], space)
 
     def _in_window(self, found: Address) -> Address:
-        """The generic address of an address in shared memory, where those of other blocks of the cluster lie too."""
+        """The generic address of an address in shared memory, where those of other blocks of the cluster lie too.
+
+        The sum of its register and its displacement has 32 bits.
+        """
         dest = self.new_pair()
         low, offset = packed(found.base), found.displacement
-        if offset & opd.TYPE == opd.IS_SYMBOL:
-            low, offset = packed(self.new_r()), opd.imm(0)
-            self.template("add_constant", 0, low.bits, packed(found.base), Value(ADDRESS, found.displacement))
+        symbol = offset & opd.TYPE == opd.IS_SYMBOL
+        if symbol or self._number(offset):
+            low = packed(self.new_r())
+            added = Value(ADDRESS, offset) if symbol else integer(self._number(offset))
+            self.template("add_constant", 0, low.bits, packed(found.base), added)
         self.template("in_shared_window", 0, dest, low)
-        return Address(dest, offset)
+        return Address(dest, opd.imm(0))
 
     def in_steps_of_256_bits(self, address: Address) -> Address:
         """The same address with a displacement that an access of 256 bits can have."""

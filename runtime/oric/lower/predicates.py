@@ -44,6 +44,11 @@ def names_variable(operands: Sequence[Any]) -> bool:
     return operands[0][0] in (nodes.ADDR_SYM, nodes.INDEX)
 
 
+def second_names_variable(operands: Sequence[Any]) -> bool:
+    """The second operand is the address of a variable, or of an element of one."""
+    return operands[1][0] in (nodes.ADDR_SYM, nodes.INDEX)
+
+
 def six_bits(operands: Sequence[Any]) -> bool:
     """The first operand is a constant of six bits."""
     return bool(operands[0][0] == nodes.INT and 0 <= operands[0][1] < 64)
@@ -83,5 +88,6 @@ TESTS: Final = {
     "middle_constant": middle_constant,
     "names_variable": names_variable,
     "product_is_negated": product_is_negated,
+    "second_names_variable": second_names_variable,
     "six_bits": six_bits,
 }

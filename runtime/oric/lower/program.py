@@ -124,6 +124,7 @@ class Program:
         self.guarded = flags & _FLAG_GUARDED != 0
         self.contract = flags & _FLAG_CONTRACT != 0 and not tokens.get(_ROUNDING)
         self.wide = bool(types) and types[-1].endswith("64")
+        self.quad = bool(types) and types[-1].endswith("128")
         self.uses_desc = False
         self.uses_carry = False
         self.expand: str = expand

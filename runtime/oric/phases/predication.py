@@ -162,12 +162,15 @@ class _Predication:
         return True
 
     def _guard(self, b: i64, guard: i64) -> None:
-        """Put the instructions of a block under a condition, but for those that nobody outside this run of it knows."""
+        """Put the instructions of a block under a condition, but for those that nobody outside this run of it knows.
+
+        A load stays under it: where the condition does not hold its index may be outside of the constant bank.
+        """
         f = self.f
         carried = self._read_before_written(b)
         i = f.head[b]
         while i != NONE:
-            if OPS.flags[f.op[i]] & _EFFECTS or not self._is_local(b, i, carried):
+            if OPS.flags[f.op[i]] & (_EFFECTS | LOAD) or not self._is_local(b, i, carried):
                 f.set_guard(i, guard)
             i = f.next[i]
 
