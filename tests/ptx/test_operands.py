@@ -104,6 +104,9 @@ def test_qualifiers_in_any_order_types_in_theirs():
     [
         ("bar.sync ", ("0", "15", "%r1"), ("16", "-1")),
         ("barrier.sync ", ("1, 64", "2, %r1", "%r2, 96"), ("1, 65", "16, 64")),
+        ("pmevent.mask ", ("0", "65535"), ("65536", "-1")),
+        ("cvt.u64.u64 %rd1, ", ("%rd2", "%clock64"), ("%tid.x", "%r1")),
+        ("cvt.sat.u32.u64 %r1, ", ("%rd1", "%clock64"), ("%tid.x", "%r1")),
         ("cp.async.ca.shared.global [%rd1], [%rd2], ", ("4", "8", "16"), ("5", "32", "0")),
     ],
 )

@@ -177,8 +177,8 @@ def _accept_rare(spec: OperandSpec, tag: str, descriptor: cl.Descriptor) -> bool
         if not mask & ix.SREG or descriptor[2] > spec.elements:
             return False
         kind, size, *_ = ix.TYPES[descriptor[1]]
-        fits = mask & ix.WIDER or spec.size == size or spec.size in descriptor[3]
-        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and bool(fits)
+        fits = size > spec.size if mask & ix.WIDER else spec.size in descriptor[3]
+        return spec.kind != "float" and (kind == "pred") == (spec.kind == "pred") and (fits or size == spec.size)
     if tag == cl.C_SYM and mask & ix.TEX:
         return bool(descriptor[1] == spec.type)
     if tag == cl.C_SYM:
