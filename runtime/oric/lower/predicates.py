@@ -40,13 +40,8 @@ def first_is_sink(operands: Sequence[Any]) -> bool:
 
 
 def names_variable(operands: Sequence[Any]) -> bool:
-    """The only operand is the address of a variable, or of an element of one."""
-    return operands[0][0] in (nodes.ADDR_SYM, nodes.INDEX)
-
-
-def second_names_variable(operands: Sequence[Any]) -> bool:
-    """The second operand is the address of a variable, or of an element of one."""
-    return operands[1][0] in (nodes.ADDR_SYM, nodes.INDEX)
+    """An operand is the address of a variable, or of an element of one."""
+    return any(operand[0] in (nodes.ADDR_SYM, nodes.INDEX) for operand in operands)
 
 
 def six_bits(operands: Sequence[Any]) -> bool:
@@ -88,6 +83,5 @@ TESTS: Final = {
     "middle_constant": middle_constant,
     "names_variable": names_variable,
     "product_is_negated": product_is_negated,
-    "second_names_variable": second_names_variable,
     "six_bits": six_bits,
 }
