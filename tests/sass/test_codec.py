@@ -165,7 +165,7 @@ def test_labels_replace_branch_targets() -> None:
 
 
 def test_a_packed_modifier_word_of_zero_is_every_default() -> None:
-    for o in OPS[1:]:
+    for o in list(OPS)[1:]:
         assert o is not None
         values = o.unpack(0)
         assert all(values[m.name] == (m.default if m.values else 0) for m in o.mods.values()), o.name

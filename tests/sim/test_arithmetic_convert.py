@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -246,6 +247,11 @@ def small_cases() -> list[Case]:
         cases.append(Case(isa, "F2FP.PACK_AB_MERGE_C", ("R16", "R8", "R9", "R10"), ("f32", "f32", "int"), packed, m))
         if width == 8:
             cases.append(Case(isa, "F2FP.UNPACK_B_MERGE_C", ("R16", "R8", "R9"), ("f16", "int"), halves, m))
+        if fmt in (E4M3, E5M2):
+            three, two = ("UR16", "UR8", "UR9", "UR10"), ("UR16", "UR8", "UR9")
+            kinds = ("f32", "f32", "int")
+            cases.append(Case("sm_120", "UF2FP.PACK_AB_MERGE_C", three, kinds, packed, m, uniform=True))
+            cases.append(Case("sm_120", "UF2FP.UNPACK_B_MERGE_C", two, ("f16", "int"), halves, m, uniform=True))
         for at in range(4) if width == 4 else (0, 2) if part == "H0" else ():
 
             def unpacked(
@@ -367,13 +373,33 @@ def packed_integer_cases() -> list[Case]:
     return cases
 
 
+def of_constants(cases: list[Case]) -> list[Case]:
+    """The cases with one source that is a half or small numbers, and those that merge small numbers, with a constant for it."""
+    found = []
+    for number, case in enumerate(cases):
+        half, small = case.kinds in (("f16",), ("bf16",)), ".UNPACK_B" in case.name
+        if not small and (not half or "part" in case.mods):
+            continue
+        edges = lanes.EDGES[case.kinds[0]]
+        value = edges[number % len(edges)]
+        if small and case.kinds[0] != "int":
+            value |= edges[(number + 1) % len(edges)] << 16
+
+        def want(x: list[int], p: list[int], first: lanes.Want = case.want, value: int = value) -> dict[str, int]:
+            return first([value, *x[1:]], p)
+
+        found.append(dataclasses.replace(case, operands=(case.operands[0], value, *case.operands[2:]), want=want))
+    return found
+
+
+_CONVERSIONS, _SMALL = [*float_cases(), *to_integer_cases(), *to_whole_cases()], small_cases()
 CASES = [
-    *float_cases(),
-    *to_integer_cases(),
+    *_CONVERSIONS,
     *from_integer_cases(),
-    *to_whole_cases(),
     *pack_cases(),
-    *small_cases(),
+    *_SMALL,
+    *of_constants(_CONVERSIONS),
+    *of_constants(_SMALL),
     *stochastic_cases(),
     *packed_integer_cases(),
 ]

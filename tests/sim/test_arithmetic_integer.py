@@ -374,9 +374,9 @@ def logic() -> None:
             i = p[4] << 2 | x[0] >> 31 << 1 | x[1] >> 31
             return {"P0": lut >> i & 1, "P1": 0x35 >> i & 1}
 
-        put("sm_80", "PLOP3.SIGN", ("P0", "R8", "R9", "R10", "P1"), "www", signs, lut=lut, lutb=0x35)
-        put("sm_80", "PLOP3.SIGN1", ("P0", "P4", "R8", "P6", "P1"), "w", one_sign, lut=lut, lutb=0x35)
-        put("sm_80", "PLOP3.SIGN2", ("P0", "P4", "R8", "R9", "P1"), "ww", two_signs, lut=lut, lutb=0x35)
+        put("sm_80", "PLOP3.SIGN", ("P0", "R8", "R9", "R10", "P1"), "www", signs, "UPLOP3.SIGN", lut=lut, lutb=0x35)
+        put("sm_80", "PLOP3.SIGN1", ("P0", "P4", "R8", "P6", "P1"), "w", one_sign, "UPLOP3.SIGN1", lut=lut, lutb=0x35)
+        put("sm_80", "PLOP3.SIGN2", ("P0", "P4", "R8", "R9", "P1"), "ww", two_signs, "UPLOP3.SIGN2", lut=lut, lutb=0x35)
     tables = {
         "F4E": lambda s, i: s + i,
         "B4E": lambda s, i: s - i & 7,
