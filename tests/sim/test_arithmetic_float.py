@@ -254,6 +254,20 @@ def pair_cases() -> list[Case]:
         wide = m | {"ftz": "FTZ" if ftz else "NONE"}
         cases.append(Case("sm_100", "FMUL2", ("R16", "R8", "R10"), four, products, wide))
         cases.append(Case("sm_100", "FFMA2", ("R16", "R8", "R10", "-R12"), six, fused, wide | {"swzc": way}))
+        once = {k: v for k, v in wide.items() if k != "swzb"}
+        value = lanes.EDGES["f32"][len(cases) % len(lanes.EDGES["f32"])]
+        for name, operands, at, want, mods in (  # a constant is both numbers
+            ("FADD2", ("R16", "R8", value), 2, sums, once | {"ftz": ftz}),
+            ("FMUL2", ("R16", "R8", value), 2, products, once),
+            ("FFMA2", ("R16", "R8", value, "-R12"), 2, fused, once | {"swzc": way}),
+            ("FFMA2", ("R16", "R8", "R10", value), 4, fused, wide),
+        ):
+            stored = value if want is products or (at == 2 and want is fused) else value ^ high  # the sign that `want` turns
+
+            def constant(x: list[int], p: list[int], w: Want = want, at: int = at, v: int = stored) -> dict[str, int]:
+                return w([*x[:at], v, v, *x[at + 2 :]], p)
+
+            cases.append(Case("sm_100", name, operands, six, constant, mods))
     return cases
 
 

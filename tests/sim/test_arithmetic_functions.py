@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -233,6 +234,17 @@ def test_perturbed_results_of_16_bits(fn: str, type_: str) -> None:
     half_step = np.abs(exact) * 2.0 ** (-11 if type_ == "F16" else -8)
     assert (error <= np.maximum(np.maximum(np.abs(exact) * relative, absolute), half_step))[ordinary].all()
     assert (plain != moved).any()
+
+
+@pytest.mark.parametrize(("fn", "type_"), SHORT)
+def test_a_constant_of_16_bits_is_a_register_with_it(fn: str, type_: str) -> None:
+    isas = ["sm_80", "sm_90", "sm_120"] if type_ == "F16" else ["sm_90", "sm_120"]
+    for value in lanes.EDGES["f16" if type_ == "F16" else "bf16"]:
+        data = np.full((32, 8), value, np.uint32)
+        want = run(case(fn, type_), data)[0, 0]
+        for isa in isas:
+            made = dataclasses.replace(case(fn, type_, isa), operands=("R16", value))
+            assert run(made, data)[0, 0] == want, (isa, hex(value))
 
 
 def test_seeds_give_different_results() -> None:
