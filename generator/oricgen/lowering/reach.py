@@ -38,8 +38,27 @@ class Rule:
 
 
 def spellings_in(rule: Rule, form: Slots) -> list[Words]:
-    """What is written as a form of spec/ptx and fits the pattern of a rule."""
-    return [words for words in _spellings(rule.slots) if tokens_of(form, words) is not None]
+    """What is written as a form of spec/ptx and fits the pattern of a rule; word by word, as most end at the first."""
+    begun: list[tuple[Words, int]] = [((), 0)]
+    for _, words, optional in rule.slots:
+        longer = []
+        for spelled, at in begun:
+            ends = ((word, _behind(form, at, word)) for word in words)
+            longer += [((*spelled, word), end) for word, end in ends if end is not None]
+            longer += [(spelled, at)] if optional else []
+        begun = longer
+    return [spelled for spelled, at in begun if all(optional for _, _, optional in form[at:])]
+
+
+def _behind(slots: Slots, at: int, word: str) -> int | None:
+    """The slot behind the one that takes a word, from slot ``at`` on; None where a slot that must stand is passed."""
+    for number in range(at, len(slots)):
+        _, choices, optional = slots[number]
+        if word in choices:
+            return number + 1
+        if not optional:
+            return None
+    return None
 
 
 def can_make(rule: Rule, words: Words, context: Context) -> bool:
