@@ -311,6 +311,8 @@ class _Splitter:
                 self.fresh.add((step.i, n))
                 if f.guard[step.i] or not whole or accesses(f, step.i)[1][n] != (1 << f.reg_size[n]) - 1:
                     self.begun.add(now[n])
+            elif f.guard[step.i] and self._writes_guard(step.i):
+                self.parts.readers[now[n]].add(step.i)  # it is stored whether written or not
             clean[n] = self._is_kept(step.i, n) and (whole or clean.get(n, True))
             self.loaded.discard(now[n])
             part = self.made[step.i, n] = now[n]
