@@ -91,19 +91,23 @@ static int64_t immediate(const oric_function *f, uint64_t operand) {
     return oric_operand_type(operand) == ORIC_TYPE_POOL ? f->immediates[index] : (int64_t)index;
 }
 
-/* An upper bound of the bytes that a thread accesses, told by the registers with the data; 0: nothing tells. RZ has any width. */
+/* An upper bound of the bytes that a thread accesses, told by the registers with the data; 0: nothing tells. RZ is as wide as the
+ * widest of the others, and what is read or written in several pieces lies side by side. */
 static int32_t bytes_of(const oric_function *f, int64_t i, const oric_op_schedule *op) {
     enum { WIDEST = 32 };
-    uint32_t bytes = 0, zeros = 0;
+    uint32_t words = 0, pieces[2] = {0, 0}; /* read, written */
     for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(f, i, s);
         uint8_t group = op->reader[s][0];
-        int address = !(op->writes >> s & 1) && (group == ORIC_G_MEM_ADDR || group == ORIC_G_MEM_UADDR);
+        uint32_t writes = op->writes >> s & 1;
+        int address = !writes && (group == ORIC_G_MEM_ADDR || group == ORIC_G_MEM_UADDR);
         if (op->kind[s] != ORIC_K_GPR || address || oric_operand_type(operand) != ORIC_TYPE_REG) continue;
-        if (oric_operand_index(operand) == ORIC_SENTINEL_RZ) zeros = WIDEST;
-        else if (4u * ((uint32_t)oric_operand_span(operand) + 1) > bytes) bytes = 4u * ((uint32_t)oric_operand_span(operand) + 1);
+        pieces[writes]++;
+        uint32_t span = oric_operand_index(operand) == ORIC_SENTINEL_RZ ? 0 : (uint32_t)oric_operand_span(operand) + 1;
+        if (span > words) words = span;
     }
-    return (int32_t)(bytes ? bytes : zeros);
+    uint32_t most = pieces[0] > pieces[1] ? pieces[0] : pieces[1];
+    return most && !words ? WIDEST : (int32_t)(4 * words * most);
 }
 
 /* Memory spaces, order and byte range of an access. */
