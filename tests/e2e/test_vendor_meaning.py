@@ -27,13 +27,13 @@ def image_of(ptxas: str, tmp_path: Path) -> Callable[[str, str], bytes]:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_video_instructions(arch: str, image_of: Callable[[str, str], bytes]) -> None:
     share = video.items()[int(arch[3:]) % 4 :: 4]
-    assert not list(batch.mistakes(share, batch.operands(128, "video"), lambda text: image_of(text, arch), arch))
+    assert not list(batch.mistakes(share, batch.operands(128, "video"), lambda text: [image_of(text, arch)], arch))
 
 
 @pytest.mark.measure
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_100a", "sm_120"])
 def test_all_video_instructions(arch: str, image_of: Callable[[str, str], bytes]) -> None:
-    assert not list(batch.mistakes(video.items(), batch.operands(256, "more"), lambda text: image_of(text, arch), arch))
+    assert not list(batch.mistakes(video.items(), batch.operands(256, "more"), lambda text: [image_of(text, arch)], arch))
 
 
 def known(item: batch.Item) -> bool:
@@ -55,4 +55,4 @@ def test_integer_instructions(arch: str, image_of: Callable[[str, str], bytes]) 
     items = [*integers.plain(), *integers.carries(), *integers.pairs()][::3]
     varied = [varied for item in integers.plain() for varied in integers.varied(item)][::41]
     here = [item for item in items + varied if item.since <= 90 and not known(item)]
-    assert not list(batch.mistakes(here, batch.operands(128, "vendor"), lambda text: image_of(text, arch), arch))
+    assert not list(batch.mistakes(here, batch.operands(128, "vendor"), lambda text: [image_of(text, arch)], arch))

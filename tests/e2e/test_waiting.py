@@ -70,8 +70,8 @@ def test_spin_lock_within_a_warp(arch: str, level: int) -> None:
     """As with ptxas's code the holder waits behind the loop until the YIELD of the others opens the barrier, after many turns."""
     module = oric.sim.load(oric.compile(LOCK, arch=arch, opt_level=level, verify=True).image)
     lock, counter = np.zeros(1, np.int32), np.zeros(1, np.int32)
-    module.launch("locked_add", grid=(2, 1, 1), block=(48, 1, 1), args=[lock, counter], max_steps=30_000_000)
-    assert (lock[0], counter[0]) == (0, 96)
+    module.launch("locked_add", grid=(2, 1, 1), block=(36, 1, 1), args=[lock, counter], max_steps=30_000_000)
+    assert (lock[0], counter[0]) == (0, 72)
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
@@ -114,8 +114,8 @@ WAIT:
 def test_threads_of_a_warp_take_turns_by_a_word_in_shared_memory(target: str, level: int) -> None:
     """A volatile access is neither merged nor moved, and who leaves the loop does not wait for those that still poll."""
     module = oric.sim.load(oric.compile(TURNS, arch=target, opt_level=level, verify=True).image)
-    out = np.zeros(64, np.uint32)
+    out = np.zeros(40, np.uint32)
     # Nothing in the machine code tells words that threads poll from a race: no memory checker here.
-    done = module.launch("turns", grid=(1, 1, 1), block=(64, 1, 1), args=[out], modes=Modes(strict=True))
+    done = module.launch("turns", grid=(1, 1, 1), block=(40, 1, 1), args=[out], modes=Modes(strict=True))
     assert done.reports == ()
-    assert out.tolist() == [3 * (i + 1) for i in range(64)]
+    assert out.tolist() == [3 * (i + 1) for i in range(40)]

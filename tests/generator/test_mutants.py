@@ -14,7 +14,7 @@ from tests.generator import mutants
 from tests.generator.mutants import Mutant
 
 SEED = 20
-SHARE = 40  # one of so many is tried where all of them take too long
+SHARE = 80  # one of so many is tried where all of them take too long
 PARTS = 24  # of the whole set: each may run in a process of its own
 LEAST = 8000
 MANY = 25  # files

@@ -79,7 +79,7 @@ def test_input_that_a_kernel_must_not_change_is_checked(damaged: Path) -> None:
 
 def test_fault_of_a_kernel_is_a_problem_of_that_kernel_only(damaged: Path) -> None:
     (damaged / "cubins" / "tables.sm_90.oric.cubin").write_bytes(b"no cubin")
-    done = run(damaged)
+    done = run(damaged, "saxpy", "tables")
     assert done.returncode == 1
     assert "wrong or missing: tables\n" in done.stdout
     assert "not an ELF file" in done.stdout

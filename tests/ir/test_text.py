@@ -20,7 +20,7 @@ from tests.ir.functions import described, functions
 KERNELS = sorted((Path(__file__).resolve().parents[1] / "kernels").glob("*.ptx"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(functions())
 def test_what_is_written_reads_back(f: Function) -> None:
     text = write(f, exact=True)
@@ -29,7 +29,7 @@ def test_what_is_written_reads_back(f: Function) -> None:
     assert write(again, exact=True) == text
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(functions())
 def test_the_text_for_people_has_all_but_lines_and_unused_registers(f: Function) -> None:
     again = read(write(f))

@@ -138,15 +138,15 @@ def chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 
 def mistakes(
-    items: Sequence[Item], inputs: dict[str, list[list[int]]], image_of: Callable[[str], bytes], sm: str
+    items: Sequence[Item], inputs: dict[str, list[list[int]]], images_of: Callable[[str], Sequence[bytes]], sm: str
 ) -> Iterator[str]:
-    """What comes out wrong of images that ``image_of`` makes of PTX; one line an item."""
+    """What comes out wrong of the images that ``images_of`` makes of PTX; one line an item and image."""
     for chunk in chunks(items):
-        got = run(image_of(source(chunk, sm)), chunk, inputs)
-        for item, found in zip(chunk, got, strict=True):
-            want = wanted(item, inputs)
-            wrong = [thread for thread, (a, b) in enumerate(zip(found, want, strict=True)) if a != b]
-            if wrong:
-                at = wrong[0]
-                given = [hex(inputs[kind][place][at]) for place, kind in enumerate(item.sources)]
-                yield f"{item}: {len(wrong)} wrong, of {given} {found[at]:#x} instead of {want[at]:#x}"
+        wants = [wanted(item, inputs) for item in chunk]
+        for image in images_of(source(chunk, sm)):
+            for item, found, want in zip(chunk, run(image, chunk, inputs), wants, strict=True):
+                wrong = [thread for thread, (a, b) in enumerate(zip(found, want, strict=True)) if a != b]
+                if wrong:
+                    at = wrong[0]
+                    given = [hex(inputs[kind][place][at]) for place, kind in enumerate(item.sources)]
+                    yield f"{item}: {len(wrong)} wrong, of {given} {found[at]:#x} instead of {want[at]:#x}"

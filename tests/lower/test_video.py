@@ -25,7 +25,7 @@ def image(text: str, arch: str, level: int) -> bytes:
 @pytest.mark.parametrize(("arch", "level"), [("sm_80", 3), ("sm_90", 3), ("sm_90", 0)])
 def test_results(arch: str, level: int, share: int) -> None:
     inputs = batch.operands(128, "video")
-    assert not list(batch.mistakes(ITEMS[share::SHARES], inputs, lambda text: image(text, arch, level), arch))
+    assert not list(batch.mistakes(ITEMS[share::SHARES], inputs, lambda text: [image(text, arch, level)], arch))
 
 
 @pytest.mark.parametrize("level", [0, 3])
@@ -33,7 +33,7 @@ def test_results(arch: str, level: int, share: int) -> None:
 def test_a_result_in_the_place_of_a_source_under_a_guard(name: str, level: int) -> None:
     items = [batch.in_place(item, name) for item in ITEMS[level::9] if len(item.sources) == 3]
     inputs = batch.operands(64, name)
-    assert not list(batch.mistakes(items, inputs, lambda text: image(text, "sm_90", level), "sm_90"))
+    assert not list(batch.mistakes(items, inputs, lambda text: [image(text, "sm_90", level)], "sm_90"))
 
 
 def with_constant(item: Item, number: int) -> Item:
@@ -52,7 +52,7 @@ def test_constants_and_one_register_twice(level: int) -> None:
     items = [with_constant(item, number) for number, item in enumerate(plain[level::3])]
     items += [replace(item, same=True) for item in ITEMS[level::4]]
     inputs = batch.operands(64, "constants")
-    assert not list(batch.mistakes(items, inputs, lambda text: image(text, "sm_90", level), "sm_90"))
+    assert not list(batch.mistakes(items, inputs, lambda text: [image(text, "sm_90", level)], "sm_90"))
 
 
 def test_selectors() -> None:

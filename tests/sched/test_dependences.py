@@ -91,7 +91,7 @@ def conflict(code: list[Insn], i: int, j: int) -> bool:
 
 
 @pytest.mark.row("R4-33")
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(blocks())
 def test_order_equals_that_of_all_pairs(program: PhysicalProgram):
     code = program.blocks[0]
@@ -129,7 +129,7 @@ def check_order(program: Program, fn) -> None:
         start += len(block)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(programs(max_insns=14), st.lists(st.integers(0, 5), min_size=1, max_size=6))
 def test_scheduled_code_keeps_its_dependences_and_is_protected(program: PhysicalProgram, choices: list[int]):
     fn = program.build()
@@ -140,7 +140,7 @@ def test_scheduled_code_keeps_its_dependences_and_is_protected(program: Physical
     walk(fn, tables().isas[program.isa], program.succs, choices)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(virtual_programs(max_insns=14, defined=True), st.integers(1, 6))
 def test_order_before_allocation_keeps_dependences(program: Program, limit: int):
     fn = program.build()

@@ -72,7 +72,7 @@ def reads(program: Program, orders: list[list[int]], places: list[int] | None, c
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     programs(max_blocks=4, max_insns=14, files=FILES, defined=True),
     st.lists(st.booleans(), min_size=1, max_size=7),
