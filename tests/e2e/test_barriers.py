@@ -136,12 +136,12 @@ AGAIN:
 def test_an_mbarrier_of_each_thread(target: str, guard: str, level: int) -> None:
     """Threads of a warp initialise different objects with different counts."""
     body = f"""
-  setp.lt.u32 %p2, %i, 20; shl.b32 %r1, %i, 3; mov.u32 %r2, bars; add.u32 %r1, %r1, %r2; add.u32 %r3, %i, 1;
+  setp.lt.u32 %p2, %i, 20; shl.b32 %r1, %i, 3; mov.u32 %r2, bars; add.u32 %r1, %r1, %r2; add.u32 %r3, %i, 2;
   mbarrier.init.shared.b64 [%r1+8], 77; {guard}mbarrier.init.shared.b64 [%r1+8], %r3;
-  mbarrier.arrive.noComplete.shared.b64 %d5, [%r1+8], 0;
+  mbarrier.arrive.noComplete.shared.b64 %d5, [%r1+8], 1;
   mbarrier.pending_count.b64 %r4, %d5; mul.wide.u32 %d3, %i, 4; add.u64 %d3, %d3, %out; st.global.u32 [%d3], %r4;"""
     got = run(programs.source(body, target), target, level, np.zeros(1, np.uint32), np.zeros(32, np.uint32), 32)
-    want = np.arange(1, 33)
+    want = np.arange(2, 34)  # what was to come in front of the arrival
     assert (got == (np.where(np.arange(32) < 20, want, 77) if guard else want)).all()
 
 

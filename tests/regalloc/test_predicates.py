@@ -46,7 +46,7 @@ def generated(seed: int) -> Function:
     return f
 
 
-@pytest.mark.parametrize("seed", campaigns.seeds(200, first=30))
+@pytest.mark.parametrize("seed", campaigns.seeds(200, first=20))
 def test_random_functions(seed: int) -> None:
     """They do the same with some of their predicates in registers, some of these as bits of shared ones, at first and later."""
     f = generated(seed)
