@@ -16,12 +16,12 @@ from . import page_proof, review_cases
 from .review_cases import ROOT, Change
 
 
-def run(change: Change) -> tuple[int, str, list[str]]:
-    """Exit status, page, and the false or missing statements of a recorded change."""
+def run(change: Change, proved: bool = True) -> tuple[int, str, list[str]]:
+    """Exit status, page, and the false or missing statements of a recorded change, as far as those are looked for."""
     try:
         with review_cases.after(change.texts()) as new:
             page = review_cases.page_of(change, new)
-            wrong = prove(new, page, change.kernels) if page else nothing(new)
+            wrong = [] if not proved else prove(new, page, change.kernels) if page else nothing(new)
     except UsageError as error:
         return 2, str(error) + "\n", []
     return (1 if page else 0), page, wrong

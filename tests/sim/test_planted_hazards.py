@@ -71,9 +71,9 @@ def test_nothing_is_reported_in_the_whole_corpus(target: str) -> None:
 @pytest.mark.measure
 @pytest.mark.parametrize("target", EACH_MODEL)
 def test_every_nth_hazard_planted_in_the_corpus_is_reported(target: str) -> None:
-    result = hazards.measure(corpus_kernels(target, every=3), every=17)
+    result = hazards.measure(corpus_kernels(target, every=3), every=31)
     assert (result.missed, result.unexplained) == ([], [])
-    assert sum(result.caught.values()) >= 100
+    assert sum(result.caught.values()) >= 50
 
 
 @pytest.mark.measure
@@ -106,7 +106,7 @@ def _runnable(target: str, image: bytes, function: elf.Function) -> hazards.Kern
 
 @pytest.mark.measure
 @pytest.mark.parametrize("target", cases.TARGETS)
-def test_every_planted_hazard_is_reported(target: str) -> None:
-    result = hazards.measure(kernels(target), every=1)
+def test_every_second_planted_hazard_is_reported(target: str) -> None:
+    result = hazards.measure(kernels(target), every=2)
     assert (result.missed, result.unexplained) == ([], [])
-    assert sum(result.caught.values()) >= 3000
+    assert sum(result.caught.values()) >= 1500
