@@ -27,7 +27,7 @@ def _processes() -> Iterator[None]:
 
 
 @pytest.mark.measure
-@pytest.mark.parametrize(("number", "name"), enumerate(CASES), ids=CASES)
+@pytest.mark.parametrize(("number", "name"), list(enumerate(CASES)), ids=list(CASES))
 def test_page_is_golden_and_proved(number: int, name: str) -> None:
     """All are golden, and every second one is proved."""
     change = CASES[name]
