@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from oric.sass.code import Code
 from oric_tables import numbers, ops
 from oric_tables._native import ffi, lib
 
@@ -116,7 +117,8 @@ def random_instance(rng: random.Random, isa: int, operation: ops.Op, tries: int 
             instance.code = word(isa, operation.name, *instance.texts, **operation.unpack(mods))
         except ValueError:
             continue
-        return instance
+        if lib.oric_two_signs(Code(isa, instance.code).insns) < 0:  # the hardware does not have the others
+            return instance
     return None
 
 

@@ -83,6 +83,7 @@ class Flow:
     left: int = -1  # until this many are outstanding
     boards: int = -1  # modifier: set of scoreboards that it waits for besides
     adds: tuple[int, ...] = ()  # the first result is the sum of these operands
+    one_sign: tuple[int, ...] = ()  # of these operands one at most is negated or complemented
     conditional: int = -1  # modifier: when it is set a branch asks for more than its predicates
     hidden_reuse: bool = False  # real code has reuse flags that no text shows
 

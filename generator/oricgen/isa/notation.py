@@ -74,7 +74,7 @@ def implicit(text: str, writes: bool, operands: tuple[Operand, ...]) -> tuple[Im
 
 
 def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modifier, ...]) -> Flow:
-    """The columns ``region``, ``waits``, ``adds`` and ``hidden_reuse`` of a row, names resolved.
+    """The columns ``region``, ``waits``, ``adds``, ``one_sign`` and ``hidden_reuse`` of a row, names resolved.
 
     Raises:
         ValueError: an operand or a modifier that the row does not have.
@@ -83,16 +83,19 @@ def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modi
     by_name = {m.name: i for i, m in enumerate(mods)}
     known = {"boards": by_name, "conditional": by_name}
     adds = row.get("adds", "").split()
+    one = row.get("one_sign", "").split()
     found = {}
     named = [(key, row[key]) for key in ("conditional",) if key in row]
-    for part, name in [*named, *row.get("waits", {}).items(), *((f"adds {i}", a) for i, a in enumerate(adds))]:
+    lists = [(f"{key} {i}", a) for key, words in (("adds", adds), ("one_sign", one)) for i, a in enumerate(words)]
+    for part, name in [*named, *row.get("waits", {}).items(), *lists]:
         table = known.get(part, names)
         if name not in table:
             raise ValueError(f"there is no {'modifier' if part in known else 'operand'} '{name}'")
         found[part] = table[name]
     return Flow(
         row.get("region", ""), found.get("board", -1), found.get("left", -1), found.get("boards", -1),
-        tuple(found[f"adds {i}"] for i in range(len(adds))), found.get("conditional", -1),
+        tuple(found[f"adds {i}"] for i in range(len(adds))), tuple(found[f"one_sign {i}"] for i in range(len(one))),
+        found.get("conditional", -1),
         row.get("hidden_reuse", False),
     )  # fmt: skip
 

@@ -140,7 +140,7 @@ def _operation(
     try:
         flow = notation.flow(row, operands, mods)
     except ValueError as error:
-        column = next(c for c in ("conditional", "waits", "adds") if c in row)
+        column = next(c for c in ("conditional", "waits", "adds", "one_sign") if c in row)
         raise fail(column, f"column '{column}': {error}") from error
     for operand_name in row.get("align", {}):
         if all(o.name != operand_name for o in operands):

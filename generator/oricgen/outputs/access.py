@@ -74,7 +74,7 @@ def _source(machine: Machine) -> str:
         "    {0, 0, 0, 0, 0},",
         "};",
     ]
-    lines += ["const oric_flow oric_flows[ORIC_SLOT_OPS] = {", "    {0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0},"]
+    lines += ["const oric_flow oric_flows[ORIC_SLOT_OPS] = {", "    {0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0},"]
     lines += [f"    {_flow(o)}, /* {o.name} */" for o in machine.operations]
     lines += ["};", "const uint8_t oric_slot_counts[] = {", _numbers(tables.counts), "};", ""]
     return "\n".join(lines)
@@ -89,6 +89,7 @@ def _flow(operation: Operation) -> str:
         sum(1 << EFFECTS.index(e) for e in operation.effects), int(operation.guard == "UP"),
         asks.shift if asks else 0, asks.width if asks else 0, int(flow.hidden_reuse), _REGIONS.index(flow.region),
         flow.board & 255, flow.left & 255, shift, width, sum(1 << a for a in flow.adds),
+        sum(1 << a for a in flow.one_sign),
     )  # fmt: skip
     return "{" + ", ".join(map(str, numbers)) + "}"
 

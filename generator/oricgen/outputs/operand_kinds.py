@@ -51,6 +51,7 @@ def render(spec: Spec) -> dict[str, str]:
             table={isa: _hex([[0], *([table[isa, o.number]] for o in operations)]) for isa in machine.isas},
             positions=_hex(_padded([p + 1 for p in row]) for row in positions),
             signs=_hex(_padded(row) for row in [(), *(_signs(o) for o in operations)]),
+            one_sign=_hex([[0], *([_one_sign(o)] for o in operations)]),
             halves=_hex([[0], *([int(_selects_halves(o))] for o in operations)]),
             uniform=sorted(uniform),
             stable=sorted(stable),
@@ -85,6 +86,11 @@ def _positions(operation: Operation) -> tuple[int, ...]:
 def _signs(operation: Operation) -> tuple[int, ...]:
     marks = {"-": NEG, "|": ABS, "~": INV}
     return tuple(sum(bit for mark, bit in marks.items() if mark in operation.operands[i].marks) for i in _positions(operation))
+
+
+def _one_sign(operation: Operation) -> int:
+    """Mask of the sources of which one at most has a sign."""
+    return sum(1 << place for place, at in enumerate(_positions(operation)) if at in operation.flow.one_sign)
 
 
 def _of(operation: Operation, isa: str) -> _Combinations:

@@ -50,6 +50,7 @@ class Legality:
         self._entry = vec[i64](operand_kinds.TABLE[isa])
         self._positions = vec[i64](operand_kinds.POSITIONS)
         self._signs = vec[i64](operand_kinds.SIGNS)
+        self._one_sign = vec[i64](operand_kinds.ONE_SIGN)
         self.halves = vec[i64](operand_kinds.HALVES)
         self._format = zeros(_SOURCES * _KEYS * len(operand_kinds.COMBINATIONS))
         whole = zeros(len(operand_kinds.COMBINATIONS))
@@ -122,7 +123,10 @@ class Legality:
         if self._format[_SOURCES * (_KEYS * self._entry[op] + key)] == 0:
             return False
         base = _SOURCES * op
-        return self._sign_fits(base, a) and self._sign_fits(base + 1, b) and self._sign_fits(base + 2, c)
+        if not (self._sign_fits(base, a) and self._sign_fits(base + 1, b) and self._sign_fits(base + 2, c)):
+            return False
+        signed = _is_signed(a) | _is_signed(b) << 1 | _is_signed(c) << 2
+        return self._signs_fit(op, signed)
 
     def takes_with(self, f: Function, i: i64, at: i64, operand: i64) -> bool:
         """Whether an instruction may have another operand at a place, signs included."""
@@ -130,14 +134,25 @@ class Legality:
         if self.format_with(f, i, at, operand) == 0:
             return False
         source: i64 = 0
+        signed: i64 = 0
         while source < _SOURCES:
             place = self._positions[base + source] - 1
             if place < 0:
                 break
-            if not self._sign_fits(base + source, operand if place == at else f.get(i, place)):
+            here = operand if place == at else f.get(i, place)
+            if not self._sign_fits(base + source, here):
                 return False
+            signed |= _is_signed(here) << source
             source += 1
-        return True
+        return self._signs_fit(f.op[i], signed)
+
+    def _signs_fit(self, op: i64, signed: i64) -> bool:
+        """Whether no two of those sources have a sign of which one at most has (``one_sign`` of spec/encoding).
+
+        ``signed``: mask of the sources that have one.
+        """
+        found = signed & self._one_sign[op]
+        return found & (found - 1) == 0
 
     def _sign_fits(self, index: i64, operand: i64) -> bool:
         if not operand & opd.SIGNS:
@@ -151,6 +166,14 @@ class Legality:
         if operand & opd.ABSOLUTE and not allowed & 2:
             return False
         return not (operand & opd.COMPLEMENT and not allowed & 4)
+
+
+def _is_signed(operand: i64) -> i64:
+    """1 for an operand with a sign that is not part of a constant."""
+    form = operand & opd.TYPE
+    if not operand & opd.SIGNS or form == opd.IS_IMM or form == opd.IS_POOL:
+        return 0
+    return 1
 
 
 def kind_of(f: Function, operand: i64) -> i64:

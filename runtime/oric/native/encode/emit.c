@@ -6,6 +6,7 @@
 #include "tables/latency.h"
 #include "tables/operand_fields.h"
 #include "tables/operands.h"
+#include "sass/access.h"
 #include "sass/sass.h"
 
 enum { WORD_BYTES = 16, NO_BARRIERS = 7 << 5 | 7 << 8, PAD_CONTROL = NO_BARRIERS | 15 };
@@ -144,6 +145,7 @@ int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_
         error[1] = (int32_t)node->index;
         for (int p = 0; p < node->pads && !error[0]; p++) error[0] = put_plain(fn->isa, nop, PAD_CONTROL, 0, &words[2 * word++]);
         if (!error[0]) error[0] = build(&em, node, ((int64_t)word + 1) * WORD_BYTES, &insn);
+        if (!error[0] && oric_two_signs(&insn) >= 0) error[0] = ORIC_E_SIGN | oric_two_signs(&insn) << 8;
         if (!error[0]) error[0] = oric_encode(fn->isa, &insn, &words[2 * word]);
         if (marks[node->op]) out_marks[marked++] = (oric_mark){(uint32_t)word, node->index, marks[node->op]};
         word++;

@@ -118,3 +118,11 @@ int oric_reuse_places(int isa, const oric_insn *insn, uint8_t operand[4]) {
     }
     return odd;
 }
+
+int oric_two_signs(const oric_insn *insn) {
+    uint16_t one = insn->op < ORIC_SLOT_OPS ? oric_flows[insn->op].one_sign : 0;
+    int found = 0;
+    for (int s = 0; one && s < insn->nops; s++)
+        if (one >> s & 1 && insn->ops[s].flags & (ORIC_F_NEG | ORIC_F_INV) && found++) return s;
+    return -1;
+}

@@ -33,4 +33,8 @@ long oric_accesses_all(const oric_insn *insns, long n, oric_register_use *uses, 
 /* Places of reuse flags: operand[k] is the operand whose flag is the k-th of the word, 255 where the form has none.
    Returns the flags that the word sets although the form has none there (bit k). */
 int oric_reuse_places(int isa, const oric_insn *insn, uint8_t operand[4]);
+
+/* The operand that has a sign (negation, complement) although another one of those has it of which the hardware takes one
+   (`one_sign` of spec/encoding), else -1. */
+int oric_two_signs(const oric_insn *insn);
 #endif

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sass/access.h"
 #include "sass/sass.h"
 #include "sim/clock.h"
 #include "sim/external.h"
@@ -139,6 +140,8 @@ static void execute(sim_warp *w, const oric_insn *in, uint32_t mask)
 {
     if (in->op >= sim_op_count)
         sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "no such instruction");
+    else if (oric_two_signs(in) >= 0)
+        sim_fault(w, ORIC_FAULT_ILLEGAL, sim_first_lane(mask), "two operands with a sign of which one may have it");
     else if (!sim_exec_table[in->op] || in->residue[0] || in->residue[1])
         sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), sim_op_names[in->op]);
     else
