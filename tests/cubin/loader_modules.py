@@ -237,6 +237,41 @@ _module(
     kernel("st.release.gpu.global.u32 [%d1+4], %r1; fence.acq_rel.gpu; ld.acquire.gpu.global.u32 %r2, [%d1];" + _STORE, "gpu"),
     kernel("membar.cta; membar.gl; fence.sc.sys;" + _STORE.replace("%r2", "%r1"), "all"),
 )
+_MBARRIERS = ".shared .b64 s; .shared .b64 t[4]; mov.u64 %d4, 0;"
+_module(
+    "mbarriers",
+    kernel(_MBARRIERS + "mbarrier.init.shared.b64 [s], %r1; mbarrier.init.shared.b64 [t+8], 5; "
+           "mbarrier.arrive.shared.b64 %d2, [s];"
+           "mbarrier.arrive_drop.shared.b64 %d3, [t+8]; mbarrier.arrive.noComplete.shared.b64 %d4, [s], 2;"
+           "mbarrier.arrive_drop.noComplete.shared.b64 %d5, [s], %r1; xor.b64 %d4, %d4, %d5; xor.b64 %d4, %d4, %d3;"
+           "mbarrier.test_wait.shared.b64 %p1, [s], %d2; @%p1 add.u64 %d4, %d4, 1; "
+           "mbarrier.test_wait.parity.shared.b64 %p2, [t+8], 1;"
+           "@%p2 add.u64 %d4, %d4, 2; st.global.u64 [%d1], %d4;"),
+    kernel(_MBARRIERS + "mov.u64 %d5, t; cvta.shared.u64 %d5, %d5; mad.wide.u32 %d5, %r1, 8, %d5; "
+           "mbarrier.init.b64 [%d5], 3;"
+           "mbarrier.arrive.b64 %d2, [%d5]; mbarrier.arrive.noComplete.b64 %d3, [%d5], %r1; "
+           "mbarrier.test_wait.b64 %p1, [%d5], %d2;"
+           "@%p1 add.u64 %d3, %d3, 1; st.global.u64 [%d1], %d3;", "generic"),
+    kernel(_MBARRIERS + "mbarrier.arrive.shared.b64 %d2, [s]; "
+           "mbarrier.pending_count.b64 %r2, %d2;" + _STORE, "made_elsewhere"),
+    kernel(_MBARRIERS + "mbarrier.init.shared.b64 [s], 1; cp.async.mbarrier.arrive.noinc.shared.b64 [s];"
+           "mbarrier.arrive.shared.b64 %d2, [s]; st.global.u64 [%d1], %d2;", "copies"),
+    least=80,
+)  # fmt: skip
+_module(
+    "mbarrier_transactions",
+    kernel(_MBARRIERS + "mbarrier.init.shared.b64 [s], 1; mbarrier.expect_tx.relaxed.cta.shared.b64 [s], %r1;"
+           "mbarrier.complete_tx.relaxed.cta.shared.b64 [s], 8; mbarrier.arrive.expect_tx.shared.b64 %d2, [s], 16;"
+           "mbarrier.try_wait.shared.b64 %p1, [s], %d2; @%p1 add.u64 %d4, %d4, 1; "
+           "mbarrier.try_wait.parity.shared.b64 %p2, [s], 0, %r1;"
+           "@%p2 add.u64 %d4, %d4, 2; mbarrier.arrive.shared.b64 _, [s], %r1; "
+           "mbarrier.inval.shared.b64 [s]; st.global.u64 [%d1], %d4;"),
+    kernel("mapa.shared::cluster.u32 %r3, %r1, 1; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r3];" +
+           _STORE.replace("%r2", "%r1"), "remote"),
+    kernel("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r1], 16;" +
+           _STORE.replace("%r2", "%r1"), "bytes_alone"),
+    least=90,
+)  # fmt: skip
 _module(
     "vectors",
     kernel("ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d1]; add.u32 %r2, %r2, %r5;" + _STORE),

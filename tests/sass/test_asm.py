@@ -280,6 +280,7 @@ def test_kernels_by_hand(target: str) -> None:
     order = [s.name.replace(".saxpy", ".k") for s in compiled.sections]
     mine = [s.name for s in cubin.sections if s.name in order]
     assert mine == [name for name in order if name in mine]
+    assert {".note.nv.tkinfo", ".note.nv.cuinfo"} <= set(mine)  # a driver asks for both
     oric.sim.load(image)
 
 

@@ -28,10 +28,11 @@ def check(spec: Spec, compiled: Mapping[str, Compiled]) -> None:
         SpecError: the first mistake.
     """
     features = {name for target in targets.load(spec).with_code for name in target.features}
+    records = set(spec.load("cubin.yaml")["mbarrier_records"]["kinds"])
     with Mistakes() as each:
         for name, data in spec.family(FOLDER).items():
             for which, rows in _named(data):
-                for line, column, message in _mistaken(rows, features):
+                for line, column, message in _mistaken(rows, features, records):
                     with each:
                         raise SpecError(spec.path(name), line, f"{which}: column '{column}': {message}")
             with each:
@@ -54,16 +55,17 @@ def _named(data: Map) -> Iterator[tuple[str, list[Map]]]:
             yield name, [row]
 
 
-def _mistaken(rows: list[Map], features: set[str]) -> dict[tuple[int, str, str], None]:
+def _mistaken(rows: list[Map], features: set[str], records: set[str]) -> dict[tuple[int, str, str], None]:
     """Line, column and mistake of what rows, and their cases, name that does not exist."""
     found: dict[tuple[int, str, str], None] = {}
     for rule in rows:
         for row in (rule, *rule.get("cases", ())):
-            found.update(((row.line_of(column), column, message), None) for column, message in _references(row, features))
+            for column, message in _references(row, features, records):
+                found[row.line_of(column), column, message] = None
     return found
 
 
-def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
+def _references(row: Map, features: set[str], records: set[str]) -> Iterator[tuple[str, str]]:
     """Columns of a rule or case that name what does not exist, and what is wrong."""
     for name in row.get("when", "").split():
         if name.removeprefix("!") not in features:
@@ -72,6 +74,9 @@ def _references(row: Map, features: set[str]) -> Iterator[tuple[str, str]]:
         yield "if", f"there is no function '{row['if']}' in oric/{handlers.PREDICATES}.py"
     if row.get("expand") and row["expand"] not in handlers.registered(handlers.EXPANSIONS):
         yield "expand", f"there is no function '{row['expand']}' in oric/{handlers.EXPANSIONS}.py"
+    record = row.get("with", {}).get("record", "")
+    if record and record not in records:
+        yield "with", f"mbarrier_records of cubin.yaml has no kind '{record}'"
 
 
 def _special_registers(spec: Spec, name: str, data: Map) -> None:

@@ -105,9 +105,32 @@ def _check_code(spec: Spec, data: Map) -> None:
                 raise SpecError(path, line, f"code_records: {name}: there is no operation '{operation}' in spec/encoding")
         if "register" in row and row["register"] not in registers:
             raise SpecError(path, line, f"code_records: {name}: there is no special register '{row['register']}'")
+    _check_mbarriers(data["mbarrier_records"], operations, path)
     for kind in data["code_sections"]:
         if kind not in data["sections"]:
             raise SpecError(path, data.line_of("code_sections"), f"code_sections: there is no kind of section '{kind}'")
+
+
+def _check_mbarriers(data: Map, operations: set[str], path: PurePath) -> None:
+    """What has a record of an mbarrier is there, and says where its address is; numbers are used once."""
+    seen: dict[int, str] = {}
+    for name, row in data["kinds"].items():
+        line = data["kinds"].line_of(name)
+        for operation in row.get("operations", ()):
+            if operation not in operations:
+                message = f"mbarrier_records: {name}: there is no operation '{operation}' in spec/encoding"
+                raise SpecError(path, line, message)
+        if ("number" in row) != ("operations" in row):
+            raise SpecError(path, line, f"mbarrier_records: {name}: 'number' and 'operations' go together")
+        if "number" in row and row["number"] in seen:
+            raise SpecError(path, line, f"mbarrier_records: {name}: number {row['number']} is that of {seen[row['number']]}")
+        if "number" in row:
+            seen[row["number"]] = name
+    for operation in data["generic"]:
+        if operation not in operations:
+            line = data["generic"].line_of(operation)
+            message = f"mbarrier_records: generic: there is no operation '{operation}' in spec/encoding"
+            raise SpecError(path, line, message)
 
 
 def _unique(rows: Seq, path: PurePath, where: str) -> None:
@@ -214,6 +237,7 @@ def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _REQUIRED = (
-    "section_info_has_registers", "implicit_addends", "const_pointee", "empty_relocations", "cuinfo_flags", "compat",
-    "rel_action", "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records", "segments",
+    "section_info_has_registers", "implicit_addends", "const_pointee", "no_uniform", "empty_relocations", "cuinfo_flags",
+    "compat", "rel_action", "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records",
+    "segments",
 )  # fmt: skip

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from oric.ir.encoded import EncodedFunction
 
 
+_NO_REGISTER: Final = 0xFF  # in a record of an mbarrier: the address is a displacement
+
+
 class KernelFacts:
     """What the records of one kernel are made from; symbol numbers are filled in when they are known."""
 
@@ -112,6 +115,15 @@ def _coop_offsets(facts: KernelFacts) -> list[bytes | int]:
     return _offsets([offset for offset, _ in facts.encoded.coop_groups])
 
 
+def _mbarrier_instructions(facts: KernelFacts) -> list[bytes | int]:
+    none = tables.LAYOUTS[str(facts.target.elf["layout"])].no_uniform
+    data = bytearray()
+    for place, register, displacement, number, uniform in facts.encoded.mbarriers:
+        address = _NO_REGISTER if register < 0 else register
+        data += pack("<IIiBBBB", place, address, displacement, number, 1, none if uniform < 0 else uniform, 0)
+    return [bytes(data)] if data else []
+
+
 def _branches(facts: KernelFacts) -> list[bytes | int]:
     flat: list[int] = []
     for offset, targets in facts.encoded.indirect_branches:
@@ -141,6 +153,8 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "warp_wide": lambda f: _offsets(f.encoded.warp_wide),
     "coop_masks": _coop_masks,
     "coop_offsets": _coop_offsets,
+    "mbarrier_instructions": _mbarrier_instructions,
+    "mbarriers": lambda f: [f.attributes.mbarriers] if f.encoded.mbarriers else [],
     "exits": lambda f: _offsets(f.encoded.exits),
     "indirect_branches": _branches,
     "grid_depth": lambda f: [0] if tables.REGISTER_RECORDS["CTAIDZ_USED"] in f.encoded.special else [],
@@ -180,29 +194,6 @@ def compat_records(target: Target, layout: tables.Layout) -> bytes:
         found = int(target.variant == "a") if fact else value
         out += record(code, form, found, words(*payload))
     return bytes(out)
-
-
-def note(kind: int, description: bytes) -> bytes:
-    """An ELF note of NVIDIA's."""
-    owner: bytes = tables.NOTE_OWNER
-    return words(len(owner), len(description), kind) + owner + description
-
-
-def tool_note(tool: str, release: str, build: str, options: str) -> bytes:
-    """``.note.nv.tkinfo``: who made the file; a version word, string offsets, strings."""
-    strings = bytearray(1)
-    places = [0]
-    for text in (tool, release, build, options):
-        places.append(len(strings))
-        strings += text.encode("utf-8") + b"\0"
-    strings += bytes(-len(strings) % 4)
-    return note(tables.TOOL_NOTE_TYPE, words(tables.TOOL_NOTE_VERSION, *places) + strings)
-
-
-def cuda_note(virtual: str) -> bytes:
-    """``.note.nv.cuinfo``: the virtual SM, which is the target that the PTX names, and the toolkit."""
-    number = int(virtual.removeprefix("sm_").rstrip("af"))
-    return note(tables.CUDA_NOTE_TYPE, pack("<HHHH", tables.CUDA_NOTE_VERSION, number, tables.API_VERSION, 0))
 
 
 def call_graph(addressed: list[int]) -> bytes:

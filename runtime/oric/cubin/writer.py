@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
 
+from oric.support import notes
+
 from . import records
 from .container import Container, OutSection, OutSymbol
 
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from oric.ir.encoded import EncodedFunction
     from oric.ir.module import Module, Relocation, Symbol
 
-_TOOL: Final = ("oric", "Oric PTX assembler", "")
 _ADDRESS_BYTES: Final = 8
 _SHARED_ADDRESS_BYTES: Final = 4
 
@@ -51,9 +52,9 @@ class _Writer:
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
         out, target = self.out, self.target
-        out.section(tables.TKINFO).data = records.tool_note(*_TOOL, options)
+        out.section(tables.TKINFO).data = notes.tool_note(options)
         cuinfo = out.section(tables.CUINFO)
-        cuinfo.data = records.cuda_note(self.module.written_for)
+        cuinfo.data = notes.cuda_note(int(self.module.written_for.removeprefix("sm_").rstrip("af")))
         cuinfo.flags |= self.layout.cuinfo_flags
         info = out.section(tables.INFO)
         if self.layout.compat:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables._native import ffi, lib
-from oric_tables.cubin_layout import PLACE_RECORDS
+from oric_tables.cubin_layout import GENERIC_MBARRIERS, MBARRIER_SCALE, PLACE_RECORDS
 from oric_tables.op import BRA, NOP
 from oric_tables.phases import MACHINE
 
-from oric.ir import machine
+from oric.ir import machine, mbarriers
 from oric.ir import operand as opd
 from oric.ir.encoded import FULL_MASK, EncodedFunction
-from oric.ir.function import Function
+from oric.ir.function import AUX_MBARRIER, Function
 from oric.ir.legality import KIND_GPR
 from oric.ir.machine import MachineFunction
 from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
@@ -76,8 +76,42 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
             out.special.add(int(f.get(index, OPS.sreg[f.op[index]]) & opd.INDEX))
         else:
             out.uses_convergence = True
+    if facts.mbarriers >= 0:
+        out.mbarriers = _mbarriers(view, blocks)
     out.constant2 = _tables(facts, starts)
     return out
+
+
+def _mbarriers(view: MachineFunction, blocks: list[int]) -> list[tuple[int, int, int, int, int]]:
+    """The marked instructions on mbarriers (:attr:`EncodedFunction.mbarriers`)."""
+    f, fn = view.f, view.fn
+    out = []
+    for b in range(fn.block_count):
+        word = blocks[b]
+        for k in range(fn.block_first[b], fn.block_first[b + 1]):
+            i: int = fn.nodes[k].index
+            word += int(fn.nodes[k].pads)
+            if f.aux[i] & AUX_MBARRIER:
+                out.append((WORD_BYTES * word, *_mbarrier(f, i)))
+            word += 1
+    return sorted(out)
+
+
+def _mbarrier(f: Function, i: int) -> tuple[int, int, int, int]:
+    """Register, displacement, number and uniform register of a marked instruction."""
+    op = ops.op(f.op[i])
+    found = {"Ra": -1, "off": 0, "URa": -1}
+    for at, operand in enumerate(op.operands):
+        if operand.name in found and at < f.count[i]:
+            given = f.get(i, at)
+            if opd.is_register(given):
+                found[operand.name] = f.physical[given & opd.INDEX] + opd.first_of(given)
+            elif operand.name == "off" and given & opd.TYPE in (opd.IS_IMM, opd.IS_POOL):
+                found["off"] = f.imm_value(given)
+    scale = op.mods.get("scale")
+    times = f.mods[i] >> scale.shift & scale.mask if scale is not None else 0
+    number = mbarriers.number_of(f.aux[i]) | times << MBARRIER_SCALE | GENERIC_MBARRIERS.get(op.name, 0)
+    return found["Ra"], found["off"], number, found["URa"]
 
 
 def _tables(facts: Any, starts: list[int]) -> bytes:

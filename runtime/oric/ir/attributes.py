@@ -59,6 +59,7 @@ class FunctionAttributes(Record):
         "maxclusterrank",
         "maxnreg",
         "maxntid",
+        "mbarriers",
         "minnctapersm",
         "noreturn",
         "nounroll",
@@ -111,6 +112,7 @@ class FunctionAttributes(Record):
         # other resources
         self.num_barriers: int = 0  # CTA barriers, highest used + 1
         self.num_convergence_barriers: int = 0
+        self.mbarriers: int = -1  # mbarriers that it makes, -1: nothing in it is on one
         self.uses_warp_sync: bool = False
         # bank 2: constants the compiler made
         self.constant2: bytearray = bytearray()

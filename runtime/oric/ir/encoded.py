@@ -19,8 +19,8 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "instructions", "name", "num_regs", "special",
-        "uses_convergence", "warp_wide", "words",
+        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "instructions", "mbarriers", "name", "num_regs",
+        "special", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -31,6 +31,8 @@ class EncodedFunction(Record):
         # warp-synchronous instructions with a member mask: (offset, register that holds the mask or FULL_MASK)
         self.coop_groups: list[tuple[int, int]] = []
         self.warp_wide: list[int] = []  # warp-wide instructions without a member mask
+        # instructions on mbarriers: offset, register and displacement of the address, number, uniform register; no register: -1
+        self.mbarriers: list[tuple[int, int, int, int, int]] = []
         self.special: set[int] = set()  # numbers of the special registers that are read
         self.indirect_branches: list[tuple[int, list[int]]] = []  # (offset of BRX, target offsets)
         self.constant2 = b""  # bank 2 with the jump tables filled in

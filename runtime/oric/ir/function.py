@@ -48,6 +48,8 @@ AUX_LOCK_FREE: Final = 0x40
 # ``aux`` of a product or a sum whose rounding nobody has asked for: both may become one fused operation. Phase ContractProducts
 # takes the mark away.
 AUX_CONTRACT: Final = 0x80
+# ``aux`` of an instruction on an mbarrier: which one the container calls it (:mod:`oric.ir.mbarriers`).
+AUX_MBARRIER: Final = 0xF00
 
 # ``flags`` of a block: no loop of which it is the header is unrolled (``.pragma "nounroll"``).
 BLOCK_NOUNROLL: Final = 1

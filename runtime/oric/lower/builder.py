@@ -14,6 +14,7 @@ from oric_tables import ptx_index as ix
 from oric_tables import storage
 from oric_tables.cubin_layout import POINTEE_SPACES
 
+from oric.ir import mbarriers
 from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal
@@ -292,6 +293,13 @@ class OriBuilder(Memory):
             predicate = self.register(guard[1])
             if guard[0] == nodes.NOT:
                 predicate ^= opd.NEGATE
+        made: i64 = len(self.code.op)
+        self._make(program, predicate, operands)
+        if program.record >= 0:
+            mbarriers.mark(self.code, made, program.record)
+
+    def _make(self, program: Program, predicate: i64, operands: list[Any]) -> None:
+        """Emit what a program says, under a guard."""
         if program.expand:
             FUNCTIONS[program.expand](self, program, predicate, operands)
             return

@@ -12,10 +12,11 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.macros import EXPANSIONS, LONG, MODIFIERS, TEMPLATES
 
+from oric.ir import mbarriers
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import AUX_VOLATILE, NONE, Function
+from oric.ir.function import AUX_MBARRIER, AUX_VOLATILE, NONE, Function
 from oric.ir.optable import MEMORY, OPS
 from oric.ir.passes import PassContext, PassFunction
 from oric.ir.worklist import Worklist
@@ -135,13 +136,16 @@ class _Expander:
         for shift, mask in MODIFIERS.get(f.op[i], ()):
             put_number(env, program.args[at], f.mods[i] >> shift & mask)
             at += 1
-        made: i64 = len(f.op)
+        first: i64 = len(f.op)
+        made = first
         emitter.emit(program, env, f.guard[i])
         emitter.close()
         while f.aux[i] & AUX_VOLATILE and made < len(f.op):
             if OPS.flags[f.op[made]] & MEMORY:
                 f.aux[made] |= AUX_VOLATILE
             made += 1
+        if f.aux[i] & AUX_MBARRIER:
+            mbarriers.pass_on(f, i, first)
         f.block[i] = NONE
         self.count += 1
 

@@ -16,6 +16,7 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import storage
 
+from oric.ir import mbarriers
 from oric.ir import operand as opd
 from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
 from oric.support.added import Added
@@ -101,6 +102,7 @@ class Program:
             address, as values of field 281; ``CLUSTER``, or ``NO_SPACE`` where the rule names none.
         uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
         wide: the source type has 64 bits.
+        record: what the container calls the instruction (:mod:`oric.ir.mbarriers`), -1: nothing.
         sinks: for each environment index, what takes a result that nobody wants.
     """
 
@@ -116,6 +118,7 @@ class Program:
         self.space = _space(self.options, "space")
         self.other = _space(self.options, "other")
         self.variables = _space(self.options, "variables")
+        self.record: int = mbarriers.kind_of(self.options.get("record", ""))
         self.args: list[int] = list(args)
         self.commute: bool = commute
         self.temps: list[tuple[str, int]] = list(temps)

@@ -145,6 +145,8 @@ class _Splice:
     def _merge_facts(self, body: Function) -> None:
         mine, theirs = self.f.attributes, body.attributes
         mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
+        if theirs.mbarriers >= 0:
+            mine.mbarriers = max(mine.mbarriers, 0) + theirs.mbarriers
 
     # -- results and parameters --------------------------------------------------------------------------
 

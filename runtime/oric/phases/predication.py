@@ -16,7 +16,7 @@ from oric_tables import op as op_numbers
 from oric_tables import thresholds
 
 from oric.ir import operand as opd
-from oric.ir.function import NONE, Function
+from oric.ir.function import AUX_MBARRIER, NONE, Function
 from oric.ir.optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
@@ -147,7 +147,7 @@ class _Predication:
         i = f.head[b]
         while i != NONE:
             flags = OPS.flags[f.op[i]]
-            if f.guard[i] or f.aux[i] or flags & _NEVER or (flags & LOAD and not flags & (CONSTANT | ATOMIC)):
+            if f.guard[i] or f.aux[i] & ~AUX_MBARRIER or flags & _NEVER or (flags & LOAD and not flags & (CONSTANT | ATOMIC)):
                 return False
             if OPS.uniform[f.op[i]]:
                 return False

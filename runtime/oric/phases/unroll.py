@@ -21,7 +21,7 @@ from oric_tables.phases import PHASES
 
 from oric.ir import legality as legal
 from oric.ir import operand as opd
-from oric.ir.function import AUX_CONTRACT, BLOCK_NOUNROLL, NONE, Function
+from oric.ir.function import AUX_CONTRACT, AUX_MBARRIER, BLOCK_NOUNROLL, NONE, Function
 from oric.ir.legality import legality_of
 from oric.ir.operand import SIGNS
 from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, OPS, WARP
@@ -90,7 +90,7 @@ def _is_fit(flow: Flow, b: i64) -> bool:
         return False
     i = f.head[b]
     while i != NONE:
-        if OPS.flags[f.op[i]] & _NEVER or f.aux[i] & ~AUX_CONTRACT or OPS.is_strong(f, i):
+        if OPS.flags[f.op[i]] & _NEVER or f.aux[i] & ~(AUX_CONTRACT | AUX_MBARRIER) or OPS.is_strong(f, i):
             return False
         i = f.next[i]
     return True

@@ -8,7 +8,6 @@ are added to them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from struct import pack
 from typing import Final
 
 from oric_tables import cubin_layout as layout_tables
@@ -16,6 +15,8 @@ from oric_tables import op, ops
 from oric_tables._native import lib
 from oric_tables.numbers import NO_SCOREBOARD, YIELDING_STALLS
 from oric_tables.targets import TARGETS, Target
+
+from oric.support import notes
 
 from . import asm_facts as facts
 from .asm_facts import quoted
@@ -192,6 +193,8 @@ def _if(condition: object, row: list[str]) -> list[list[str]]:
 _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "api_version": lambda k: [[hex(layout_tables.API_VERSION)]],
     "annotations": lambda k: [],
+    "mbarrier_instructions": lambda k: [],
+    "mbarriers": lambda k: [],
     "param_cbank": lambda k: _if(k.params, [quoted(k.bank0()), hex(k.param_base()), str(k.param_size)]),
     "param_size": lambda k: _if(k.params, [str(k.param_size)]),
     "params": lambda k: k.described(few=True),
@@ -303,10 +306,11 @@ class _Module:
                 found = [int(self.target.variant == "a")] if fact else list(words) if form == facts.SIZED else [value]
                 compat.entries.append(self.first.statement("info", name, *found))
             self._add(compat)
-        text = pack("<HHHH", tables.CUDA_NOTE_VERSION, self.target.number, tables.API_VERSION, 0)
-        cuinfo.data = bytearray(pack("<III", len(tables.NOTE_OWNER), len(text), tables.CUDA_NOTE_TYPE) + tables.NOTE_OWNER + text)
-        cuinfo.options["link"] = "#0"
+        cuinfo.data = bytearray(notes.cuda_note(self.target.number))
         self._add(cuinfo)
+        tool = self.first.made(tables.TKINFO)
+        tool.data = bytearray(notes.tool_note(""))
+        self._add(tool)
 
     def _symbols(self) -> None:
         table = next(s for s in self.source.sections if s.name == layout_tables.SECTIONS[layout_tables.SYMTAB].name)

@@ -18,6 +18,7 @@ from oric_tables.targets import TARGETS
 from oric.support.elf import Cubin, CubinError, Function, Symbol, model_of, target_of
 from oric.support.elf_format import ET_EXEC
 
+from . import mbarrier_check
 from .code import INSTRUCTION_BYTES, Code
 from .facts import section_name, symbol_name
 from .instruction import Instruction
@@ -50,7 +51,7 @@ def problems(cubin: Cubin) -> list[Problem]:
     out = [Problem("", message) for message in _of_symbols(cubin)]
     for function in cubin.functions.values():
         code = _Code(cubin, function, Code(isa, function.text))
-        for part in (_section, _places, _registers, _stack, _barriers, _banks):
+        for part in (_section, _places, _registers, _stack, _barriers, _mbarriers, _banks):
             out += [Problem(function.name, message) for message in part(code)]
     return out
 
@@ -227,6 +228,13 @@ def _barriers(c: _Code) -> Iterator[str]:
     said = c.records.get("NUM_BARRIERS")
     if (said.value if said is not None else 0) < needed:
         yield f"NUM_BARRIERS is {said.value if said is not None else 'missing'}, but the code has {needed} barriers"
+
+
+def _mbarriers(c: _Code) -> Iterator[str]:
+    places, count, layout = c.records.get(mbarrier_check.PLACES), c.records.get(mbarrier_check.COUNT), _layout(c.cubin)
+    if layout is not None:
+        data = None if places is None else places.data
+        yield from mbarrier_check.mbarrier_problems(c.code, data, None if count is None else count.value, layout.no_uniform)
 
 
 def _banks(c: _Code) -> Iterator[str]:

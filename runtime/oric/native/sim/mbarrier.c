@@ -132,18 +132,21 @@ static sim_mbarrier_step step_of(unsigned tx, uint32_t value, unsigned drop)
 }
 
 /*
- * Every lane gets the state before its arrival. With TMASK the lanes that do the same get the state before all of them, in the
+ * Every lane gets the state before what any lane does (seen on an H100). With TMASK the lanes that do the same get the state before all of them, in the
  * upper word, and their mask in the lower one.
  */
 SIM_OP(mbarrier_arrive, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, unsigned tx, unsigned drop, unsigned together)
 {
     uint64_t at[SIM_LANES];
-    uint32_t room[SIM_LANES], *to[2], state[2];
+    uint32_t room[SIM_LANES], *to[2], state[2], before[SIM_LANES][2];
     uint8_t *words[SIM_LANES];
     addresses(w, mask, A32, Ra, off, URa, V_X1, at);
     const uint32_t *values = sim_get32(w, mask, Rb, room, SIM_AS_BITS);
     if (!rows(w, mask, Rd, 2, to) || !places(w, mask, CLUSTER, at, 1, words))
         return;
+    for (uint32_t l = 0; l < SIM_LANES; l++)
+        if (mask >> l & 1)
+            memcpy(before[l], words[l], 8);
     for (uint32_t left = mask; left;) {
         uint32_t first = sim_first_lane(left), group = 0;
         for (uint32_t l = first; l < SIM_LANES; l++)
@@ -159,7 +162,7 @@ SIM_OP(mbarrier_arrive, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, sim_op
             return;
         for (uint32_t l = first; l < SIM_LANES; l++)
             if (group >> l & 1)
-                put_pair(to, l, together ? group : state[0], state[1]);
+                put_pair(to, l, together ? group : before[l][0], together ? state[1] : before[l][1]);
     }
 }
 
