@@ -108,7 +108,7 @@ def measure(group: str, target: str, count: int, names: Sequence[str] = ()) -> I
         theirs = run(vendor_code(text, target), function, count)
         try:
             ours = run(image, function, count)
-        except oric.sim.SimulationError as error:
+        except oric.sim.ExecutionError as error:
             yield Outcome(function, target, str(error))
             continue
         same = with_the_same_nans(function, ours, theirs)

@@ -101,11 +101,11 @@ ARRIVALS = [
 @pytest.mark.parametrize(("space", "address"), [(".shared", "bars"), ("", "%d20"), ("", "bars")])
 @pytest.mark.parametrize(("target", "form", "counted"), ARRIVALS + [("sm_90a", f, c) for t, f, c in ARRIVALS if t == "sm_80"])
 def test_states_of_arrivals(target: str, form: str, counted: bool, space: str, address: str, level: int) -> None:
-    """Each arrival finds what those before it have left, whatever the counts of the threads are; generic ones at a variable, too."""
+    """Each arrival, from sm_90 on each warp's, finds what those before it have left; generic ones at a variable, too."""
     form = form if space else form.replace(".shared::cta", "").replace(".shared", "")
     counts = np.random.default_rng(3).integers(1, 4, 64, dtype=np.uint32) if counted else np.ones(64, np.uint32)
     got = run(programs.states(target, form, space, address), target, level, counts, np.zeros(65, np.uint32), 64)
-    assert programs.in_some_order(got[:64], counts, 1000)
+    assert programs.in_some_order(got[:64], counts, 1000, target, form)
     assert got[64] == 1000 - counts.sum()
 
 
@@ -114,7 +114,7 @@ def test_the_vendors_states(ptxas: str, tmp_path: Path, target: str, form: str, 
     counts = np.random.default_rng(3).integers(1, 4, 64, dtype=np.uint32) if counted else np.ones(64, np.uint32)
     image = vendor(ptxas, tmp_path, programs.states(target, form), target)
     got = _launch(image, counts, np.zeros(65, np.uint32), 64)
-    assert programs.in_some_order(got[:64], counts, 1000) and got[64] == 1000 - counts.sum()
+    assert programs.in_some_order(got[:64], counts, 1000, target, form) and got[64] == 1000 - counts.sum()
 
 
 @both
