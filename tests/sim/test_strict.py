@@ -222,6 +222,22 @@ def test_cycles_of_other_threads_do_not_count(isa: int) -> None:
 
 
 @isas
+def test_a_load_of_other_threads_tells_nothing_of_one_before_they_parted(isa: int) -> None:
+    """Lanes 0 to 15 load once more, with a scoreboard, and know when the first load has ended; the others wait for it in vain."""
+    body = [
+        op("ISETP", "P0", "R0", 16, cmp="GE", sign="U32"),
+        op("MOV", "R16", 1),
+        load("R16", read=2),
+        op("BRA", 16, guard="P0"),
+        load("R8", write=1, read=2),
+        op("IADD3", "R16", "R16", 7, "RZ"),
+    ]
+    done = Outcome(isa, body)
+    assert {key[:3] for key in done.found} == {(RAW, 2, 5), (WAW, 2, 5)}
+    assert (done.out == np.where(LANES < 16, INPUT + 7, INPUT)).all()  # what was loaded lands last
+
+
+@isas
 def test_a_counted_wait_leaves_the_last_copies(isa: int) -> None:
     body = [
         op("IMAD", "R8", "R0", "R6", "RZ"),

@@ -187,19 +187,42 @@ static void spoil_cache(sim_warp *w, uint16_t unit, uint32_t mask)
 
 /* -- what begins -- */
 
+/* Leave a record with the lanes that run; the others get one of their own, which is returned. NULL: there are none, or there is no room:
+   then all stay together. */
+static sim_record *set_apart(struct sim_pending *p, uint32_t at)
+{
+    uint32_t others = p->records[at].lanes & ~p->ran;
+    if (!others || sim_unit_is_uniform(p->records[at].unit))
+        return NULL;
+    if (p->count >= p->full)
+        p->full *= 2; /* no record goes away here */
+    sim_record *split = sim_pending_add(p, p->records[at].unit);
+    if (!split)
+        return NULL;
+    uint32_t next = split->next;
+    *split = p->records[at];
+    split->next = next, split->lanes = others;
+    p->records[at].lanes &= p->ran;
+    return split;
+}
+
 /* A scoreboard that a later instruction of an in-order queue uses tells of the earlier ones as well, also where its guard is off. What
    other threads of the warp put into the queue does not help: they might have come earlier. */
 static void cover(struct sim_pending *p, const sim_insn_facts *f)
 {
     if (f->s.never || (f->s.write_board >= ORIC_SCOREBOARDS && f->s.read_board >= ORIC_SCOREBOARDS))
         return;
-    for (uint32_t i = 0; i < p->count; i++) {
-        sim_record *r = &p->records[i];
-        if (!(r->lanes & p->ran))
+    for (uint32_t i = 0, n = p->count; i < n; i++) {
+        const sim_record *known = &p->records[i];
+        int counts = known->board < ORIC_SCOREBOARDS && (known->board == f->s.write_board || known->board == f->s.read_board);
+        int covered = known->queue && known->queue == f->s.klass->queue;
+        if (!(known->lanes & p->ran) || !(counts || covered))
             continue;
-        if (r->board < ORIC_SCOREBOARDS && (r->board == f->s.write_board || r->board == f->s.read_board))
+        set_apart(p, i);
+        sim_record *r = &p->records[i];
+        if (counts)
             r->later++;
-        if (!r->queue || r->queue != f->s.klass->queue)
+        if (!covered)
             continue;
         if (f->s.write_board < ORIC_SCOREBOARDS) {
             if (r->board == ORIC_SCOREBOARDS)
@@ -333,19 +356,10 @@ static void hold_others(sim_warp *w, uint32_t cycles)
         sim_record *r = &p->records[i];
         if (r->kind != SIM_P_FIXED || !(r->lanes & ~p->ran) || sim_unit_is_uniform(r->unit))
             continue;
-        if (r->lanes & p->ran) {
-            sim_record rest = *r;
-            r->lanes &= p->ran;
-            if (p->count >= p->full)
-                p->full *= 2; /* no record goes away here */
-            sim_record *split = sim_pending_add(p, rest.unit);
-            if (!split)
-                continue; /* without room they grow old with the others */
-            rest.next = split->next, rest.lanes &= ~p->ran, rest.issue += cycles;
-            *split = rest;
-        } else {
-            r->issue += cycles;
-        }
+        if (r->lanes & p->ran)
+            r = set_apart(p, i);
+        if (r)
+            r->issue += cycles; /* without room they grow old with the others */
     }
     for (int b = 0; b < ORIC_SCOREBOARDS; b++)
         if (p->board_lanes[b] && !(p->board_lanes[b] & p->ran))
