@@ -184,8 +184,7 @@ def install(recorder: Recorder) -> None:
                     changed = {k: recorder.keep(v) for k, v in _variables(self).items()}
             except Exception as error:
                 launch = None
-                if not isinstance(error, NotRecorded):
-                    recorder.add({"skipped": f"{type(error).__name__}: {error}"[:200]})
+                recorder.add({"skipped": f"{type(error).__name__}: {error}"[:200], "kernel": name})
         done = run(self, name, grid, block, args, shared_bytes, **options)
         if launch is not None:
             dims = [[*((d,) if isinstance(d, int) else d), 1, 1][:3] for d in (grid, block)]

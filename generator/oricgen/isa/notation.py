@@ -77,7 +77,7 @@ def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modi
     """The columns ``region``, ``waits``, ``adds``, ``one_sign`` and ``hidden_reuse`` of a row, names resolved.
 
     Raises:
-        ValueError: an operand or a modifier that the row does not have.
+        ValueError: an operand or a modifier that the row does not have; its second argument is the column.
     """
     names = {o.name: i for i, o in enumerate(operands)}
     by_name = {m.name: i for i, m in enumerate(mods)}
@@ -90,7 +90,8 @@ def flow(row: Mapping[str, Any], operands: tuple[Operand, ...], mods: tuple[Modi
     for part, name in [*named, *row.get("waits", {}).items(), *lists]:
         table = known.get(part, names)
         if name not in table:
-            raise ValueError(f"there is no {'modifier' if part in known else 'operand'} '{name}'")
+            column = part.split()[0] if part.split()[0] in row else "waits"
+            raise ValueError(f"column '{column}': there is no {'modifier' if part in known else 'operand'} '{name}'", column)
         found[part] = table[name]
     return Flow(
         row.get("region", ""), found.get("board", -1), found.get("left", -1), found.get("boards", -1),

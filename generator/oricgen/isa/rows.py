@@ -140,8 +140,8 @@ def _operation(
     try:
         flow = notation.flow(row, operands, mods)
     except ValueError as error:
-        column = next(c for c in ("conditional", "waits", "adds", "one_sign") if c in row)
-        raise fail(column, f"column '{column}': {error}") from error
+        message, column = error.args
+        raise fail(column, message) from error
     for operand_name in row.get("align", {}):
         if all(o.name != operand_name for o in operands):
             raise SpecError(

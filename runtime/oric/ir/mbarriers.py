@@ -34,7 +34,8 @@ def kind_of(name: str) -> i64:
 
 def number_of(aux: i64) -> i64:
     """The number in the record of an instruction with a mark, -1 where it has none."""
-    return MBARRIER_KINDS[_NAMES[(aux >> _SHIFT) - 1]][0] if aux & AUX_MBARRIER else -1
+    kind = ((aux & AUX_MBARRIER) >> _SHIFT) - 1
+    return MBARRIER_KINDS[_NAMES[kind]][0] if kind >= 0 else -1
 
 
 def mark(f: Function, made: i64, kind: i64) -> None:
