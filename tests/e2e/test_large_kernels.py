@@ -21,11 +21,12 @@ OPS = (
     "st.global.u32 [%d+{at}], {a};",
 )
 COMPILE = """
-import resource, sys
+import sys
 from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_text
+from oric.support.memory import peak_memory
 compile_text(sys.stdin.read(), CompileOptions(sys.argv[1], int(sys.argv[2])))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(int(peak_memory()) // 1024)
 """
 
 
