@@ -60,7 +60,7 @@ def test_table() -> None:
 def test_every_pass_has_a_place() -> None:
     placed = {p.function for p in PHASES if p.function}
     assert set(PASSES) <= placed
-    assert placed - set(PASSES) == {"allocate_registers", "schedule_instructions"}
+    assert placed - set(PASSES) == {"lower_calls", "allocate_registers", "schedule_instructions"}
 
 
 def test_levels_choose_phases() -> None:

@@ -23,15 +23,16 @@ from . import archive
 
 TABLE = Path(__file__).with_name("refused.txt")
 OLDEST = "sm_75"
-# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory, and calls that
-# are not inlined, with what only these can reach. Everything else that ptxas takes has code.
+# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory, modules to be
+# linked with others, addresses of parameters of functions, and calls where a function takes from the stack. Everything else that
+# ptxas takes has code.
 REFUSABLE = frozenset(
     (
         *("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"),
         *("cp.async.bulk", "cp.reduce.async.bulk", "tensormap", "multimem"),
         "prefetch.tensormap",
         *("tex", "tld4", "suld", "sust", "sured", "txq", "suq", ".texref", ".surfref"),
-        *("external call", "recursive call", "indirect call", "address of a function", "too many errors"),
+        *("function of another module", "address of a parameter", "alloca and calls", "too many errors"),
     )
 )
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.M)
@@ -39,10 +40,9 @@ _DEBUG = re.compile(r"^(\s*\.target[^\n]*?)\s*,\s*debug\b", re.M)
 _SECTION = re.compile(r"^\s*\.section[^{]*\{.*?^\s*\}", re.M | re.S)
 _LINE = re.compile(r"^\s*\.(?:loc|file)\b[^\n]*", re.M)
 _WORDS = (
-    (re.compile(r"'?call of external function "), "external call"),
-    (re.compile(r"'?recursive call of "), "recursive call"),
-    (re.compile(r"'?indirect call'"), "indirect call"),
-    (re.compile(r"'?(?:the )?address of function "), "address of a function"),
+    (re.compile(r"Unresolved extern function "), "function of another module"),
+    (re.compile(r"'?address of param "), "address of a parameter"),
+    (re.compile(r"'?alloca in "), "alloca and calls"),
     (re.compile(r"too many errors"), "too many errors"),
 )
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import oric
 import pytest
-from oric.sass.diff import differences
+from oric.sass.diff import Difference, differences
 from oric.sass.loader_view import view
 from oric.support import elf
 
@@ -16,9 +19,12 @@ from . import archive, code
 from .code import REFUSABLE, Judged, judge
 
 SAMPLE = 120_000  # characters of each compiler's modules that the quick lane compiles
-MOST_REFUSED = 155
+MOST_REFUSED = 120
 LEAST_COMPARED = 240
 UNWRITTEN = ("NUM_MBARRIERS", "MBARRIER_INSTR_OFFSETS", "REG_RECONFIG")  # records for tools that look into code
+# Tables of functions, and what fills them in: the address of a function is a number that the code has for it.
+FUNCTIONS = ("visits", ".rela.nv.global.init")
+LEFT_OUT = (*UNWRITTEN, *FUNCTIONS)
 LEVELS = (0, 3)
 
 
@@ -40,6 +46,20 @@ def test_all_scalar_modules_have_code(level: int) -> None:
     assert wrong(0, level) == []
 
 
+def _without_order(found: Sequence[Difference]) -> list[Difference]:
+    """Without the order of sections in a segment, where it is that of kernels: it means nothing."""
+
+    def parts(side: Any) -> list[Any]:
+        covered = side["covers"] if isinstance(side, dict) else side
+        return sorted(covered) if isinstance(covered, list) else [side]
+
+    segments = [d for d in found if d.key.kind == "segment"]
+    ours = [parts(d.a) for d in segments if d.a is not None]
+    theirs = [parts(d.b) for d in segments if d.b is not None]
+    moved = [d for d in segments if parts(d.a or d.b) in ours and parts(d.b or d.a) in theirs]
+    return [d for d in found if d not in moved]
+
+
 @pytest.mark.measure
 def test_a_loader_sees_what_ptxas_says(ptxas: str) -> None:  # noqa: F811
     """The vendor's cubin of a module and ours load alike; records that point into code of kinds that ours lacks are left out."""
@@ -51,7 +71,7 @@ def test_a_loader_sees_what_ptxas_says(ptxas: str) -> None:  # noqa: F811
         if theirs is not None:  # a module of functions alone may call what is nowhere
             ours = oric.compile(module.text, arch=module.target).image
             both = [first_form(plain(view(elf.read(image)))) for image in (ours, theirs)]
-            found[module.name] = [d for d in differences(*both) if not d.key.name.endswith(UNWRITTEN)]
+            found[module.name] = [d for d in _without_order(differences(*both)) if not d.key.name.endswith(LEFT_OUT)]
     assert len(found) >= LEAST_COMPARED
     assert {name: facts for name, facts in found.items() if facts} == {}
 
@@ -69,4 +89,4 @@ def test_a_reason_is_what_the_compiler_says() -> None:
     ldmatrix = ".reg .b32 %r<3>;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n"
     with pytest.raises(oric.CompileError) as error:
         oric.compile(head + f"{ldmatrix}call f;\nret;\n}}\n", arch="sm_90")
-    assert code.reasons(error.value) == {"external call", "ldmatrix"}
+    assert code.reasons(error.value) == {"function of another module", "ldmatrix"}

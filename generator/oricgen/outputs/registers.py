@@ -23,6 +23,7 @@ def render(spec: Spec) -> dict[str, str]:
         "type_units": [unit_of.get(t["file"], unit_of.get(t["display"], 0)) for t in types],
         "unit_kinds": [KINDS[f["kind"]] for f in sorted(files, key=lambda f: str(f["unit"])) if f["unit"] != "none"],
         "flags": [row.values for row in found["flags"]],
+        "convention": {row.values["role"]: registers.numbers(row) for row in found["convention"]},
         "pair_modes": [row.values for row in found["pair_modes"]],
         "messages": {row.values["name"]: row.values["text"] for row in found["messages"]},
         "numbers": {row.values["name"]: row.values["number"] for row in found["messages"] if "number" in row.values},

@@ -128,6 +128,8 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
     """Index of the phase that expands a macro, 0 for none."""
     if ("template" in row) != ("phase" in row):
         raise SpecError(spec.path(FILES[0]), row.line, f"{name}: 'template' and 'phase' belong together")
+    if "by" in row:
+        return _phase_of(spec, name, row)
     if "template" not in row:
         return 0
     path, line = spec.path(FILES[0]), row.line_of("template")
@@ -141,6 +143,17 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
             index: int = phase["index"]
             return index
     raise SpecError(path, row.line_of("phase"), f"{name}: there is no phase '{row['phase']}'")
+
+
+def _phase_of(spec: Spec, name: str, row: Map) -> int:
+    """Index of the phase whose pass takes a macro apart that has no template."""
+    if "template" in row:
+        raise SpecError(spec.path(FILES[0]), row.line_of("by"), f"{name}: a template says already what it stands for")
+    for phase in phases.load(spec):
+        if phase["function"] == row["by"]:
+            index: int = phase["index"]
+            return index
+    raise SpecError(spec.path(FILES[0]), row.line_of("by"), f"{name}: no phase runs '{row['by']}'")
 
 
 def _width(operand: Operand) -> Registers:

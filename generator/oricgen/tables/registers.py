@@ -25,6 +25,7 @@ _KEYS = {
     "subclasses": "sub-class {name}",
     "liveness": "liveness {name}",
     "system": "%{ptx[0]}",
+    "convention": "{role} registers",
     "setmaxnreg": "{state}",
     "messages": "message {name}",
 }
@@ -33,6 +34,7 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
     ("fixed", "register", ("RZ", "URZ", "PT", "UPT")),
     ("types", "name", ("R", "P")),
     ("files", "file", ("R", "UR", "P", "UP", "B", "UB")),
+    ("convention", "role", ("stack", "argument", "return_address", "kept", "untouched", "scratch")),
     (
         "messages",
         "name",
@@ -62,6 +64,15 @@ def index_on(row: Row, target: str, places: Mapping[str, _line.Place]) -> int | 
     return since[max(known, key=lambda name: places[name])] if known else None
 
 
+def numbers(row: Row) -> tuple[int, ...]:
+    """The registers of a row of the calling convention, in the order of the row."""
+    out: list[int] = []
+    for part in row.values["registers"].split():
+        first, _, last = part.partition("-")
+        out += range(int(first), int(last or first) + 1)
+    return tuple(out)
+
+
 def _check(spec: Spec, found: _rows.Sections) -> None:
     """Counts, numbering, references, masks, limits.
 
@@ -83,6 +94,7 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     _check_fixed(spec, found["fixed"], files)
     _check_classes(spec, found["classes"], files)
     _check_pressure(spec, found["pressure"])
+    _check_convention(spec, found["convention"], files)
     _check_targets(spec, found["fixed"], files)
     special = spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"]
     _rows.check_refers(spec, _FILE, found["system"], "ptx", special, "special register of ptx/special_registers.yaml")
@@ -160,6 +172,22 @@ def _check_pressure(spec: Spec, rows: tuple[Row, ...]) -> None:
         for column, value in expected.items():
             if row.values[column] != value:
                 raise _error(spec, row, f"{column} is {row.values[column]} where {value} is expected")
+
+
+def _check_convention(spec: Spec, rows: tuple[Row, ...], files: dict[str, Row]) -> None:
+    """Every register exists and has one role; arguments and the return address are one run each."""
+    _rows.check_refers(spec, _FILE, rows, "file", files.keys(), "register file")
+    taken: dict[tuple[str, int], Row] = {}
+    for row in rows:
+        file, found = row.values["file"], numbers(row)
+        for number in found:
+            if number >= files[file].values["limit"]:
+                raise _error(spec, row, f"{file}{number}: {files[file].key} has {files[file].values['limit']} registers")
+            if (file, number) in taken:
+                raise _error(spec, row, f"{file}{number} is one of the {taken[file, number].key}")
+        taken.update(((file, number), row) for number in found)
+        if row.values["role"] in ("argument", "return_address") and found != tuple(range(found[0], found[-1] + 1)):
+            raise _error(spec, row, "these registers are one run, without gaps")
 
 
 def _check_targets(spec: Spec, fixed: tuple[Row, ...], files: dict[str, Row]) -> None:

@@ -15,20 +15,26 @@ if TYPE_CHECKING:
     from oric.ir.attributes import FunctionAttributes, Param
     from oric.ir.encoded import EncodedFunction
 
+    from .container import OutSymbol
 
+
+_FUNCTION_MOVES: Final = 12  # bytes of an FDE that tells of no move
+_HEAD: Final = 12  # bytes of the length of a unit of .debug_frame
 _NO_REGISTER: Final = 0xFF  # in a record of an mbarrier: the address is a displacement
 
 
 class KernelFacts:
     """What the records of one kernel are made from; symbol numbers are filled in when they are known."""
 
-    __slots__ = ("attributes", "bank0_symbol", "encoded", "register_default", "symbol", "target")
+    __slots__ = ("attributes", "bank0_symbol", "encoded", "externs", "functions", "register_default", "symbol", "target")
 
     def __init__(self, encoded: EncodedFunction, attributes: FunctionAttributes, target: Target, register_default: int) -> None:
         self.encoded = encoded
         self.attributes = attributes
         self.target = target
         self.register_default = register_default
+        self.externs: list[OutSymbol] = []  # functions of the driver that it calls, in the order of the first calls
+        self.functions: list[OutSymbol] = []  # of those behind its code
         self.symbol = 0
         self.bank0_symbol = 0
 
@@ -136,6 +142,11 @@ def _annotation(encoded: EncodedFunction) -> bytes:
     return words(tables.ANNOTATION_COUNTS, len(text)) + text + bytes(-len(text) % 4)
 
 
+def _reserved_used(facts: KernelFacts) -> list[bytes | int]:
+    variables = tables.LAYOUTS[str(facts.target.elf["layout"])].reserved_variables
+    return [0] if variables or facts.attributes.reserved_read else []
+
+
 def _size3(size: tuple[int, int, int] | None) -> list[bytes | int]:
     return [words(*size)] if size is not None else []
 
@@ -155,6 +166,8 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "coop_offsets": _coop_offsets,
     "mbarrier_instructions": _mbarrier_instructions,
     "mbarriers": lambda f: [f.attributes.mbarriers] if f.encoded.mbarriers else [],
+    "externs": lambda f: _offsets([symbol.number for symbol in f.externs]),
+    "syscalls": lambda f: _offsets([offset for offset, _ in f.encoded.syscalls]),
     "exits": lambda f: _offsets(f.encoded.exits),
     "indirect_branches": _branches,
     "grid_depth": lambda f: [0] if tables.REGISTER_RECORDS["CTAIDZ_USED"] in f.encoded.special else [],
@@ -164,7 +177,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "blocks_are_clusters": lambda f: [0] if f.attributes.blocksareclusters else [],
     "cluster": lambda f: _size3(f.attributes.reqnctapercluster),
     "cluster_rank": lambda f: [words(f.attributes.maxclusterrank)] if f.attributes.maxclusterrank else [],
-    "reserved_used": lambda f: [0] if tables.LAYOUTS[f.target.elf["layout"]].reserved_variables else [],
+    "reserved_used": _reserved_used,
     "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
     "workarounds": lambda f: [words(f.target.elf["sw_war"])] if f.target.elf["sw_war"] else [],
 }
@@ -179,11 +192,13 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
                 out += record(code, form, value)
     for k in reversed(kernels):
         out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
-        out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
+        for symbol in (*(f.number for f in reversed(k.functions)), k.symbol):
+            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, k.attributes.frame_size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
     for k in sorted(kernels, key=lambda k: k.symbol):
-        out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, k.attributes.frame_size))
+        stack = max(k.encoded.stack, k.attributes.frame_size)
+        out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, stack))
     return bytes(out)
 
 
@@ -196,25 +211,42 @@ def compat_records(target: Target, layout: tables.Layout) -> bytes:
     return bytes(out)
 
 
-def call_graph(addressed: list[int]) -> bytes:
-    """``.nv.callgraph`` of a module without calls to the outside; ``addressed``: symbols of functions whose address is taken."""
+def call_graph(addressed: list[int], calls: list[tuple[int, int]]) -> bytes:
+    """``.nv.callgraph``; ``addressed``: symbols of functions whose address is taken; ``calls``: a kernel's symbol and that of a
+    function elsewhere that it calls.
+    """
     first, second, *rest = (words(0, end) for end in tables.CALLGRAPH_ENDS)
-    return b"".join([first, second, *(words(symbol, 0) for symbol in addressed), *rest])
+    return b"".join([first, *(words(*call) for call in calls), second, *(words(symbol, 0) for symbol in addressed), *rest])
 
 
-def frame_entry(offset: int, encoded: EncodedFunction, frame_size: int) -> tuple[bytes, int]:
+def frame_entry(offset: int, kernel: KernelFacts) -> tuple[bytes, int]:
     """CIE and FDE of one kernel, placed at ``offset`` of ``.debug_frame``.
 
     Returns the bytes and the offset within the section of the 8-byte address of the code, which needs a relocation.
-    The frame address is the stack register plus the frame's size from ``frame_ready`` on.
+    The frame address is the stack register plus the frame's size from ``frame_ready`` on; a kernel with functions moves the stack
+    register at calls alone.
     """
+    encoded = kernel.encoded
+    frame_size = 0 if encoded.functions else kernel.attributes.frame_size
+    end = encoded.functions[0][1] if encoded.functions else len(encoded.words)
     cie = _unit(b"\xff" * 8 + tables.CIE)
-    last = encoded.exits[-1] if encoded.exits else len(encoded.words)
+    last = max((place for place in encoded.exits if place < end), default=end)
     ready = min(encoded.frame_ready, last)
     moves = _advance(ready) + b"\x0c" + _uleb(tables.STACK_REGISTER) + _uleb(frame_size) + _advance(last - ready)
     moves += bytes(-len(moves) % 8)
-    fde = _unit(pack("<QQQ", offset, 0, len(encoded.words)) + moves)
-    return cie + fde, offset + len(cie) + 12 + 8
+    fde = _unit(pack("<QQQ", offset, 0, end) + moves)
+    return cie + fde, offset + len(cie) + _HEAD + 8
+
+
+def function_frame_entry(offset: int, size: int) -> tuple[bytes, int, int]:
+    """CIE and FDE of a function behind a kernel, placed at ``offset`` of ``.debug_frame``.
+
+    Returns the bytes and the offsets within the section of two 8-byte addresses, which need relocations: of the kernel and the
+    code. The stack register moves at calls alone.
+    """
+    cie = _unit(b"\xff" * 8 + tables.FUNCTION_CIE)
+    fde = _unit(pack("<QQQ", offset, 0, size) + bytes(_FUNCTION_MOVES))
+    return cie + fde, offset + _HEAD + 8 + tables.FUNCTION_CODE, offset + len(cie) + _HEAD + 8
 
 
 def _unit(body: bytes) -> bytes:

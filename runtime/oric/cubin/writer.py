@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
 
+from oric.ir.module import EXTERNALS
 from oric.support import notes
 
 from . import records
@@ -42,6 +43,7 @@ class _Writer:
         self.kernel_symbols: list[OutSymbol] = []
         self.info_sections: list[OutSection] = []
         self.bank0: list[OutSection] = []
+        self.externals: dict[str, OutSymbol] = {}
         self.data_symbols: dict[int, OutSymbol] = {}  # module symbol id -> symbol
         self.constant3: OutSection | None = None
         self.constant4: OutSection | None = None
@@ -70,14 +72,16 @@ class _Writer:
             out.section_symbol(frame)
         self._relocations(frame)
         graph = out.section(tables.CALLGRAPH)
-        graph.data = records.call_graph([0] * len(self.module.addressed))
+        graph.data = records.call_graph([0] * len(self.module.addressed), [(0, 0)] * sum(len(k.externs) for k in self.kernels))
         if self.layout.rel_action:
             out.section(tables.REL_ACTION).data = self.layout.rel_action
         if tables.CONSTANT0 in self.layout.late:
             for kernel, section in zip(self.kernels, self.info_sections, strict=True):
                 self._bank0(kernel, section.owner)
         out.number()
-        graph.data = records.call_graph(sorted(self._kernel_symbol(name).number for name in self.module.addressed))
+        addressed = sorted(self._kernel_symbol(name).number for name in self.module.addressed)
+        called = [(self.kernel_symbols[n].number, s.number) for n, k in enumerate(self.kernels) for s in reversed(k.externs)]
+        graph.data = records.call_graph(addressed, called)
         for place, kernel in enumerate(self.kernels):
             kernel.symbol = self.kernel_symbols[place].number
             bank0 = self.bank0[place].symbol
@@ -113,8 +117,23 @@ class _Writer:
             bank2.data = function.constant2
             if self.layout.empty_relocations and function.indirect_branches:
                 self.out.relocate(bank2, [], empty=True)
+        self._functions(kernel, text)
+        kernel.externs = [self._external(name) for name in dict.fromkeys(name for _, name in function.syscalls)]
         if tables.CONSTANT0 not in self.layout.late:
             self._bank0(kernel, text)
+
+    def _external(self, name: str) -> OutSymbol:
+        """The symbol of a function of the driver."""
+        if name not in self.externals:
+            self.externals[name] = self.out.symbol(name, tables.SYM_EXTERNAL_FUNCTION, None)
+        return self.externals[name]
+
+    def _functions(self, kernel: records.KernelFacts, text: OutSection) -> None:
+        """Symbols of the functions behind a kernel; the last one has the padding, too."""
+        found = kernel.encoded.functions
+        for n, (name, offset, size) in enumerate(found):
+            whole = len(kernel.encoded.words) - offset if n + 1 == len(found) else size
+            kernel.functions.append(self.out.symbol(name, tables.SYM_FUNCTION, text, offset, whole))
 
     def _shared(self, kernel: records.KernelFacts, text: OutSection) -> None:
         attributes = kernel.attributes
@@ -193,10 +212,15 @@ class _Writer:
             if entry.managed:
                 other |= tables.MANAGED_OTHER
             self.data_symbols[number] = self.out.symbol(entry.name, (info, other), section, entry.offset, entry.size)
-            begins = entry.space == "global" or all(n < 0 for n in self.module.address_slots)
-            if begins and self.module.address_slots and self.constant4 is None:
-                self.constant4 = self.out.section(tables.CONSTANT4)
-                self.constant4.data = bytes(_ADDRESS_BYTES * len(self.module.address_slots))
+            if entry.space == "global" or all(n < 0 for n in self.module.address_slots):
+                self._addresses()
+        self._addresses()
+
+    def _addresses(self) -> None:
+        """The section of addresses, where there are some and it is not there yet."""
+        if self.module.address_slots and self.constant4 is None:
+            self.constant4 = self.out.section(tables.CONSTANT4)
+            self.constant4.data = bytes(_ADDRESS_BYTES * len(self.module.address_slots))
 
     def _place_globals(self) -> None:
         """Give every global its offset: by falling alignment, then by rising size."""
@@ -233,7 +257,9 @@ class _Writer:
         if self.constant4 is not None:
             slots: list[tuple[int, int, OutSymbol, int]] = []
             for n, at in self.module.address_slots.items():
-                if n < 0:
+                if n < -EXTERNALS:
+                    slots.append((at, tables.R_CUDA_64, self._external(self.module.externals[-1 - n - EXTERNALS]), 0))
+                elif n < 0:
                     slots.append((at, tables.R_CUDA_FUNC_DESC_64, self._kernel_symbol(self.module.addressed[-1 - n]), 0))
                 else:
                     slots.append((at, tables.R_CUDA_64, self.data_symbols[n], 0))
@@ -245,9 +271,17 @@ class _Writer:
         entries = []
         data = bytearray()
         for kernel, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
-            unit, place = records.frame_entry(len(data), kernel.encoded, kernel.attributes.frame_size)
+            unit, place = records.frame_entry(len(data), kernel)
             data += unit
             entries.append((place, tables.R_CUDA_64, symbol, 0))
+            for function in kernel.functions:
+                unit, code, place = records.function_frame_entry(len(data), function.size)
+                data += unit
+                addend = function.value
+                if self.layout.implicit_addends:  # in the place itself
+                    data[place : place + _ADDRESS_BYTES] = addend.to_bytes(_ADDRESS_BYTES, "little")
+                    addend = 0
+                entries += [(code, tables.R_CUDA_64, symbol, 0), (place, tables.R_CUDA_64, symbol, addend)]
         frame.data = data
         self.out.relocate(frame, entries)
 

@@ -11,6 +11,7 @@ from oric.ir.function import Function
 from oric.ir.module import Module
 from oric.lower import Events, OriBuilder
 from oric.phases.inline import Inliner
+from oric.phases.outline import Outliner
 from oric.ptx import parse_module
 from oric.support.diagnostics import CompileError, Diagnostics, InternalError, diagnostics_for
 
@@ -133,7 +134,18 @@ class _Watcher(Events):
         if not missing:
             names = {handle: function.name for handle, function in builder.functions.items()}
             start = self.clock()
-            builder.complete(Inliner(builder.bodies, names, builder.broken).inline)
+            inliner = Inliner(builder.bodies, names, builder.broken)
+            outliner = Outliner(inliner, builder.shapes())
+
+            def settle(f: Function) -> None:
+                inliner.inline(f)
+                outliner.complete(f, list(builder.pointers))
+
+            nowhere = sorted({name for f, _ in builder.entries if f.calls for name in inliner.unresolved(f)})
+            for name in nowhere:
+                self.diag.error(f"Unresolved extern function '{name}'")
+            if not nowhere:
+                builder.complete(settle)
             self.inlining += self.clock() - start
 
 

@@ -33,6 +33,12 @@ from .timing import DAGGEN, ELF, OCG, SETUP, Stages
 _NO_LIMIT = 255
 _WARP: Final = 32  # threads
 _REPORTED: Final = "constants_reported"
+# What a caller knows, or can help, as it is.
+_TOLD: Final = (CompileError, MalformedCode, BrokenPromise, MemoryError, OSError)
+# Of a kernel, for the functions behind it.
+_INHERITED: Final = (
+    "annotate", "errors_visible", "maxnreg", "maxntid", "minnctapersm", "register_override", "reqntid",
+)  # fmt: skip
 
 
 def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") -> Cubin:
@@ -138,13 +144,38 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             contract=options.contract,
             nvopt=options.nvopt,
         )
+        for function in code.functions:
+            for fact in _INHERITED:
+                setattr(function.attributes, fact, getattr(code.attributes, fact))
+            _run_phases(function, context, manager, diag)
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
     return _Made(front, encoded, limit, manager, seconds)
 
 
 def _machine_code(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> EncodedFunction:
-    """Run the phases on a function and encode it.
+    """Run the phases on a kernel and encode it with its functions, on which they have run already.
+
+    Raises:
+        InternalError: the code cannot be encoded; else as :func:`_run_phases`.
+    """
+    _run_phases(code, context, manager, diag)
+    facts = code.attributes
+    for function in code.functions:
+        facts.num_barriers = max(facts.num_barriers, function.attributes.num_barriers)
+        facts.reserved_read = facts.reserved_read or function.attributes.reserved_read
+        if function.attributes.mbarriers >= 0:
+            facts.mbarriers = max(facts.mbarriers, 0) + function.attributes.mbarriers
+    try:
+        return encode_function(code, context.target)
+    except _TOLD:
+        raise
+    except Exception as error:
+        raise _found(code, "encoding", error) from error
+
+
+def _run_phases(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> None:
+    """Run the phases on a function.
 
     Raises:
         CompileError: the function does not fit the target.
@@ -152,18 +183,19 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         BrokenPromise: a phase is not as its row says; seen with the verifier.
         InternalError: whatever else goes wrong; the text names the phase and the lines of the PTX.
     """
-    phase = ""
     try:
         manager.run(code, context)
         diag.check()
-        phase = "encoding"
-        return encode_function(code, context.target)
-    except (CompileError, MalformedCode, BrokenPromise, MemoryError, OSError):
+    except _TOLD:
         raise
     except Exception as error:
-        lines = sorted(code.line[i] for i in all_instructions(code)) or [0]
-        place = f"in '{code.name}', lines {max(lines[0], 1)} to {lines[-1]} of the PTX"
-        raise InternalError.found(phase or manager.running, error, place) from error
+        raise _found(code, manager.running, error) from error
+
+
+def _found(code: Function, phase: str, error: Exception) -> InternalError:
+    """What has gone wrong in a phase, with the lines of the function."""
+    lines = sorted(code.line[i] for i in all_instructions(code)) or [0]
+    return InternalError.found(phase, error, f"in '{code.name}', lines {max(lines[0], 1)} to {lines[-1]} of the PTX")
 
 
 def _choose_entries(module: Module, options: CompileOptions) -> None:

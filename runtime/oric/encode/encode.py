@@ -10,7 +10,8 @@ from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables._native import ffi, lib
 from oric_tables.cubin_layout import GENERIC_MBARRIERS, MBARRIER_SCALE, PLACE_RECORDS
-from oric_tables.op import BRA, NOP
+from oric_tables.named import NamedTuple
+from oric_tables.op import BRA, CALL_ABS, LEPC, NOP
 from oric_tables.phases import MACHINE
 
 from oric.ir import machine, mbarriers
@@ -21,6 +22,8 @@ from oric.ir.legality import KIND_GPR
 from oric.ir.machine import MachineFunction
 from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
 from oric.support.diagnostics import InternalError
+
+from .calls import settle_calls, stack_of
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -33,6 +36,7 @@ _WIDE: Final = 3
 _INDIRECT: Final = 4
 _CONVERGENCE: Final = 5
 _SPECIAL: Final = 6
+_HERE: Final = 7
 _PLACES: Final = {"COOP_GROUP_INSTR_OFFSETS": _WARP, "INT_WARP_WIDE_INSTR_OFFSETS": _WIDE}
 _ERRORS: Final = {
     lib.ORIC_E_OPERATION: "the target has no such operation",
@@ -47,21 +51,63 @@ _ERRORS: Final = {
 
 
 def encode_function(f: Function, target: Target) -> EncodedFunction:
-    """Encode a function whose registers are allocated and whose instructions have control bits.
+    """Encode a kernel and the functions behind it: registers are allocated, instructions have control bits.
 
     Raises:
         InternalError: an instruction has no encoding; the text names the operation and the PTX line.
     """
-    view = machine.on_registers(f, target.isa, target.uniform_regs)
-    f.analyses.forget(MACHINE)
+    units = [f, *f.functions]
+    views = [machine.on_registers(unit, target.isa, target.uniform_regs) for unit in units]
     lead = target.prologue if f.is_entry else b""
-    words, blocks, marks = _emit(view, lead)
+    emitted = _emit_all(views, lead)
+    if any(unit.kept for unit in units):
+        settle_calls(units, emitted)
+        emitted = _emit_all(views, lead)
     facts = f.attributes
-    out = EncodedFunction(f.name, words, max(facts.num_regs + target.reserved_regs, target.smallest_regs))
+    registers = max(unit.attributes.num_regs for unit in units)
+    out = EncodedFunction(f.name, emitted[-1].words, max(registers + target.reserved_regs, target.smallest_regs))
     out.frame_ready += len(lead)
-    out.instructions = f.length() + len(lead) // WORD_BYTES
-    starts = [WORD_BYTES * word for word in blocks]
-    for word, mark, index in marks:
+    out.instructions = sum(unit.length() for unit in units) + len(lead) // WORD_BYTES
+    for view, part in zip(views, emitted, strict=True):
+        _note_places(view, part, out)
+        view.f.analyses.forget(MACHINE)
+    out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
+    out.stack = stack_of(units)
+    out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])
+    return out
+
+
+class Emitted(NamedTuple):
+    """The code of a unit: all words up to its end and the padding behind it, first word of every block and of what is behind the
+    last, (word, mark, instruction) of marked instructions. ``start`` in bytes.
+    """
+
+    words: bytes
+    start: int
+    blocks: list[int]
+    marks: list[tuple[int, int, int]]
+
+    @property
+    def end(self) -> int:
+        """Where its code ends, in bytes."""
+        return WORD_BYTES * self.blocks[-1]
+
+
+def _emit_all(views: list[MachineFunction], lead: bytes) -> list[Emitted]:
+    """The code of a kernel and its functions, one behind the other."""
+    found: list[Emitted] = []
+    for view in views:
+        words, blocks, marks = _emit(view, lead)
+        found.append(Emitted(words, len(lead) if found else 0, blocks, marks))
+        lead = words[: found[-1].end]
+    return found
+
+
+def _note_places(view: MachineFunction, part: Emitted, out: EncodedFunction) -> None:
+    """What the container names of a unit."""
+    f, facts = view.f, view.f.attributes
+    starts = [WORD_BYTES * word for word in part.blocks]
+    for word, mark, index in part.marks:
         offset = WORD_BYTES * word
         if mark == _EXIT:
             out.exits.append(offset)
@@ -72,14 +118,16 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
         elif mark == _INDIRECT:
             block = f.block[index]
             out.indirect_branches.append((offset, [starts[f.successor(block, at)] for at in range(f.succ_count[block])]))
+        elif mark == _HERE:
+            pass
         elif mark == _SPECIAL:
             out.special.add(int(f.get(index, OPS.sreg[f.op[index]]) & opd.INDEX))
         else:
             out.uses_convergence = True
+            if f.op[index] == CALL_ABS:
+                out.syscalls.append((offset, f.kept[f.aux[index]].external))
     if facts.mbarriers >= 0:
-        out.mbarriers = _mbarriers(view, blocks)
-    out.constant2 = _tables(facts, starts)
-    return out
+        out.mbarriers += _mbarriers(view, part.blocks)
 
 
 def _mbarriers(view: MachineFunction, blocks: list[int]) -> list[tuple[int, int, int, int, int]]:
@@ -162,13 +210,15 @@ def _marks() -> bytes:
 def _mark(number: i64) -> i64:
     flags = OPS.flags[number]
     if flags & EXIT:
-        return _EXIT
+        return _CONVERGENCE if flags & RETURN else _EXIT
     if flags & WARP:
         return _PLACES.get(PLACE_RECORDS.get(ops.op(number).name, ""), 0)
     if OPS.sreg[number] >= 0:
         return _SPECIAL
     if flags & (CONVERGENCE | CALL):
         return _CONVERGENCE
+    if number == LEPC:
+        return _HERE
     if flags & BRANCH and not flags & (CALL | RETURN) and _has(number, KIND_GPR):
         return _INDIRECT
     return 0

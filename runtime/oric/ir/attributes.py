@@ -73,6 +73,7 @@ class FunctionAttributes(Record):
         "register_override",
         "reqnctapercluster",
         "reqntid",
+        "reserved_read",
         "shared_align",
         "shared_offsets",
         "spill_base",
@@ -105,6 +106,7 @@ class FunctionAttributes(Record):
         self.static_shared: int = 0
         self.shared_align: int = 1
         self.uses_dynamic_shared: bool = False
+        self.reserved_read: bool = False  # it asks where the system's part lies
         # local memory
         self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
         self.local_size: int = 0

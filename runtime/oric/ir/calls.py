@@ -1,21 +1,35 @@
-"""Calls of functions of the module: what goes in and comes out, until the call is inlined.
+"""Calls of functions: what goes in and comes out, and where the calling convention puts it.
 
-Source: PTX ISA, "Function Declarations and Definitions"; "call".
+Source: PTX ISA, "Function Declarations and Definitions"; "call"; observed (which registers ptxas 13.0.88 passes what in).
 """
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Iterable, Mapping
+from typing import Final, final
+
+from oric_tables.named import NamedTuple
+from oric_tables.registers import ARGUMENTS
+
+WORD: Final = 4  # bytes
+_MOST_ALIGN: Final = 16  # of an argument
+FUNCTION_SLOT: Final = 8  # bytes of a function in the table of functions
+INDIRECT: Final = -1  # in place of the id of a function: which one, a register says
+STACK_POINTER: Final = 1 << 16  # ``aux`` of the ARG_IN that is no argument: the stack pointer where a function begins
 
 
 @final
 class ParamVariable:
-    """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use."""
+    """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use.
 
-    def __init__(self, name: str, size: int) -> None:
+    ``align``: bytes.
+    """
+
+    def __init__(self, name: str, size: int, align: int = WORD) -> None:
         self.name = name
         self.size = size
-        self.words: list[int] = [0] * -(-size // 4)
+        self.align = align
+        self.words: list[int] = [0] * -(-size // WORD)
 
 
 @final
@@ -28,13 +42,83 @@ class Formal:
         self.is_result = is_result
 
 
+class Shape(NamedTuple):
+    """Size and alignment of a result or parameter, in bytes."""
+
+    size: int
+    align: int
+    is_result: bool
+
+
 @final
 class CallSite:
-    """A call: the function's id in the module's symbols, and for each of its results and parameters a ``.param`` variable of
-    the caller or a register (0 for a result that nobody wants). ``loc``: place in the PTX.
+    """A call: the function's id in the module's symbols or ``INDIRECT``, and for each of its results and parameters a
+    ``.param`` variable of the caller or a register (0 for a result that nobody wants). ``shapes``: as the function declares
+    them; ``pointer``: the pair with the address of the function, for indirect ones. ``loc``: place in the PTX.
     """
 
-    def __init__(self, callee: int, actuals: list[ParamVariable | int], loc: int) -> None:
+    def __init__(
+        self, callee: int, actuals: list[ParamVariable | int], loc: int, shapes: list[Shape] | None = None, pointer: int = 0
+    ) -> None:
         self.callee = callee
         self.actuals = actuals
         self.loc = loc
+        self.shapes: list[Shape] = shapes or []
+        self.pointer = pointer
+
+
+@final
+class KeptCall:
+    """A call that stays one: the function's id or ``INDIRECT``, and words of arguments and results. ``external``: the name of a
+    function of the driver.
+
+    ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
+    """
+
+    def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "") -> None:
+        self.callee = callee
+        self.external = external
+        self.loc = loc
+        self.arguments = arguments
+        self.results = results
+        self.back: int = -1
+
+    def copy(self) -> KeptCall:
+        """The same in another function."""
+        return KeptCall(self.callee, self.loc, self.arguments, self.results, self.external)
+
+
+def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
+    """The first word of each argument (or result), and how many words there are together.
+
+    The first ``ARGUMENTS`` words are registers; those behind lie on the stack, from the stack pointer on. Each is at the first
+    place that is free and aligned to it; what does not fit into registers as a whole goes to the stack.
+    """
+    free = [True] * ARGUMENTS
+    found: list[int] = []
+    end = 0
+    for shape in shapes:
+        count = max(-(-shape.size // WORD), 1)
+        step = max(min(shape.align, _MOST_ALIGN) // WORD, 1)
+        at = next((k for k in range(0, ARGUMENTS - count + 1, step) if all(free[k : k + count])), -1)
+        if at >= 0:
+            free[at : at + count] = [False] * count
+        else:
+            end = -(-end // step) * step
+            at = ARGUMENTS + end
+            end += count
+        found.append(at)
+    last = max((k + 1 for k in range(ARGUMENTS) if not free[k]), default=0)
+    return found, ARGUMENTS + end if end else last
+
+
+def reached(callee: int, calls: Mapping[int, set[int]]) -> set[int]:
+    """The functions that a function calls, itself or through others. ``calls``: by function, those that it calls itself."""
+    found: set[int] = set()
+    waiting = list(calls[callee])
+    while waiting:
+        other = waiting.pop()
+        if other not in found:
+            found.add(other)
+            waiting += calls.get(other, ())
+    return found

@@ -10,7 +10,7 @@ from mypy_extensions import i64
 from . import operand as opd
 from .cursor import Cursor
 from .function import NONE, Function
-from .optable import BRANCH, EXIT, INDIRECT, OPS
+from .optable import BRANCH, EXIT, INDIRECT, OPS, RETURN
 
 
 def is_conditional(f: Function, i: i64) -> bool:
@@ -18,7 +18,7 @@ def is_conditional(f: Function, i: i64) -> bool:
     guard = f.guard[i]
     if guard and guard != opd.PT_OPERAND:
         return True
-    return not OPS.flags[f.op[i]] & INDIRECT and has_register(f, i)
+    return not OPS.flags[f.op[i]] & (INDIRECT | RETURN) and has_register(f, i)
 
 
 def has_register(f: Function, i: i64) -> bool:

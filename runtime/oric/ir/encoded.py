@@ -19,8 +19,9 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "constant2", "coop_groups", "exits", "frame_ready", "indirect_branches", "instructions", "mbarriers", "name", "num_regs",
-        "special", "uses_convergence", "warp_wide", "words",
+        "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "mbarriers", "name",
+        "num_regs",
+        "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -37,5 +38,10 @@ class EncodedFunction(Record):
         self.indirect_branches: list[tuple[int, list[int]]] = []  # (offset of BRX, target offsets)
         self.constant2 = b""  # bank 2 with the jump tables filled in
         self.uses_convergence = False  # BSSY/BSYNC, calls
+        self.functions: list[tuple[str, int, int]] = []  # behind the kernel's own code: name, offset, bytes
+        self.syscalls: list[tuple[int, str]] = []  # calls of functions of the driver, which the names are of
+        self.stack = (
+            0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
+        )
         self.instructions = 0  # without the padding
         self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

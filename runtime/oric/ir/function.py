@@ -21,7 +21,7 @@ from oric_tables import registers
 from . import operand as opd
 from .analyses import Analyses
 from .attributes import FunctionAttributes
-from .calls import CallSite, Formal
+from .calls import CallSite, Formal, KeptCall
 from .cfg import Cfg
 
 # Register file types (Register Model, "Register File Type Enum").
@@ -83,9 +83,12 @@ class Function:
     or ``NONE``; ``hint[r]``; ``parent[r]``: the register that it is coalesced with.
 
     ``descriptor``, ``stack``, ``top``, ``shared``: operands of the registers with the descriptor of global memory, the frame's
-    address, the address below which the stack is free and that of the block's shared memory within its cluster's, 0 before their
-    first use; ``needs``: which of them the entry must load, in order of first use. ``formals``: results and
-    parameters of a function that is no entry; ``calls``: call sites by number, which is ``aux`` of an INVOKE.
+    address, the address below which the stack is free and that of the block's shared memory within its cluster's, 0 before
+    their first use, as is ``sp``, the stack pointer of the calling convention; ``needs``: which of them the entry must load, in
+    order of first use. ``formals``: results and parameters of a function that is no entry; ``calls``: call sites by number,
+    which is ``aux`` of an INVOKE; ``kept``: those that stay calls, by ``aux`` of a CALL_SITE. ``given``, ``returned``: words of
+    the arguments and of the results of a function that is called; ``functions``: those that a kernel has behind its own code,
+    in their order.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -131,6 +134,14 @@ class Function:
         self.needs: list[str] = []
         self.formals: list[Formal] = []
         self.calls: list[CallSite] = []
+        self.sp = 0
+        self.kept: list[KeptCall] = []
+        self.given: int = 0
+        self.returned: int = 0
+        self.outgoing: list[tuple[int, int]] = []  # immediates for places of arguments on the stack, and the bytes there
+        self.functions: list[Function] = []
+        self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
+        self.callee: int = -1  # id in the module's symbols of the function that this is a copy of
         self.final_flow = False
         self.merged = False
         self.expanded: int = 0
@@ -232,6 +243,11 @@ class Function:
             index = self._immediate_ids[value] = len(self.immediates)
             self.immediates = append(self.immediates, value)
         return opd.IS_POOL | index
+
+    def own_imm(self) -> i64:
+        """An immediate of the pool that stands for 0 until something else is put there; returns its place."""
+        self.immediates = append(self.immediates, 0)
+        return len(self.immediates) - 1
 
     def imm_value(self, operand: i64) -> i64:
         """The 64-bit pattern of an immediate operand, as a signed number."""

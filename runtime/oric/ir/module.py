@@ -34,6 +34,7 @@ __all__ = [
 BANK_KERNEL: Final = 0  # driver area and parameters
 BANK_COMPILER: Final = 2  # per function: jump tables, wide immediates
 BANK_USER: Final = 3  # __constant__ data of the module
+EXTERNALS: Final = 1 << 32  # more than there are kernels
 BANK_ADDRESS: Final = 4  # 8-byte addresses of globals, filled by relocation
 
 
@@ -112,6 +113,7 @@ class Module:
         self.constant_size = 0  # bytes used in bank 3
         self._constants_end = -1
         self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
+        self.externals: list[str] = []  # functions of the driver; number n has the id -1 - n - EXTERNALS there
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
@@ -159,6 +161,12 @@ class Module:
         if name not in self.addressed:
             self.addressed.append(name)
         return self.address_slot(-1 - self.addressed.index(name))
+
+    def external_slot(self, name: str) -> int:
+        """The same of the address of a function of the driver."""
+        if name not in self.externals:
+            self.externals.append(name)
+        return self.address_slot(-1 - self.externals.index(name) - EXTERNALS)
 
     def constant_offset(self, symbol: int) -> int:
         """Byte offset in bank 3 of a constant variable; placed on first use.

@@ -8,6 +8,7 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import op, op_tables
+from oric_tables._native import lib
 
 from .function import Function
 
@@ -28,6 +29,9 @@ SPECIAL: Final = op.E_SPECIAL
 INDIRECT: Final = op.E_INDIRECT
 CONTROL: Final = op.E_BRANCH | op.E_EXIT | op.E_RETURN
 MEMORY: Final = op.E_LOAD | op.E_STORE | op.E_ATOMIC
+# Operands behind those of the machine, at calls, returns and where functions begin (a YIELD, which allocation takes away):
+# registers that other code reads; those that it writes follow.
+CALL_READS: Final[int] = lib.ORIC_CALL_READS
 # Never removed, whatever becomes of the results.
 PINNED: Final = (
     op.E_STORE | op.E_ATOMIC | op.E_BRANCH | op.E_EXIT | op.E_RETURN | op.E_BARRIER | op.E_CONVERGENCE | op.E_FENCE
@@ -46,6 +50,19 @@ def _column(source: tuple[str, bytes], less: int = 0) -> vec[i64]:
     return vec[i64]([number - less for number in numbers])
 
 
+def _flags(source: tuple[str, bytes]) -> vec[i64]:
+    """What operations do, as a function sees it: behind a call control goes on, and a return leaves the function."""
+    found = _column(source)
+    number: i64 = 0
+    while number < len(found):
+        if found[number] & CALL:
+            found[number] &= ~op.E_BRANCH
+        elif found[number] & RETURN:
+            found[number] = found[number] & ~op.E_BRANCH | EXIT
+        number += 1
+    return found
+
+
 @final
 class OpTable:
     """Facts of operations by number; what they mean stands in :mod:`oric_tables.op_tables`.
@@ -54,10 +71,16 @@ class OpTable:
     """
 
     def __init__(self) -> None:
-        self.flags = _column(op_tables.FLAGS)
+        slots = _column(op_tables.SLOTS)
+        self.flags = _flags(op_tables.FLAGS)
         self.writes = _column(op_tables.WRITES)
+        number: i64 = 0
+        while number < len(slots):  # behind the operands of the machine: what other code reads, and what it writes
+            if self.flags[number] & (CALL | RETURN) or number == op.YIELD:
+                self.writes[number] |= -1 << (slots[number] + CALL_READS)
+            number += 1
         self.optional = _column(op_tables.OPTIONAL)
-        self.slots = _column(op_tables.SLOTS)
+        self.slots = slots
         self.label = _column(op_tables.LABEL, 1)
         self.sreg = _column(op_tables.SREG, 1)
         self.uniform = _column(op_tables.UNIFORM)

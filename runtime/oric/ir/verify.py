@@ -185,7 +185,7 @@ class Checker:
             name = ops.op(number).name
             self._say(f"the macro operation {name} is left behind phase {OPS.expansion[number]}, which expands it", b, i)
         slots = OPS.slots[number]
-        if f.count[i] > slots:
+        if f.count[i] > slots and OPS.writes[number] >= 0:
             self._say(f"{f.count[i]} operands, it takes {slots}", b, i)
             return
         at: i64 = f.count[i]
@@ -196,6 +196,8 @@ class Checker:
         at = 0
         first = f.first[i]
         end = f.count[i]
+        if OPS.writes[number] < 0:  # what the convention says of registers follows
+            end = min(end, slots)
         while at < end:
             operand = f.operand[first + at]
             if not self._is_sound(number, at, operand):

@@ -17,7 +17,7 @@ from oric_tables.cubin_layout import POINTEE_SPACES
 from oric.ir import mbarriers
 from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
-from oric.ir.calls import Formal
+from oric.ir.calls import Formal, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
@@ -135,11 +135,29 @@ class OriBuilder(Memory):
             raise NotSupported(f".align {variable.align}", variable.loc)
         if _UNIFIED in variable.attributes:
             raise NotSupported(f".{_UNIFIED}", variable.loc)
-        relocations = [self._pointer(item, variable) for item in variable.relocs]
+        relocations = [self._pointer(item, variable) for item in variable.relocs if not self._is_function(item)]
         binding = _BINDINGS.get(variable.linkage, variable.linkage)
-        symbol = Symbol(variable.name, variable.space, variable.size, variable.align, variable.init or b"", relocations, binding)
+        symbol = Symbol(
+            variable.name, variable.space, variable.size, variable.align, self._initial(variable), relocations, binding
+        )
         symbol.managed = "managed" in variable.attributes
         return symbol
+
+    def _is_function(self, item: Any) -> bool:
+        """Whether an address in an initialiser is that of a function: a constant (:meth:`Memory.function_address`)."""
+        function = self.functions.get(item.symbol)
+        return function is not None and not function.is_entry
+
+    def _initial(self, variable: Any) -> bytes:
+        """The initial bytes of a variable, with the addresses of functions."""
+        data = bytearray(variable.init or b"")
+        for item in variable.relocs:
+            if self._is_function(item):
+                size = 1 if item.mask else item.size
+                shift = (item.mask & -item.mask).bit_length() // 8 * 8 if item.mask else 0
+                value = (self.function_address(item.symbol) + item.addend) >> shift & (1 << 8 * size) - 1
+                data[item.offset : item.offset + size] = value.to_bytes(size, "little")
+        return bytes(data)
 
     def _pointer(self, item: Any, variable: Any) -> Relocation:
         """An address in an initialiser, or a byte of one."""
@@ -257,12 +275,15 @@ class OriBuilder(Memory):
         return len(self.tables_of_labels) - 1
 
     def call_targets(self, name: str, functions: Sequence[int], loc: int) -> int:
-        """Indirect calls are refused where they are made."""
-        return -1
+        """The functions that an indirect call may call, which are alike; returns the place in ``prototypes``."""
+        for handle in functions:
+            self.function_address(handle)
+        return self.call_prototype(name, self.functions[functions[0]])
 
     def call_prototype(self, name: str, prototype: Any) -> int:
-        """Indirect calls are refused where they are made."""
-        return -1
+        """What an indirect call calls; returns the place in ``prototypes``."""
+        self.prototypes.append(prototype)
+        return len(self.prototypes) - 1
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -342,15 +363,25 @@ class OriBuilder(Memory):
         """All functions are known."""
         self.events.end_module(self)
 
-    def complete(self, inline: Callable[[Function], None]) -> None:
-        """Let ``inline`` replace the calls of every entry, give variables their places; also those that no code uses.
+    def shapes(self) -> dict[int, list[Shape]]:
+        """Sizes and alignments of the results and parameters of every function, by symbol handle."""
+        return {
+            handle: [
+                Shape(v.size, v.align, n < len(function.returns)) for n, v in enumerate((*function.returns, *function.params))
+            ]
+            for handle, function in self.functions.items()
+            if not function.is_entry
+        }
+
+    def complete(self, settle: Callable[[Function], None]) -> None:
+        """Let ``settle`` see to the calls of every entry, give variables their places; also those that no code uses.
 
         Raises:
-            NotSupported: see :func:`oric.lower.layout.lay_out`, and what ``inline`` raises.
+            NotSupported: see :func:`oric.lower.layout.lay_out`, and what ``settle`` raises.
         """
         self.ir.place_constants()
         for f, own_shared in self.entries:
-            inline(f)
+            settle(f)
             lay_out(f, self.ir, self.target, own_shared)
         self.entries = []
 

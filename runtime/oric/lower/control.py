@@ -7,7 +7,7 @@ from typing import Any, Final
 from mypy_extensions import i64
 
 from oric.ir import operand as opd
-from oric.ir.calls import CallSite, ParamVariable
+from oric.ir.calls import INDIRECT, WORD, CallSite, ParamVariable, Shape
 from oric.ir.function import AUX_ALONE, AUX_APART
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.support import nodes
@@ -64,20 +64,26 @@ def leave(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
 
 
 def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``call`` of a function of the module.
+    """``call``: of a function of the module, or of the one that a register tells; the inliner decides what stays a call.
 
     Raises:
-        NotSupported: an indirect call, an argument that no register holds.
+        NotSupported: fewer arguments than parameters, an argument that no register holds.
     """
     rest = list(operands)
     results = rest.pop(0)[1] if rest[0][0] == nodes.ARGS else ()
     callee = rest.pop(0)
     arguments = rest.pop(0)[1] if rest and rest[0][0] == nodes.ARGS else ()
-    if callee[0] != nodes.SYM or b.place_of(callee[1]).space != "function":
-        raise NotSupported("indirect call")
-    function = b.functions[callee[1]]
+    if callee[0] == nodes.SYM:
+        function, number, pointer = b.functions[callee[1]], callee[1], 0
+    else:
+        function, number, pointer = b.prototypes[rest[0][1]], INDIRECT, b.register(callee[1])
+        if opd.count_of(pointer) < DOUBLE_BYTES // WORD:
+            raise NotSupported("a call through a register of less than 64 bits")
     variables = (*function.returns, *function.params)
+    if len(variables) != len(results) + len(arguments):
+        raise NotSupported("a call without the open array at the end of the parameters")
     actuals = [_actual(b, variable, node) for variable, node in zip(variables, (*results, *arguments), strict=True)]
+    shapes = [Shape(v.size, v.align, n < len(function.returns)) for n, v in enumerate(variables)]
     around: i64 = -1
     if guard:
         around = b.make_label()
@@ -85,7 +91,7 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     line = b.tables.template("invoke").first
     made = b.stand().make(b.tables.op[line], b.tables.mods[line])
     b.code.aux[made] = len(b.code.calls)
-    b.code.calls.append(CallSite(callee[1], actuals, b.loc))
+    b.code.calls.append(CallSite(number, actuals, b.loc, shapes, pointer))
     if around >= 0:
         b.place(around)
 
@@ -99,7 +105,7 @@ def _actual(b: Memory, variable: Any, node: Any) -> ParamVariable | int:
     operand = 0 if node[0] == nodes.SINK else _in_register(b, variable, b.value(node))
     if variable.space == "reg":
         return operand
-    made = ParamVariable(variable.name, variable.size)
+    made = ParamVariable(variable.name, variable.size, variable.align)
     if operand:
         for index in range(len(made.words)):
             made.words[index] = part(operand, index)

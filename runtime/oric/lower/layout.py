@@ -26,7 +26,7 @@ _ADDEND_SIGN: Final = 1 << 23
 
 
 def lay_out(f: Function, module: Module, target: Any, own_shared: list[int]) -> None:
-    """Give the variables that a kernel uses their places and put them into the code.
+    """Give the variables that a kernel and its functions use their places and put them into the code.
 
     ``own_shared``: symbols of shared variables declared inside the kernel. They lie in front of the module's, and those that no
     code uses behind all others, each group in the order of its declarations: so does ptxas 13.0 lay them out.
@@ -34,14 +34,16 @@ def lay_out(f: Function, module: Module, target: Any, own_shared: list[int]) -> 
     Raises:
         NotSupported: a displacement that no access can have.
     """
-    shared = _place_local(f, module)
+    shared: list[tuple[Function, int, int]] = []
+    for code in (f, *f.functions):
+        _place_local(code, module, shared)
     _place_shared(f, module, target, shared, own_shared)
-    _load_at_entry(f, target)
+    for code in (f, *f.functions):
+        _load_at_entry(code, target)
 
 
-def _place_local(f: Function, module: Module) -> list[tuple[int, int]]:
-    """Put the places of local variables into operands, in the order of the code; returns the operands of shared ones."""
-    shared: list[tuple[int, int]] = []
+def _place_local(f: Function, module: Module, shared: list[tuple[Function, int, int]]) -> None:
+    """Put the places of local variables into operands, in the order of the code; adds those of shared ones to ``shared``."""
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
@@ -57,17 +59,16 @@ def _place_local(f: Function, module: Module) -> list[tuple[int, int]]:
                     elif symbol.space == "local":
                         _put(f, i, at, f.attributes.reserve_local(number, symbol.size, symbol.align) + _addend(operand))
                     else:
-                        shared.append((i, at))
+                        shared.append((f, i, at))
                 at += 1
             i = f.next[i]
         b += 1
-    return shared
 
 
-def _place_shared(f: Function, module: Module, target: Any, places: list[tuple[int, int]], own: list[int]) -> None:
+def _place_shared(kernel: Function, module: Module, target: Any, places: list[tuple[Function, int, int]], own: list[int]) -> None:
     """Lay the shared variables out, and put their places into the operands ``places``."""
-    facts = f.attributes
-    used = sorted({int(f.get(i, at) & opd.INDEX) for i, at in places})
+    facts = kernel.attributes
+    used = sorted({int(f.get(i, at) & opd.INDEX) for f, i, at in places})
     static = [number for number in used if not module.symbols[number].is_dynamic_shared]
     first = [number for number in own if number in static]
     for number in [*first, *(n for n in static if n not in first), *(n for n in own if n not in first)]:
@@ -75,7 +76,7 @@ def _place_shared(f: Function, module: Module, target: Any, places: list[tuple[i
     if len(static) < len(used):
         facts.uses_dynamic_shared = True
         facts.shared_align = max(facts.shared_align, module.dynamic_shared_align)
-    for i, at in places:
+    for f, i, at in places:
         operand = f.get(i, at)
         number = int(operand & opd.INDEX)
         symbol = module.symbols[number]
@@ -106,7 +107,7 @@ def _load_at_entry(f: Function, target: Any) -> None:
     cursor = Cursor(f)
     cursor.line = 0
     if f.top:  # behind what the others make, which begins the function
-        cursor.at_start(0)
+        _begin(f, cursor)
         line = tables.template("move").first
         cursor.make2(tables.op[line], f.top, f.stack, tables.mods[line])
     for need in f.needs:
@@ -116,15 +117,24 @@ def _load_at_entry(f: Function, target: Any) -> None:
             facts = f.attributes
             facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN
             facts.frame_size = facts.local_size
-            f.hint[f.stack & opd.INDEX] = _STACK_HINT
             line = tables.template("add_constant").first
-            cursor.at_start(0)
-            cursor.line = 0
+            _begin(f, cursor)
             size = f.imm(-facts.local_size & _MASK32)
-            cursor.make4(tables.op[line], f.stack, f.stack, size, opd.RZ_OPERAND, tables.mods[line])
-        cursor.at_start(0)
-        cursor.line = 0
+            cursor.make4(tables.op[line], f.stack, f.sp or f.stack, size, opd.RZ_OPERAND, tables.mods[line])
+            if f.sp:
+                continue
+            f.hint[f.stack & opd.INDEX] = _STACK_HINT
+        _begin(f, cursor)
         _run(f, cursor, tables, tables.template(f"load_{need}"), {"stack": f.stack, "shared": f.shared}.get(need, f.descriptor))
+
+
+def _begin(f: Function, cursor: Cursor) -> None:
+    """Go to where a function begins: behind what tells a function that is called its stack pointer."""
+    if f.sp:
+        cursor.behind(f.head[0])
+    else:
+        cursor.at_start(0)
+    cursor.line = 0
 
 
 def _run(f: Function, cursor: Cursor, tables: Tables, program: Program, dest: i64) -> None:

@@ -13,9 +13,10 @@ from typing import Any, Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import storage
+from oric_tables.cubin_layout import RESERVED_NAMES
 
 from oric.ir import operand as opd
-from oric.ir.calls import ParamVariable
+from oric.ir.calls import FUNCTION_SLOT, ParamVariable
 from oric.ir.function import R
 from oric.ir.module import BANK_ADDRESS, Module
 from oric.support import nodes
@@ -28,6 +29,7 @@ QUAD: Final = 4  # 32-bit registers of 128 bits
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
 _ENTRY: Final = "entry"  # space of the name of a kernel
+_FUNCTION: Final = "function"  # ... of a function
 _OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
 _OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
 _WIDE_STEP: Final = 32  # of the displacements of accesses of 256 bits, and what they reach
@@ -58,7 +60,7 @@ class Place:
         self.align = align
         self.ir_id = ir_id
         self.offset = offset
-        self.param: ParamVariable | None = ParamVariable(name, size) if self.way == storage.REGISTERS else None
+        self.param: ParamVariable | None = ParamVariable(name, size, align) if self.way == storage.REGISTERS else None
 
 
 @final
@@ -82,6 +84,8 @@ class Memory(Emitter):
         self.narrow: list[tuple[int, int, int]] = []  # handles of registers of fewer than 32 bits: first, end, bytes
         self.tables_of_labels: list[list[int]] = []
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
+        self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
+        self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
         self.carry = 0
         self.loc = 0  # of the instruction at hand
 
@@ -468,6 +472,8 @@ class Memory(Emitter):
             dest = self.new_pair()
             self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
             return packed(dest)
+        if place.space == _FUNCTION:
+            return integer(self.function_address(handle) + offset)
         if place.way == storage.CONSTANTS:
             return integer(self.bank_offset(place) + offset)
         if place.way == storage.PARAMETERS:
@@ -482,6 +488,13 @@ class Memory(Emitter):
         self.copy(part(dest, 0), low, 0)
         self.copy(part(dest, 1), opd.RZ_OPERAND, 0)
         return packed(dest)
+
+    def function_address(self, handle: int) -> int:
+        """The address of a function: its place in the table of functions, which every kernel that calls by one has in bank 2.
+
+        0 is no function. Source: observed (ptxas 13.0.88, for modules of several kernels).
+        """
+        return FUNCTION_SLOT * (1 + self.pointers.setdefault(handle, len(self.pointers)))
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory."""
@@ -518,6 +531,8 @@ class Memory(Emitter):
         return True
 
     def _read_special(self, name: str, dest: i64, guard: i64) -> None:
+        if name in RESERVED_NAMES:
+            self.code.attributes.reserved_read = True
         program = self.tables.template(f"%{name}")
         env = self.open(program)
         env.put(0, dest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
+from oric_tables.registers import SCRATCH_BARRIERS
 
 from oric.ir.dataflow import DataFlow
 
@@ -26,10 +27,11 @@ class Barriers:
 
     ``live[b]``: the regions in which block b lies; ``behind[b]``: those that are live at its end, the outer ones first.
     ``in_front[h]``: the regions that begin in front of the loop of header h; ``at_end[b]``: those that begin at the end of b.
-    ``quiet[b]``: whether threads that go to b only exit soon, so that they need not leave their barriers.
+    ``quiet[b]``: whether threads that go to b only exit soon, so that they need not leave their barriers. ``calling``: the
+    blocks in which functions are called; ``entry``: whether this is no function that is called itself.
     """
 
-    def __init__(self, nest: Nest, meeting: Meeting, finder: Finder) -> None:
+    def __init__(self, nest: Nest, meeting: Meeting, finder: Finder, calling: set[int], entry: bool) -> None:
         self.nest = nest
         self.leads = meeting.leads
         cfg = nest.cfg
@@ -45,7 +47,10 @@ class Barriers:
             self._place_regions(finder.regions)
         self.quiet = _quiet_blocks(self, meeting)
         _mark_escapes(self)
-        _number_regions(self)
+        for b in calling:
+            for region in self.live[b]:
+                region.calls = True
+        _number_regions(self, entry)
 
     def _place_regions(self, regions: list[Region]) -> None:
         cfg = self.nest.cfg
@@ -165,32 +170,39 @@ def _quiet_blocks(barriers: Barriers, meeting: Meeting) -> list[bool]:
     return [not noise.behind(at, 0) for at in range(cfg.blocks)]
 
 
-def _number_regions(barriers: Barriers) -> None:
+def _number_regions(barriers: Barriers, entry: bool) -> None:
     """Give the regions their barriers.
 
     Where more nest than there are, the outermost ones that no thread leaves by another way are kept in registers, and the last
     barrier is used to set them and to wait; threads cannot leave a barrier that is in the registers of others. When there is
     none of that kind a region does without.
+
+    Functions that are called have the first few barriers to themselves and leave the others alone: so entries use those around
+    calls, and functions keep the barriers around calls in registers.
     """
     cfg = barriers.nest.cfg
     deepest: i64 = 0
     for live in barriers.behind:
         deepest = max(deepest, len(live))
-    limit: i64 = BARRIERS if deepest <= BARRIERS else BARRIERS - 1
+    calls = any(region.calls for live in barriers.behind for region in live)
+    most: i64 = BARRIERS if entry else SCRATCH_BARRIERS - 1  # one is for member masks that differ
+    room = most if not calls else most - SCRATCH_BARRIERS if entry else 0
+    limit = most if deepest <= room else most - 1
+    first: i64 = SCRATCH_BARRIERS if entry else limit
     at: i64 = 0
     while at < cfg.reachable:
         b: int = cfg.order[at]
         at += 1
         if b in barriers.in_front:
             for region in barriers.in_front[b]:
-                _number(region, barriers.live[b], limit)
+                _number(region, barriers.live[b], limit, first if region.calls else 0)
         if b in barriers.at_end:
             for region in barriers.at_end[b]:
-                _number(region, barriers.behind[b], limit)
+                _number(region, barriers.behind[b], limit, first if region.calls else 0)
 
 
-def _number(region: Region, live: list[Region], limit: i64) -> None:
-    """The barrier of a region where ``live`` are set; those of them that come later have no number yet."""
+def _number(region: Region, live: list[Region], limit: i64, first: i64) -> None:
+    """The barrier of a region where ``live`` are set, ``first`` or above; those of them that come later have no number yet."""
     if not region.synced:
         return
     used: i64 = 0
@@ -198,9 +210,9 @@ def _number(region: Region, live: list[Region], limit: i64) -> None:
     for other in live:
         if other.number >= 0 and not other.saved:
             used |= 1 << i64(other.number)
-            if victim is None and not other.escapes:
+            if victim is None and not other.escapes and i64(other.number) >= first:
                 victim = other
-    number: i64 = 0
+    number = first
     while number < limit and used >> number & 1:
         number += 1
     if number < limit:

@@ -14,7 +14,8 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, WARPSYNC, WARPSYNC_ALL, YIELD
+from oric_tables.op import BMOV_B, BMOV_R, BREAK, BSSY, BSYNC, CALL_SITE, CALL_SITE_R, WARPSYNC, WARPSYNC_ALL, YIELD
+from oric_tables.registers import SCRATCH_BARRIERS
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
@@ -45,7 +46,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if b == f.blocks() and not _parts(f):
-        _settle_warpsync(f, set(), ctx, set())
+        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set())
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
@@ -64,7 +65,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         masked = _those_that_differ(f, masked, different)
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
     barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered})
-    apart = _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
+    apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
     _let_others_run(f, waiting)
     _settle_warpsync(f, apart, ctx, gathered)
     inserted = _Insertion(flow, barriers).run()
@@ -73,6 +74,29 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     _keep_apart(flow, masked, ctx)
     flow.rebuild()
     return True
+
+
+def _is_called_or_calls(f: Function) -> bool:
+    """Whether nothing is known about which threads come to the code together: others call it, or it calls others."""
+    return bool(f.kept) or not f.is_entry
+
+
+def _all_blocks(f: Function) -> set[int]:
+    return set(range(f.blocks()))
+
+
+def _calling(f: Function) -> set[int]:
+    """The blocks in which functions are called."""
+    found: set[int] = set()
+    b: i64 = 0
+    while b < f.blocks() and f.kept:
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == CALL_SITE or f.op[i] == CALL_SITE_R:
+                found.add(b)
+            i = f.next[i]
+        b += 1
+    return found
 
 
 def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gathering: set[int]) -> tuple[Barriers, list[int]]:
@@ -85,13 +109,14 @@ def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gatherin
     finder = Finder(nest, meeting, branches)
     finder.run()
     finder.regions.extend(Joins(flow.f, finder).run())
-    barriers = Barriers(nest, meeting, finder)
+    calling = _calling(flow.f)
+    barriers = Barriers(nest, meeting, finder, calling, flow.f.is_entry)
     while around := [region for block in gathering for region in barriers.live[block]]:
         finder.regions = [region for region in finder.regions if region not in around]
         for branch, region in finder.top.items():
             if region in around:
                 finder.top[branch] = None
-        barriers = Barriers(nest, meeting, finder)
+        barriers = Barriers(nest, meeting, finder, calling, flow.f.is_entry)
     return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
 
 
@@ -208,7 +233,7 @@ def _keep_apart(flow: Flow, masked: list[int], ctx: PassContext) -> None:
     number = f.attributes.num_convergence_barriers
     if not masked:
         return
-    if number >= ctx.target.barrier_regs:
+    if number >= (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS):
         what = f"member masks that differ between threads (line {f.line[masked[0]]})"
         text = f"'{f.name}': {what} are not supported inside {number} regions in which threads part"
         if ctx.diag is None:

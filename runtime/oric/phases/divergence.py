@@ -18,7 +18,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.dataflow import Worklist
 from oric.ir.function import AUX_LOCK_FREE, AUX_VOLATILE, NONE, UP, UR, Function
-from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, WARP
+from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
@@ -159,7 +159,7 @@ def _varies(f: Function, i: i64) -> bool:
     if sreg >= 0:
         return f.get(i, sreg) & opd.INDEX not in UNIFORM_SPECIAL
     flags = OPS.flags[op]
-    return flags & (LOAD | ATOMIC | WARP) != 0 and not flags & CONSTANT
+    return flags & (LOAD | ATOMIC | WARP | CALL) != 0 and not flags & CONSTANT
 
 
 def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:

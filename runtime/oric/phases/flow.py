@@ -11,7 +11,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import BRA
+from oric_tables.op import BRA, RETURN
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
@@ -85,8 +85,8 @@ class Flow:
         return len(self.kind)
 
     def is_bare_stop(self, b: i64) -> bool:
-        """Whether a block does nothing but exit."""
-        return self.kind[b] == STOP and self.f.head[b] == NONE
+        """Whether a block does nothing but exit; the threads that return from a function go on together."""
+        return self.kind[b] == STOP and self.f.head[b] == NONE and self.f.op[self.node[b]] != RETURN
 
     def graph(self, without_bare_exits: bool = False) -> Cfg:
         """The control flow; removed blocks have no edges.

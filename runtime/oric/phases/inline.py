@@ -1,7 +1,7 @@
 """Inlining: the bodies of called functions take the places of the calls.
 
-Every call is inlined (real calls are not made yet), so the functions of a module must call one another without recursion. Each
-copy has virtual registers of its own; ``.param`` variables of the caller take the places of those of the function.
+Each copy has virtual registers of its own; ``.param`` variables of the caller take the places of those of the function. Calls of
+functions that call themselves, by whatever way, and calls through registers stay calls (:mod:`oric.phases.outline`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from typing import final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import BRA, INVOKE, MOV, PLOP3, RETURN
+from oric_tables.cubin_layout import DRIVER_FUNCTIONS
+from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE, MOV, PLOP3, RETURN
+from oric_tables.registers import ARGUMENTS
 
 from oric.ir import operand as opd
-from oric.ir.calls import CallSite, Formal, ParamVariable
+from oric.ir.calls import INDIRECT, WORD, CallSite, Formal, KeptCall, ParamVariable, places, reached
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
@@ -34,46 +36,69 @@ class Inliner:
         self.names = names
         self.broken = broken
         self.done: set[int] = set()  # functions whose own calls are inlined
-        self.active: list[int] = []
+        self._recursive: dict[int, str] | None = None
 
     def inline(self, f: Function) -> None:
-        """Inline all calls of a function.
+        """Inline all calls of a function but those that stay.
 
         Raises:
-            NotSupported: a recursive call, a function without a body or with something that cannot be compiled.
+            NotSupported: a function with something that cannot be compiled.
         """
         if not f.calls:
             return
+        kept = self._kept()
         for site in f.calls:
-            self._prepare(site)
-        _Splice(f, self.bodies).run()
+            if site.callee not in kept:
+                self._prepare(site)
+        Splice(f, self.bodies, kept).run()
         f.calls = []
 
+    def unresolved(self, f: Function) -> list[str]:
+        """Names of the functions that a function calls, itself or through others, and that are nowhere."""
+        calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
+        first = {site.callee for site in f.calls}
+        found = first.union(*(reached(callee, calls) for callee in first if callee in calls))
+        return sorted(self.names[n] for n in found if n not in self.bodies and n not in self._kept() and n not in self.broken)
+
+    def body(self, callee: int) -> Function:
+        """The body of a function with the calls that stay.
+
+        Raises:
+            NotSupported: as :meth:`inline`.
+        """
+        self._prepare(CallSite(callee, [], 0))
+        return self.bodies[callee]
+
+    def _kept(self) -> dict[int, str]:
+        """Whose calls stay: functions that call themselves, by whatever way, those that a register tells, and those of the
+        driver, by their names.
+        """
+        if self._recursive is None:
+            calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
+            self._recursive = {callee: "" for callee in calls if callee in reached(callee, calls)}
+            self._recursive[INDIRECT] = ""
+            external = (n for n, name in self.names.items() if n not in self.bodies and name in DRIVER_FUNCTIONS)
+            self._recursive.update((n, self.names[n]) for n in external)
+        return self._recursive
+
     def _prepare(self, site: CallSite) -> None:
-        """Make the body of a called function free of calls."""
+        """Make the body of a called function free of calls but those that stay."""
         callee = site.callee
-        name = self.names[callee]
-        if callee in self.active:
-            raise NotSupported(f"recursive call of '{name}'", site.loc)
         if callee in self.broken:
             raise NotSupported(*self.broken[callee])
-        body = self.bodies.get(callee)
-        if body is None:
-            raise NotSupported(f"call of external function {name}", site.loc)
         if callee not in self.done:
-            self.active.append(callee)
-            self.inline(body)
-            self.active.pop()
             self.done.add(callee)
+            self.inline(self.bodies[callee])
 
 
 @final
-class _Splice:
-    """Puts copies of call-free bodies into one function."""
+class Splice:
+    """Puts copies of bodies into one function, in place of its calls but those of ``kept``."""
 
-    def __init__(self, f: Function, bodies: dict[int, Function]) -> None:
+    def __init__(self, f: Function, bodies: dict[int, Function], kept: dict[int, str]) -> None:
         self.f = f
         self.bodies = bodies
+        self.kept = kept
         self.cursor = Cursor(f)
         self.order = vec[i64]()
         self.body = f  # the body at hand
@@ -81,7 +106,7 @@ class _Splice:
         self.word = vec[i64]()  # and the word of it where that begins
 
     def run(self) -> None:
-        """Replace all calls, block after block."""
+        """Replace the calls, block after block."""
         f = self.f
         count = f.blocks()
         b: i64 = 0
@@ -90,7 +115,7 @@ class _Splice:
             i = f.head[b]
             while i != NONE:
                 if f.op[i] == INVOKE:
-                    i = self._replace(i)
+                    i = self._keep(i) if f.calls[f.aux[i]].callee in self.kept else self._replace(i)
                 else:
                     i = f.next[i]
             b += 1
@@ -123,6 +148,28 @@ class _Splice:
         self.order = append(self.order, rest)
         return f.head[rest]
 
+    # -- calls that stay ---------------------------------------------------------------------------------
+
+    def _keep(self, call: i64) -> i64:
+        """Make one call that stays; returns the instruction behind it."""
+        f = self.f
+        site = f.calls[f.aux[call]]
+        following = f.next[call]
+        self.cursor.in_front(call)
+        given = self._pass(site, False)
+        made = self.cursor.make1(CALL_SITE_R, site.pointer) if site.callee == INDIRECT else self.cursor.make(CALL_SITE)
+        f.aux[made] = len(f.kept)
+        f.kept.append(KeptCall(site.callee, site.loc, given, self._pass(site, True), self.kept[site.callee]))
+        self.cursor.remove(call)
+        return following
+
+    def _pass(self, site: CallSite, results: bool) -> int:
+        """Hand arguments over at the cursor, or take results; returns how many words the convention has for them."""
+        words = pass_words(self.f, self.cursor, site, results, ARG_IN if results else ARG_OUT)
+        if results and words > ARGUMENTS:
+            raise NotSupported(f"results of {WORD * words} bytes of a call that stays one", site.loc)
+        return words
+
     def _need(self, body: Function, what: str) -> None:
         """Let the caller's own register for what its entry loads stand for that of a body."""
         f = self.f
@@ -145,6 +192,7 @@ class _Splice:
     def _merge_facts(self, body: Function) -> None:
         mine, theirs = self.f.attributes, body.attributes
         mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
+        mine.reserved_read = mine.reserved_read or theirs.reserved_read
         if theirs.mbarriers >= 0:
             mine.mbarriers = max(mine.mbarriers, 0) + theirs.mbarriers
 
@@ -236,6 +284,9 @@ class _Splice:
         f = self.f
         made = self.cursor.make(body.op[i], body.mods[i], self._operand(body.guard[i]))
         f.aux[made] = body.aux[i]
+        if body.op[i] == CALL_SITE or body.op[i] == CALL_SITE_R:
+            f.aux[made] = len(f.kept)
+            f.kept.append(body.kept[body.aux[i]].copy())
         at: i64 = 0
         while at < body.count[i]:
             operand = body.get(i, at)
@@ -253,6 +304,33 @@ class _Splice:
 def _needed(f: Function) -> dict[str, int]:
     """The registers that the entry loads, by what it loads."""
     return {"descriptor": f.descriptor, "stack": f.stack, "top": f.top, "shared": f.shared}
+
+
+def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i64) -> int:
+    """Move arguments, or results, to or from the places of the convention, at the cursor; returns how many words those are."""
+    wanted = [n for n, shape in enumerate(site.shapes) if shape.is_result == results]
+    found, words = places([site.shapes[n] for n in wanted])
+    for n, first in zip(wanted, found, strict=True):
+        for at, operand in enumerate(_words_of(f, site.actuals[n], site.loc)):
+            if operand:
+                made = cursor.make1(op, operand)
+                f.aux[made] = first + at
+    return words
+
+
+def _words_of(f: Function, actual: ParamVariable | int, loc: int) -> list[int]:
+    """The words of an argument or result as operands, 0 for those that nothing is in.
+
+    Raises:
+        NotSupported: a predicate.
+    """
+    if isinstance(actual, ParamVariable):
+        return list(actual.words)
+    if not actual:
+        return []
+    if f.is_predicate(actual):
+        raise NotSupported("a predicate as an argument or result of a call that stays one", loc)
+    return [opd.word(actual, n) for n in range(opd.count_of(actual))]
 
 
 def _registers_of(formals: list[Formal], actuals: list[ParamVariable | int]) -> set[int]:

@@ -17,8 +17,10 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables.op import RETURN
 
 from oric.ir.cfg import Cfg, Loops
+from oric.ir.function import NONE
 from oric.support.arrays import nones, zeros
 
 from .flow import COND_STOP, GONE, STOP, Flow
@@ -33,9 +35,10 @@ class Region:
     ``start``: the block at whose end the barrier is set or, when ``loop`` is true, the header in front of whose loop it is.
     ``meet``: the block in front of which the threads meet or, when ``back`` is true, the header of the loop at whose back edges
     they do. ``level``: the header of the innermost loop around both, -1 for none. ``number``: the barrier, -1 when the region
-    does without. ``synced``: threads get to the meeting point; ``escapes``: they leave the region by another way; ``saved``: the
-    barrier is kept in a register meanwhile; ``closed``: it cannot begin higher up to take in all ways to its meeting point.
-    ``blocks``: those on the ways to the meeting point, when there are others; None: all blocks as above.
+    does without. ``synced``: threads get to the meeting point; ``escapes``: they leave the region by another way; ``saved``:
+    the barrier is kept in a register meanwhile; ``calls``: functions are called in it; ``closed``: it cannot begin higher up to
+    take in all ways to its meeting point. ``blocks``: those on the ways to the meeting point, when there are others; None: all
+    blocks as above.
     """
 
     def __init__(self, start: i64, loop: bool, meet: i64, back: bool, level: i64) -> None:
@@ -47,6 +50,7 @@ class Region:
         self.number: int = -1
         self.escapes = False
         self.saved = False
+        self.calls = False
         self.synced = False
         self.closed = False
         self.blocks: set[int] | None = None
@@ -137,8 +141,9 @@ def leaving_blocks(flow: Flow) -> list[int]:
 def meeting_points(flow: Flow, cfg: Cfg, graph: Cfg, leaving: list[int]) -> Meeting:
     """Where the threads meet again that part at the end of each node of ``graph``: ``cfg`` itself, or that of its nest.
 
-    The exit that comes last in the order of control is the main one; ways that cannot reach it do not count. The end of a
-    block of ``leaving``, and that of a loop, is an exit only where control never reaches an unconditional one.
+    The exit that comes last in the order of control is the main one, or that which returns from a function; ways that cannot
+    reach it do not count. The end of a block of ``leaving``, and that of a loop, is an exit only where control never reaches an
+    unconditional one.
     """
     stops: list[int] = []
     b: i64 = 0
@@ -150,7 +155,7 @@ def meeting_points(flow: Flow, cfg: Cfg, graph: Cfg, leaving: list[int]) -> Meet
     stops += [index for index in leaving if cfg.number[index] >= 0 and leading[index] < 0]
     main: int = stops[0] if stops else -1
     for index in stops:
-        if cfg.number[index] > cfg.number[main]:
+        if _rank(flow, cfg, index) > _rank(flow, cfg, main):
             main = index
     b = cfg.blocks
     while b < graph.blocks:
@@ -172,6 +177,12 @@ def meeting_points(flow: Flow, cfg: Cfg, graph: Cfg, leaving: list[int]) -> Meet
             points[b] = general[b]
         b += 1
     return Meeting(points, leads)
+
+
+def _rank(flow: Flow, cfg: Cfg, block: i64) -> tuple[bool, int]:
+    """How much an exit is the main one."""
+    node = flow.node[block]
+    return node != NONE and flow.f.op[node] == RETURN, int(cfg.number[block])
 
 
 def _flags(cfg: Cfg, blocks: list[int]) -> vec[i64]:

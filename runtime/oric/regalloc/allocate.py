@@ -7,12 +7,13 @@ registers run out. Source: Register Model, "Seven Allocator Register Classes", "
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, final
 
 from oric_tables import thresholds
 from oric_tables._native import ffi, lib
 from oric_tables.knobs import DEFAULTS
-from oric_tables.registers import TITLES
+from oric_tables.registers import FLAG_FIXED, KEPT, TITLES
 
 from oric.ir import machine
 from oric.ir.function import Function
@@ -20,6 +21,7 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
+from .convention import finish_frame
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .residence import Code
@@ -49,7 +51,7 @@ class Allocation:
     ``room``: the general registers that there are in each block, None for the limit everywhere.
     """
 
-    __slots__ = ("assigned", "leader", "result", "room", "view")
+    __slots__ = ("assigned", "dear", "fixed", "leader", "result", "room", "view")
 
     def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, room: list[int] | None) -> None:
         fn = view.fn
@@ -59,8 +61,11 @@ class Allocation:
         self.result = ffi.new("oric_regalloc_result *")
         # An attribute: compiled code lets go of a local after its last use, and C reads the array later.
         self.room = ffi.NULL if room is None else ffi.new("int32_t[]", room)
+        self.fixed = ffi.NULL if not view.f.sp else ffi.new("int32_t[]", _places(view))
+        self.dear = ffi.NULL if view.f.is_entry else ffi.new("int32_t[]", _costs())
         options = ffi.new("oric_regalloc_options *", {
-            "most": self.room, "limit": limits, "threshold": CONGESTED, "coalesce": 1, "rounds": thresholds.ALLOCATION_ORDERS,
+            "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED, "coalesce": 1,
+            "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
@@ -95,6 +100,9 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if proof is not None:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
+    if f.sp:
+        finish_frame(f)
+        f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs
     return True
@@ -131,6 +139,19 @@ def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | N
         share_slots(f, relief.memory)
         done.view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     return done
+
+
+def _places(view: MachineFunction) -> list[int]:
+    """By unit, the register that it has to get, -1: any."""
+    f, fn = view.f, view.fn
+    fixed = [int(f.hint[n]) if f.reg_flags[n] & FLAG_FIXED else -1 for n in range(f.registers())]
+    return [fixed[fn.unit_register[u]] for u in range(fn.unit_count)]
+
+
+@cache
+def _costs() -> list[int]:
+    """What each general register costs a function that has to keep some of them."""
+    return [thresholds.ALLOCATION_KEPT if n in KEPT else 0 for n in range(lib.ORIC_FAT_POINTS)]
 
 
 @final

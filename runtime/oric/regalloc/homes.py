@@ -25,7 +25,8 @@ def choose(f: Function, view: MachineFunction, chooser: Callable[[Any, bytes, An
     stays = bytearray(fn.unit_count + 1)
     for n in range(f.registers()):
         if f.reg_flags[n] & SPILLED:
-            stays[f.reg_word[n]] = 1
+            for word in range(f.reg_size[n]):
+                stays[f.reg_word[n] + word] = 1
     if lib.oric_liveness(fn):
         raise MemoryError("no memory for liveness")
     chosen = ffi.new("uint32_t[]", fn.unit_count + 1)

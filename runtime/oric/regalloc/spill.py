@@ -246,6 +246,10 @@ class _Splitter:
                 f.hint[base] = _STACK_HINT
             facts.spill_base = opd.reg(base)
             self.cursor.at_start(0)
+            if not f.is_entry:
+                self.cursor.behind(f.head[0])  # what says where a function's registers come from
+                self.cursor.make2(MOV, facts.spill_base, f.sp)
+                return
             load_word(self.cursor, legality_of(self.isa), facts.spill_base, opd.const_bank(0, self.stack))
 
     def _block(self, b: int, away: set[int], now: dict[int, int]) -> dict[int, int]:

@@ -22,6 +22,7 @@ from oric.ir import operand as opd
 from oric.ir.function import Function
 from oric.ir.kinds import GUARD, operand_kind
 from oric.ir.machine import MachineFunction
+from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 from oric.ir.verify import MalformedCode
 
@@ -83,7 +84,7 @@ class Proof:
         base = facts.spill_base
         code.base = f.reg_word[base & opd.INDEX] if base else -1
         stack: i64 = self.ctx.target.bank0_stack
-        code.base_source = opd.const_bank(0, stack)
+        code.base_source = opd.const_bank(0, stack) if f.is_entry else f.sp
         code.base_bank, code.base_offset = opd.const_bank(0, 0), opd.imm(stack)
         code.lowest, code.highest = (-facts.frame_size, -facts.local_size) if base else (0, 0)
         for file, limit in enumerate(limits):
@@ -97,7 +98,7 @@ class Proof:
             text = f"{text}: {self._register(problem.value)}"
         if problem.insn >= 0:
             slot = {-1: "", GUARD: " as guard"}.get(problem.slot, f" as operand {problem.slot}")
-            if problem.slot >= 0:
+            if 0 <= problem.slot < OPS.slots[self.f.op[problem.insn]]:
                 slot = f"{slot} ({KIND_TEXTS[operand_kind(self.f, problem.insn, problem.slot)]})"
             text = f"{text}{slot} at {self._place(problem.insn)}"
         return text if problem.other < 0 else f"{text}; {self._place(problem.other)} writes there"

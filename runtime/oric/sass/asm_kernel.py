@@ -204,6 +204,8 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "warp_wide": lambda k: [],
     "coop_masks": lambda k: [],
     "coop_offsets": lambda k: [],
+    "externs": lambda k: [],
+    "syscalls": lambda k: [],
     "exits": lambda k: _if(k.places(op.E_EXIT), k.places(op.E_EXIT)),
     "indirect_branches": lambda k: [],
     "grid_depth": lambda k: _if(layout_tables.REGISTER_RECORDS["CTAIDZ_USED"] in k.special, []),

@@ -78,7 +78,8 @@ static int collect(const oric_fn *fn, pair_sink *sink) {
         oric_liveset_enter(&live, fn, b);
         for (uint32_t i = fn->block_first[b + 1]; i-- > fn->block_first[b];) {
             const oric_node *node = &fn->nodes[i];
-            oric_liveset_define(&live, fn, node);
+            /* of what a callee may change no two things are of interest to one another */
+            if (!(node->flags & ORIC_I_DRAIN)) oric_liveset_define(&live, fn, node);
             at_definition(fn, &live, node, sink);
             oric_liveset_step(&live, fn, node);
         }

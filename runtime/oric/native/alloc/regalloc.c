@@ -8,7 +8,8 @@
 #include "tables/thresholds.h"
 
 /* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of 1, 2
- * or 4 registers, aligned to its size, with every member at an offset that keeps the member's own alignment. */
+ * or 4 registers, aligned to its size, with every member at an offset that keeps the member's own alignment; or it lies around an object
+ * whose register is fixed, which is as wide as it is. */
 typedef struct {
     uint32_t unit;   /* first unit */
     int32_t next;    /* next member of the group, -1 = last */
@@ -26,7 +27,8 @@ typedef struct {
     uint32_t end;     /* last position */
     int32_t base;     /* assigned register, -1 = none */
     int32_t most;     /* registers that there are wherever a member lives */
-    uint8_t frame;    /* 1, 2, 4 */
+    int32_t fixed;    /* the register that the frame has to begin at, -1: any */
+    uint8_t frame;    /* 1, 2, 4; as many as are fixed */
     uint8_t file;
 } group;
 
@@ -73,8 +75,9 @@ static int make_objects(allocator *al) {
     al->object_count = count;
     for (int32_t o = 0; o < count; o++) {
         object *obj = &al->objects[o];
-        al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .most = INT32_MAX, .frame = frame_size(obj->size),
-                                .file = fn->unit_file[obj->unit],
+        int32_t fixed = al->options->fixed ? al->options->fixed[obj->unit] : -1;
+        al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .most = INT32_MAX, .fixed = fixed,
+                                .frame = fixed < 0 ? frame_size(obj->size) : obj->size, .file = fn->unit_file[obj->unit],
                                 .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
     }
     for (int32_t i = 0; i < fn->insn_count; i++) {
@@ -130,6 +133,7 @@ static int conflict(const allocator *al, int32_t large, int32_t small, int shift
 static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     group *a = &al->groups[into], *b = &al->groups[from];
     uint8_t frame = a->frame;
+    int32_t fixed = a->fixed;
     for (int32_t o = b->head; o >= 0; o = al->objects[o].next) al->objects[o].offset = (uint8_t)(al->objects[o].offset + shift);
     if (a->members < b->members) {
         group *swap = a;
@@ -145,7 +149,7 @@ static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     if (b->start < a->start) a->start = b->start;
     if (b->end > a->end) a->end = b->end;
     if (b->most < a->most) a->most = b->most;
-    a->frame = frame;
+    a->frame = frame, a->fixed = fixed;
     b->members = 0;
     b->head = b->tail = -1;
 }
@@ -158,8 +162,11 @@ static int coalesce(allocator *al, uint32_t target, uint32_t source) {
     int shift = place_d - place_s;
     if (large == small) return shift == 0;
     if (al->groups[large].file != al->groups[small].file) return 0;
-    if (al->groups[large].frame < al->groups[small].frame) large = s->group, small = d->group, shift = -shift;
+    int32_t fixed_large = al->groups[large].fixed, fixed_small = al->groups[small].fixed;
+    if (fixed_large >= 0 && fixed_small >= 0) return 0;
+    if (fixed_large < 0 && (fixed_small >= 0 || al->groups[large].frame < al->groups[small].frame)) large = s->group, small = d->group, shift = -shift;
     int step = al->groups[small].frame;
+    if (al->groups[large].fixed >= 0 && (al->groups[large].fixed + shift) % step) return 0;
     if (shift < 0 || shift % step || shift + step > al->groups[large].frame) return 0;
     if (conflict(al, large, small, shift)) return 0;
     merge(al, large, small, shift);
@@ -206,15 +213,16 @@ static void add_preferences(allocator *al, const group *g, int32_t slots) {
     for (int32_t slot = 0; slot < slots; slot++) {
         int32_t last = al->vacated[g->file][slot];
         int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
-        if (last < 0) al->secondary[slot] = slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
+        if (last < 0) al->secondary[slot] += slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
         else if (gap < ORIC_ALLOCATION_QUIET && gap > -ORIC_ALLOCATION_QUIET)
             al->primary[slot] += ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
     }
 }
 
 /* How many slots count for a group: all that are in use or preferred, and room for the widest frame behind them. Of those further
- * on none is better than the first. */
+ * on none is better than the first. With fixed registers all count. */
 static int32_t slots_of(const allocator *al, const group *g, const int32_t *used) {
+    if (al->options->fixed) return ORIC_FAT_POINTS;
     int32_t slots = used[g->file] > al->roomy[g->file] ? used[g->file] : al->roomy[g->file];
     return slots + 2 * WIDEST < ORIC_FAT_POINTS ? slots + 2 * WIDEST : ORIC_FAT_POINTS;
 }
@@ -239,8 +247,9 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         memset(al->primary, 0, (size_t)slots * sizeof *al->primary);
         memset(al->secondary, 0, (size_t)slots * sizeof *al->secondary);
         add_costs(al, g);
+        if (al->options->dear && g->file == ORIC_FILE_R) memcpy(al->secondary, al->options->dear, (size_t)slots * sizeof *al->secondary);
         if (al->options->spread) add_preferences(al, g, slots);
-        int32_t base = choose(al, g, g->most < slots ? g->most : slots);
+        int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < slots ? g->most : slots);
         if (base < 0) {
             failed = 1;
             beyond |= g->most < slots;
@@ -253,7 +262,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         g->base = base;
         for (int32_t o = g->head; o >= 0; o = al->objects[o].next) {
             int32_t first = base + al->objects[o].offset, top = first + al->objects[o].size;
-            if (top > used[g->file]) used[g->file] = top;
+            if (top > used[g->file] && g->fixed < 0) used[g->file] = top;
             for (int32_t c = 0; c < al->objects[o].size; c++) al->place[al->objects[o].unit + (uint32_t)c] = first + c;
             for (int32_t slot = first; slot < top; slot++)
                 if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
@@ -274,15 +283,15 @@ static int compare_ranked(const void *a, const void *b) {
     return x->group < y->group ? -1 : x->group > y->group;
 }
 
-/* Orders: 0 by first place in the code; 1 wide frames first, then by place; 2 most constrained first. */
+/* Orders: 0 by first place in the code; 1 wide frames first, then by place; 2 most constrained first. What is fixed comes before all. */
 static int make_order(allocator *al, int round) {
     ranked *list = malloc(((size_t)al->object_count + 1) * sizeof *list);
     if (!list) return -1;
     for (int32_t i = 0; i < al->object_count; i++) {
         const group *g = &al->groups[i];
-        uint64_t wide = 4u - g->frame;
-        uint64_t key = round == 0 ? g->start : round == 1 ? wide << 32 | g->start : wide << 32 | (UINT32_MAX - g->degree);
-        list[i] = (ranked){key, i};
+        uint64_t wide = g->frame > WIDEST ? 0 : WIDEST - g->frame;
+        uint64_t key = g->fixed >= 0 ? 0 : round == 0 ? g->start : round == 1 ? wide << 32 | g->start : wide << 32 | (UINT32_MAX - g->degree);
+        list[i] = (ranked){g->fixed >= 0 ? key : key + 1, i};
     }
     qsort(list, (size_t)al->object_count, sizeof *list, compare_ranked);
     for (int32_t i = 0; i < al->object_count; i++) al->order[i] = list[i].group;

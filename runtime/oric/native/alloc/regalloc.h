@@ -15,6 +15,8 @@ typedef struct {
     int32_t spare[5];  /* ... at most so many more than are live at once */
     int32_t rounds;    /* allocation orders to try, 1 .. 3; the one with the fewest R registers is kept */
     const int32_t *most; /* R registers that there are in each block, at most limit; NULL: so many everywhere */
+    const int32_t *fixed; /* by unit, the register that it has to get, -1: any; NULL: any for all. Such units do not count as used */
+    const int32_t *dear; /* ORIC_FAT_POINTS numbers: what it costs to use each R register at all; NULL: nothing */
 } oric_regalloc_options;
 
 typedef struct {

@@ -196,6 +196,12 @@ static void bad_read(verifier *v, const oric_node *node, int slot, int32_t carri
 
 static void write_place(verifier *v, int32_t unit) { overwrite(v, v->place_of[unit]); }
 
+/* Whether a node copies a place to itself. */
+static int is_idle(const verifier *v, const oric_node *node) {
+    const oric_access *a = oric_v_accesses(v->fn, node);
+    return node->flags & ORIC_I_COPY && v->place_of[a[0].unit] == v->place_of[a[1].unit];
+}
+
 /* Every node of the image has its words in the same order. */
 static void step_original(verifier *v, const oric_node *node) {
     const oric_access *a = oric_v_accesses(v->fn, node);
@@ -205,7 +211,7 @@ static void step_original(verifier *v, const oric_node *node) {
         for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++)
             if (!(a[k].flags & ORIC_A_DEF) && !readable(v, (int32_t)u, v->expected[word])) bad_read(v, node, a[k].slot, (int32_t)u, v->expected[word]);
     guard = guard_of(v, node, &guard_version);
-    int stays = node->flags & ORIC_I_COPY && v->place_of[a[0].unit] == v->place_of[a[1].unit];
+    int stays = is_idle(v, node);
     word = first;
     for (int k = 0; k < node->access_count; k++)
         for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++) {
@@ -378,7 +384,7 @@ static void step(verifier *v, int32_t n) {
     case SHARED_SET: step_shared_change(v, node, v->kinds[n] == SHARED_SET); return;
     case REMADE: step_remade(v, node); return;
     case BASE:
-        write_place(v, v->code->base);
+        if (!is_idle(v, node)) write_place(v, v->code->base);
         fill(v, v->code->base, 0);
         return;
     case CLEAR:

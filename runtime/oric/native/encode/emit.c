@@ -59,12 +59,12 @@ static int put_operand(const emitter *em, uint64_t operand, int slot_kind, int64
     switch (oric_operand_type(operand)) {
     case ORIC_TYPE_REG:
         return put_register(em, operand, slot_kind, out);
-    case ORIC_TYPE_IMM:
-        out->kind = ORIC_K_IMM;
+    case ORIC_TYPE_IMM: /* in place of a label: how far behind the next instruction it is */
+        out->kind = slot_kind == ORIC_K_LABEL ? ORIC_K_LABEL : ORIC_K_IMM;
         out->value = (int64_t)index;
         return 0;
     case ORIC_TYPE_POOL:
-        out->kind = ORIC_K_IMM;
+        out->kind = slot_kind == ORIC_K_LABEL ? ORIC_K_LABEL : ORIC_K_IMM;
         out->value = em->f->immediates[index];
         return 0;
     case ORIC_TYPE_LABEL:
@@ -100,15 +100,17 @@ static int build(const emitter *em, const oric_node *node, int64_t next, oric_in
     out->mods = oric_spelled(em->fn->isa, (int)f->op[i], (uint64_t)f->mods[i]);
     out->control = node->control;
     out->guard = ORIC_INSN_PT;
-    if (f->count[i] > op->operands) return ORIC_EMIT_BAD_OPERAND;
+    int64_t count = f->count[i];
+    if (count > op->operands && node->flags & ORIC_I_DRAIN) count = op->operands; /* the rest is what the convention says of registers */
+    if (count > op->operands) return ORIC_EMIT_BAD_OPERAND;
     if (f->guard[i]) {
         oric_operand guard;
         if (put_operand(em, (uint64_t)f->guard[i], ORIC_K_PRED, next, &guard)) return ORIC_EMIT_BAD_OPERAND;
         out->guard = (uint8_t)guard.reg;
         out->guard_neg = guard.flags & ORIC_F_NEG;
     }
-    out->nops = (uint8_t)f->count[i];
-    for (uint32_t s = 0; s < f->count[i]; s++) {
+    out->nops = (uint8_t)count;
+    for (uint32_t s = 0; s < count; s++) {
         int error = put_operand(em, (uint64_t)f->operand[f->first[i] + s], op->kind[s], next, &out->ops[s]);
         if (error) return error;
     }

@@ -46,6 +46,9 @@ enum {
     ORIC_I_COMPLETES = 2048/* later memory accesses wait for it */
 };
 
+/* Operands behind those of the machine: registers that other code reads by the calling convention, and then those that it writes. */
+enum { ORIC_CALL_READS = 3 };
+
 typedef struct {
     uint32_t unit;
     uint8_t count; /* consecutive units */

@@ -200,8 +200,10 @@ int oric_pressure(const oric_fn *fn, int32_t *peak) {
         oric_liveset_enter(&live, fn, b);
         oric_liveset_peak(&live, peak);
         for (uint32_t i = fn->block_first[b + 1]; i-- > fn->block_first[b];) {
-            oric_liveset_define(&live, fn, &fn->nodes[i]);
-            oric_liveset_peak(&live, peak);
+            if (!(fn->nodes[i].flags & ORIC_I_DRAIN)) { /* what a callee may change is in use by none of what is here */
+                oric_liveset_define(&live, fn, &fn->nodes[i]);
+                oric_liveset_peak(&live, peak);
+            }
             oric_liveset_step(&live, fn, &fn->nodes[i]);
             oric_liveset_peak(&live, peak);
         }

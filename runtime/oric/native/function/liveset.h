@@ -8,11 +8,13 @@
 #include "function/backend.h"
 #include "support/bitvec.h"
 
+enum { ORIC_MOST_RESULTS = 512 }; /* units that one instruction writes: a call, all that its callee may change */
+
 typedef struct {
     uint32_t *items[ORIC_FILES];
     int32_t count[ORIC_FILES];
     int32_t *place; /* unit -> position in its list, -1 = absent */
-    uint32_t unused[64]; /* results of the current instruction that nothing reads */
+    uint32_t unused[ORIC_MOST_RESULTS]; /* results of the current instruction that nothing reads */
     int32_t unused_count;
 } oric_liveset;
 
@@ -71,7 +73,7 @@ static inline void oric_liveset_define(oric_liveset *set, const oric_fn *fn, con
     set->unused_count = 0;
     for (; a < end; a++)
         for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u < a->unit + a->count; u++) {
-            if (set->place[u] < 0 && set->unused_count < 64) set->unused[set->unused_count++] = u;
+            if (set->place[u] < 0 && set->unused_count < ORIC_MOST_RESULTS) set->unused[set->unused_count++] = u;
             oric_liveset_add(set, fn, u);
         }
 }

@@ -51,19 +51,28 @@ static void add_access(loader *ld, oric_node *node, uint32_t unit, uint32_t coun
     node->access_count++;
 }
 
+/* The units of a register operand, `count` from `unit` on; 0: it names none, or the function is refused. */
+static int units_of(loader *ld, const oric_node *node, uint64_t operand, uint32_t *unit, uint32_t *count) {
+    uint32_t index = oric_operand_index(operand);
+    if (index == ORIC_SENTINEL_RZ || index == ORIC_SENTINEL_PT) return 0;
+    const oric_function *f = ld->f;
+    if ((int32_t)index >= f->register_count || !f->reg_size[index]) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index), 0;
+    int file = file_of(f->reg_type[index]);
+    uint32_t component = oric_operand_first(operand), size = (uint32_t)f->reg_size[index];
+    *count = oric_operand_span(operand) + 1;
+    int64_t base = ld->physical ? f->physical[index] : f->reg_word[index];
+    if (ld->physical && base >= 0 && base + (int32_t)size > room_of(f, file)) base = -1;
+    if (base < 0 || component + *count > size) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index), 0;
+    *unit = (uint32_t)base + (uint32_t)(ld->physical ? physical_first[file] : 0) + component;
+    return 1;
+}
+
 /* One register operand: its units, and the groups of the distance table that it belongs to. */
 static void add_register(loader *ld, oric_node *node, uint64_t operand, uint32_t slot, const oric_op_schedule *op,
                          const oric_class *klass) {
-    uint32_t index = oric_operand_index(operand);
-    if (index == ORIC_SENTINEL_RZ || index == ORIC_SENTINEL_PT) return;
-    const oric_function *f = ld->f;
-    if ((int32_t)index >= f->register_count || !f->reg_size[index]) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index);
-    int file = file_of(f->reg_type[index]), guard = slot == 255;
-    uint32_t component = oric_operand_first(operand), size = (uint32_t)f->reg_size[index], count = oric_operand_span(operand) + 1;
-    int64_t base = ld->physical ? f->physical[index] : f->reg_word[index];
-    if (ld->physical && base >= 0 && base + (int32_t)size > room_of(f, file)) base = -1;
-    if (base < 0 || component + count > size) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index);
-    uint32_t unit = (uint32_t)base + (uint32_t)(ld->physical ? physical_first[file] : 0) + component;
+    uint32_t unit, count;
+    if (!units_of(ld, node, operand, &unit, &count)) return;
+    int file = file_of(ld->f->reg_type[oric_operand_index(operand)]), guard = slot == 255;
     int writes = !guard && op->writes >> slot & 1;
     uint8_t low = ORIC_G_GUARD, high = ORIC_G_GUARD;
     if (writes) low = klass->rows[file][0], high = klass->rows[file][1];
@@ -75,6 +84,19 @@ static void add_register(loader *ld, oric_node *node, uint64_t operand, uint32_t
     if (low == high || count == 1) return add_access(ld, node, unit, count, flags, slot, low);
     add_access(ld, node, unit, 1, flags, slot, low);
     add_access(ld, node, unit + 1, count - 1, flags, slot, high);
+}
+
+/* What the calling convention says of registers at a call, at a return and where a function begins, behind the operands of the
+ * machine: what other code reads, then what it has written. */
+static void add_convention(loader *ld, oric_node *node, const oric_op_schedule *op) {
+    int64_t i = node->index;
+    for (uint32_t s = op->operands; s < ld->f->count[i]; s++) {
+        uint64_t operand = operand_at(ld->f, i, s);
+        uint32_t unit, count;
+        if (oric_operand_type(operand) != ORIC_TYPE_REG || !units_of(ld, node, operand, &unit, &count)) continue;
+        int writes = s >= (uint32_t)op->operands + ORIC_CALL_READS;
+        add_access(ld, node, unit, count, writes ? ORIC_A_DEF : 0, s, writes ? ORIC_NO_ROW : ORIC_G_OTHER);
+    }
 }
 
 /* A convergence barrier that was numbered before allocation. */
@@ -169,13 +191,14 @@ static void load_instruction(loader *ld, int64_t i, uint32_t at) {
         if (klass->flags & columns[c].column) node->flags |= columns[c].flag;
     if (node->flags & ORIC_I_COMPLETES && !(op->order_plain >> ((uint64_t)f->mods[i] >> op->order_shift & ((1u << op->order_width) - 1)) & 1))
         node->flags &= (uint16_t)~ORIC_I_COMPLETES;
-    for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
+    for (uint32_t s = 0; s < f->count[i] && s < op->operands; s++) {
         uint64_t operand = operand_at(f, i, s);
         uint32_t type = oric_operand_type(operand);
         if (type == ORIC_TYPE_REG) add_register(ld, node, operand, s, op, klass);
         if (type == ORIC_TYPE_SPECIAL && op->kind[s] == ORIC_K_BREG && ld->physical) add_barrier(ld, node, operand, s, op, klass);
         if (type == ORIC_TYPE_LABEL && klass->flags & ORIC_C_FENCE) node->flags |= ORIC_I_JUMP;
     }
+    add_convention(ld, node, op);
     uint64_t guard = (uint64_t)f->guard[i];
     if (guard) add_register(ld, node, guard, 255, op, klass);
     if (guard && (oric_operand_index(guard) != ORIC_SENTINEL_PT || oric_operand_negate(guard))) node->flags |= ORIC_I_GUARDED;

@@ -110,6 +110,8 @@ static void use_board(control *c, uint8_t board, int32_t time, uint8_t settle) {
     if (board < ORIC_SCOREBOARDS) c->board[board] = time, c->settle[board] = settle;
 }
 
+static int32_t busy_until(const control *c, int32_t u);
+
 static void place(control *c, uint32_t position) {
     oric_node *node = &c->fn->nodes[position];
     const oric_class *klass = &oric_classes[c->fn->isa][node->klass];
@@ -119,6 +121,7 @@ static void place(control *c, uint32_t position) {
         if (mask >> s & 1) need(&time, c->board[s] + oric_settle_between(c->settle[s], klass->settle));
     need(&time, c->pipe[klass->pipe]);
     wait_for_registers(c, node, &time);
+    for (int32_t u = 0; node->flags & ORIC_I_DRAIN && u < c->places.count; u++) need(&time, busy_until(c, u)); /* other code goes on */
     node->pads = 0;
     if (c->previous >= 0) set_stall(c, &c->fn->nodes[c->previous], node, time - c->now);
     else if (time > 0) node->pads = (uint8_t)((time + ORIC_STALL_MASK - 1) / ORIC_STALL_MASK);

@@ -1,0 +1,81 @@
+"""Distances and return addresses of calls, once it is known where the code of a kernel and its functions lies.
+
+A call and a return say how far it is from the instruction behind them: to the function, or to the start of the code, from where
+on return addresses and the addresses of functions count. Source: observed (ptxas 13.0.88).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from oric_tables.op import CALL_ABS, CALL_REL, CALL_REL_R, LEPC, RET
+
+from oric.ir import operand as opd
+from oric.ir.calls import FUNCTION_SLOT, INDIRECT, reached
+from oric.ir.function import Function
+
+if TYPE_CHECKING:
+    from .encode import Emitted
+
+_WORD_BYTES: Final = 16
+
+
+def settle_calls(units: list[Function], emitted: list[Emitted]) -> None:
+    """Put distances and return addresses into the immediates that calls and returns have for them, and the functions' places
+    into the table of functions.
+
+    ``units``: a kernel and its functions; ``emitted``: the same units with other immediates.
+    """
+    starts = {unit.callee: part.start for unit, part in zip(units, emitted, strict=True)}
+    for unit, part in zip(units, emitted, strict=True):
+        here: dict[int, int] = {}  # call of a function of the driver -> what its return address is told from
+        for word, _, i in part.marks:
+            behind = _WORD_BYTES * (word + 1)
+            op = unit.op[i]
+            if op == CALL_REL:
+                call = unit.kept[unit.aux[i]]
+                unit.immediates[call.back] = behind
+                unit.immediates[unit.get(i, 0) & opd.INDEX] = starts[call.callee] - behind
+            elif op == LEPC:
+                here[unit.aux[i]] = behind if unit.count[i] > 1 else behind - _WORD_BYTES
+            elif op == CALL_ABS:
+                unit.immediates[unit.kept[unit.aux[i]].back] = behind - here[unit.aux[i]]
+            elif op == CALL_REL_R:
+                unit.immediates[unit.kept[unit.aux[i]].back] = behind
+                unit.immediates[unit.get(i, 1) & opd.INDEX] = -behind
+            elif op == RET:
+                unit.immediates[unit.get(i, 1) & opd.INDEX] = -behind
+    table = units[0].attributes.constant2
+    for number, callee in enumerate(units[0].addressed):
+        if callee in starts:
+            struct.pack_into("<Q", table, FUNCTION_SLOT * (1 + number), starts[callee])
+
+
+def stack_of(units: list[Function]) -> int:
+    """Bytes of the stack that a thread takes in a kernel and its functions, when each is active once at the most.
+
+    How deep functions go that call themselves nobody knows.
+    """
+    by_callee = {unit.callee: unit for unit in units}
+    calls = {
+        unit.callee: {
+            callee
+            for call in unit.kept
+            if not call.external
+            for callee in (units[0].addressed if call.callee == INDIRECT else [call.callee])
+        }
+        for unit in units
+    }
+    below_of = {callee: reached(callee, calls) for callee in by_callee}
+    deepest: dict[int, int] = {}
+
+    def depth(callee: int) -> int:
+        if callee not in deepest:
+            group = {other for other in below_of[callee] if callee in below_of[other]} | {callee}
+            below = {other for member in group for other in calls[member]} - group
+            frames = sum(by_callee[member].attributes.frame_size for member in group)
+            deepest.update(dict.fromkeys(group, frames + max((depth(other) for other in below), default=0)))
+        return deepest[callee]
+
+    return depth(units[0].callee)

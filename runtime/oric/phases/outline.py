@@ -1,0 +1,105 @@
+"""Functions that stay functions: each kernel has a copy of those that it calls behind its own code.
+
+A copy begins with its arguments in the registers of the calling convention and ends with its results there; in between stands
+the body, inlined. Source: observed (ptxas 13.0.88 makes the same copies, ``$kernel$function``, where it need not make an object
+to link).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, final
+
+from mypy_extensions import i64
+from oric_tables.op import ARG_IN, ARG_OUT, INVOKE, RETURN
+from oric_tables.registers import ARGUMENTS
+
+from oric.ir import operand as opd
+from oric.ir.calls import FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import Function, R
+from oric.support.diagnostics import NotSupported
+
+from .inline import Inliner, Splice, pass_words
+
+_NO_FUNCTION: Final = b"\1"  # at the place that is the address of no function; observed
+
+
+@final
+class Outliner:
+    """Gives kernels the functions that they call. ``shapes``: of results and parameters, by a function's id."""
+
+    def __init__(self, inliner: Inliner, shapes: dict[int, list[Shape]]) -> None:
+        self.inliner = inliner
+        self.shapes = shapes
+
+    def complete(self, kernel: Function, addressed: Iterable[int]) -> None:
+        """Make the copies that a kernel needs; ``addressed``: the functions whose addresses are taken, by their numbers.
+
+        Raises:
+            NotSupported: see :meth:`Inliner.inline`; a function that the convention does not have here.
+        """
+        found: dict[int, Function] = {}
+        waiting = self._called(kernel, addressed)
+        while waiting:
+            callee = waiting.pop(0)
+            if callee not in found:
+                found[callee] = self._copy(kernel, callee)
+                waiting += self._called(found[callee], addressed)
+        kernel.functions = list(found.values())
+        if any(call.callee == INDIRECT for f in (kernel, *kernel.functions) for call in f.kept):
+            kernel.addressed = list(addressed)
+            kernel.attributes.constant2 = bytearray(_NO_FUNCTION.ljust(FUNCTION_SLOT * (1 + len(kernel.addressed)), b"\0"))
+
+    @staticmethod
+    def _called(f: Function, addressed: Iterable[int]) -> list[int]:
+        """The functions that a function calls, each once."""
+        _check(f)
+        found: dict[int, None] = {}
+        for call in f.kept:
+            if not call.external:
+                found.update(dict.fromkeys(addressed if call.callee == INDIRECT else [call.callee]))
+        return list(found)
+
+    def _copy(self, kernel: Function, callee: int) -> Function:
+        """A function as it is called."""
+        body = self.inliner.body(callee)
+        f = Function(f"${kernel.name}${self.inliner.names[callee]}", kernel.target, is_entry=False)
+        f.callee = callee
+        f.attributes.nounroll = body.attributes.nounroll
+        cursor = Cursor(f)
+        cursor.at_end(cursor.new_block())
+        f.sp = opd.reg(f.new_reg(R))
+        made = cursor.make1(ARG_IN, f.sp)
+        f.aux[made] = STACK_POINTER
+        site = CallSite(callee, [_fresh(f, body, formal) for formal in body.formals], 0, self.shapes[callee])
+        f.calls = [site]
+        f.given = pass_words(f, cursor, site, False, ARG_IN)
+        made = cursor.make(INVOKE)
+        f.aux[made] = 0
+        f.returned = pass_words(f, cursor, site, True, ARG_OUT)
+        if f.returned > ARGUMENTS:
+            raise NotSupported(f"'{body.name}' with results of more than {4 * ARGUMENTS} bytes, which is not inlined")
+        cursor.make(RETURN)
+        make_edges(f)
+        Splice(f, self.inliner.bodies, {INDIRECT: ""}).run()
+        f.calls = []
+        return f
+
+
+def _check(f: Function) -> None:
+    if f.kept and f.top:
+        raise NotSupported(f"alloca in '{f.name}', which makes calls", f.kept[0].loc)
+
+
+def _fresh(f: Function, body: Function, formal: Formal) -> ParamVariable | int:
+    """A variable or a register of the copy for a result or parameter of the body."""
+    if formal.variable is None:
+        if not formal.operand:
+            return 0
+        index: i64 = formal.operand & opd.INDEX
+        return opd.with_index(formal.operand, f.new_reg(body.reg_type[index], body.reg_size[index]))
+    made = ParamVariable(formal.variable.name, formal.variable.size, formal.variable.align)
+    made.words = [opd.reg(f.new_reg(R)) if word else 0 for word in formal.variable.words]
+    return made

@@ -1,0 +1,397 @@
+"""The calling convention in registers, in front of allocation; saved registers and the stack, behind it.
+
+What the convention has in a register becomes a virtual register with that place (``FLAG_FIXED``): one for all arguments and
+results, one for the return address, one for the stack pointer. A call writes whatever its callee may change, so nothing that
+lives on lies there. Source: ``convention`` of ``spec/registers.yaml``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, final
+
+from mypy_extensions import i64
+from oric_tables import ops, registers
+from oric_tables.op import (
+    ARG_IN,
+    ARG_OUT,
+    CALL_ABS,
+    CALL_REL,
+    CALL_REL_R,
+    CALL_SITE,
+    CALL_SITE_R,
+    IADD3,
+    IADD3_X,
+    LDC,
+    LDL,
+    LEPC,
+    MOV,
+    RET,
+    RETURN,
+    STL,
+    YIELD,
+)
+from oric_tables.ori_operands import KIND_SPILL_REFILL
+
+from oric.ir import operand as opd
+from oric.ir.bankwords import load_word
+from oric.ir.calls import INDIRECT, STACK_POINTER, WORD
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, UP, UR, Function, P, R
+from oric.ir.legality import legality_of
+from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
+from oric.ir.optable import CALL, OPS
+from oric.ir.passes import PassContext
+
+from .spill import SPILLED, size_mods
+
+_UNIFORM_PREDICATES: Final = 7
+GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls or is called uses at the least
+_LEPC_TARGET: Final = "lepc_target"
+_FRAME_ALIGN: Final = 16  # of the stack pointer at a call
+
+
+# Behind all else at calls and returns: room for what is known when registers are allocated, all that code elsewhere may write.
+_LATER: Final = (opd.NO_OPERAND,) * 4
+
+
+@cache
+def _mods(op: int, **values: str | bool) -> int:
+    mods: int = ops.op(op).pack(**values)
+    return mods
+
+
+def lower_calls(f: Function, ctx: PassContext) -> bool:
+    """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
+    if f.is_entry and not f.kept:
+        return False
+    _Lowering(f, ctx).run()
+    return True
+
+
+@final
+class _Lowering:
+    def __init__(self, f: Function, ctx: PassContext) -> None:
+        self.f = f
+        self.ctx = ctx
+        self.cursor = Cursor(f)
+        self.arguments: int = self._fixed(R, registers.ARGUMENTS, registers.FIRST_ARGUMENT)
+        self.back: int = self._fixed(R, 2, registers.RETURN_ADDRESS)
+        if f.is_entry:
+            f.sp = self._load_stack_pointer()
+        self._fix(f.sp & opd.INDEX, registers.STACK_REGISTER)
+        self.changed: list[int] = [self._fixed(R, count, first) for first, count in _runs(self._changed_general())]
+        self.changed.append(self._fixed(P, ctx.target.predicates, 0))
+        self.saved: int = 0  # the return address, in a function that makes calls
+
+    def run(self) -> None:
+        """All blocks."""
+        f = self.f
+        if not f.is_entry:
+            self._begin()
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                following = f.next[i]
+                op = f.op[i]
+                if op == ARG_IN:
+                    self._take(i)
+                elif op == ARG_OUT:
+                    self._give(i)
+                elif op == CALL_SITE or op == CALL_SITE_R:
+                    self._call(i)
+                elif op == RETURN:
+                    self._return(i)
+                i = following
+            b += 1
+
+    def _load_stack_pointer(self) -> i64:
+        """The stack pointer of a kernel, where it begins."""
+        made = opd.reg(self.f.new_reg(R))
+        self.cursor.at_start(0)
+        load_word(self.cursor, legality_of(self.ctx.target.isa_name), made, opd.const_bank(0, self.ctx.target.bank0_stack))
+        return made
+
+    def _fixed(self, kind: i64, size: i64, first: int) -> i64:
+        """All words of a new register that has its place already."""
+        number = self.f.new_reg(kind, size)
+        self._fix(number, first)
+        return opd.reg(number, 0, size)
+
+    def _fix(self, number: i64, first: int) -> None:
+        self.f.reg_flags[number] |= registers.FLAG_FIXED | SPILLED
+        self.f.hint[number] = first
+
+    def _changed_general(self) -> list[int]:
+        """The general registers that a callee may change, but arguments and the return address."""
+        own = {registers.STACK_REGISTER, registers.RETURN_ADDRESS, registers.RETURN_ADDRESS + 1}
+        own.update(range(registers.FIRST_ARGUMENT, registers.FIRST_ARGUMENT + registers.ARGUMENTS))
+        most = self.f.attributes.register_limit(self.ctx.target, self.ctx.maxrregcount or 0) - self.ctx.target.reserved_regs
+        return [n for n in range(most) if n not in own and n not in registers.KEPT]
+
+    def _changed_uniform(self) -> list[int]:
+        """The uniform registers and predicates that a callee may change, anew for each call: they are taken over whole
+        stretches."""
+        target = self.ctx.target
+        kept = registers.UNTOUCHED_UNIFORM if self.f.is_entry else frozenset[int]()
+        found: list[int] = [
+            self._fixed(UR, count, first) for first, count in _runs([n for n in range(target.uniform_regs) if n not in kept])
+        ]
+        if target.uniform_predicates:
+            found.append(self._fixed(UP, target.uniform_predicates, 0))
+        return found
+
+    def _convention(self, words: int, back: i64, writes: list[int]) -> None:
+        """What other code reads, and what it writes, behind the operands of the machine."""
+        self.cursor.put(opd.with_span(self.arguments, words - 1) if words else opd.NO_OPERAND)
+        self.cursor.put(self.f.sp)
+        self.cursor.put(back)
+        for operand in writes:
+            self.cursor.put(operand)
+
+    def _begin(self) -> None:
+        """What the caller has left in registers, at the start of a function; the mark is taken away behind allocation."""
+        f, cursor = self.f, self.cursor
+        cursor.at_start(0)
+        cursor.make1(YIELD, opd.PT_OPERAND)
+        for _ in range(3):
+            cursor.put(opd.NO_OPERAND)
+        if f.given:
+            cursor.put(opd.with_span(self.arguments, min(f.given, registers.ARGUMENTS) - 1))
+        cursor.put(f.sp)
+        cursor.put(self.back)
+        if f.kept:
+            self.saved = opd.reg(f.new_reg(R, 2), 0, 2)
+            self._copy_back(self.saved, self.back)
+
+    def _copy_back(self, to: i64, source: i64) -> None:
+        self.cursor.make2(MOV, opd.word(to, 0), opd.word(source, 0))
+        self.cursor.make2(MOV, opd.word(to, 1), opd.word(source, 1))
+
+    def _take(self, i: i64) -> None:
+        """A word of the arguments of this function, or of the results of a call."""
+        f = self.f
+        word: int = f.aux[i]
+        if word != STACK_POINTER:
+            self.cursor.in_front(i)
+            if word < registers.ARGUMENTS:
+                self.cursor.make2(MOV, f.get(i, 0), opd.word(self.arguments, word))
+            else:
+                self.cursor.make(LDL, size_mods(LDL, 1))
+                self.cursor.put(f.get(i, 0))
+                self.cursor.put(f.sp)
+                self.cursor.put(f.imm(WORD * (word - registers.ARGUMENTS)))
+        self.cursor.remove(i)
+
+    def _give(self, i: i64) -> None:
+        """A word of the arguments of a call, or of the results of this function."""
+        f = self.f
+        word: int = f.aux[i]
+        self.cursor.in_front(i)
+        if word < registers.ARGUMENTS:
+            self.cursor.make2(MOV, opd.word(self.arguments, word), f.get(i, 0))
+        else:  # how far below the top of the frame it lies is known in the end
+            data = f.get(i, 0)
+            if opd.is_register(data) and f.reg_type[data & opd.INDEX] == UR:
+                data = opd.reg(f.new_reg(R))
+                self.cursor.make2(MOV, data, f.get(i, 0))
+            place = f.own_imm()
+            f.outgoing.append((place, WORD * (word - registers.ARGUMENTS)))
+            self.cursor.make(STL, size_mods(STL, 1))
+            self.cursor.put(f.sp)
+            self.cursor.put(opd.pool(place))
+            self.cursor.put(data)
+        self.cursor.remove(i)
+
+    def _call(self, i: i64) -> None:
+        f, cursor = self.f, self.cursor
+        call = f.kept[f.aux[i]]
+        cursor.in_front(i)
+        call.back = f.own_imm()
+        if call.external:
+            self._place(call.back, f.aux[i])
+        else:
+            cursor.make2(MOV, opd.word(self.back, 0), opd.pool(call.back))
+            cursor.make2(MOV, opd.word(self.back, 1), opd.RZ_OPERAND)
+        if call.external:
+            place = self.ctx.module.external_slot(call.external)
+            pointer = self._load_address(opd.RZ_OPERAND, BANK_ADDRESS, place)
+            made = cursor.make1(CALL_ABS, pointer, _mods(CALL_ABS, noinc=True), f.guard[i])
+        elif call.callee == INDIRECT:
+            pointer = self._load_address(opd.word(f.get(i, 0), 0), BANK_COMPILER, 0)
+            made = cursor.make1(CALL_REL_R, pointer, _mods(CALL_REL_R, noinc=True), f.guard[i])
+        else:
+            made = cursor.make(CALL_REL, _mods(CALL_REL, noinc=True), f.guard[i])
+        f.aux[made] = f.aux[i]
+        cursor.put(opd.pool(f.own_imm()))
+        cursor.put(opd.PT_OPERAND)
+        writes: list[int] = [
+            opd.with_span(self.arguments, registers.ARGUMENTS - 1),
+            self.back,
+            *self.changed,
+            *self._changed_uniform(),
+            *_LATER,
+        ]
+        self._convention(min(call.arguments, registers.ARGUMENTS), self.back, writes)
+        cursor.remove(i)
+
+    def _load_address(self, base: i64, bank: int, offset: int) -> i64:
+        """An address in a constant bank, in a pair."""
+        pointer = opd.reg(self.f.new_reg(R, 2), 0, 2)
+        self.cursor.make(LDC, _mods(LDC, size="64"))
+        self.cursor.put(pointer)
+        self.cursor.put(base)
+        self.cursor.put(opd.const_bank(bank, 0))
+        self.cursor.put(opd.imm(offset))
+        return pointer
+
+    def _place(self, distance: int, call: i64) -> None:
+        """The address that a function of the driver returns to: that of an instruction here, and how far the place is from it."""
+        f, cursor = self.f, self.cursor
+        if _LEPC_TARGET in self.ctx.target.features:
+            made = cursor.make2(LEPC, self.back, opd.pool(distance))
+            f.aux[made] = call
+            return
+        here, carry = opd.reg(f.new_reg(R, 2), 0, 2), opd.reg(f.new_reg(P))
+        made = cursor.make1(LEPC, here)
+        f.aux[made] = call
+        cursor.make4(IADD3, opd.word(self.back, 0), opd.word(here, 0), opd.pool(distance), opd.RZ_OPERAND)
+        cursor.put(carry)
+        cursor.make4(IADD3_X, opd.word(self.back, 1), opd.word(here, 1), opd.RZ_OPERAND, opd.RZ_OPERAND)
+        cursor.put(opd.PT_OPERAND)
+        cursor.put(opd.PT_OPERAND)
+        cursor.put(carry)
+
+    def _return(self, i: i64) -> None:
+        f, cursor = self.f, self.cursor
+        cursor.in_front(i)
+        if self.saved:
+            self._copy_back(self.back, self.saved)
+        cursor.make1(RET, self.back, _mods(RET, nodec=True), f.guard[i])
+        cursor.put(opd.pool(f.own_imm()))
+        cursor.put(opd.PT_OPERAND)
+        self._convention(f.returned, opd.NO_OPERAND, list(_LATER))
+        cursor.remove(i)
+
+
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """Runs of numbers: the first, and how many."""
+    found: list[tuple[int, int]] = []
+    for n in numbers:
+        if found and found[-1][0] + found[-1][1] == n:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((n, 1))
+    return found
+
+
+def finish_frame(f: Function) -> None:
+    """Behind allocation: save what a function has to keep, move the stack pointer at calls, place arguments on the stack."""
+    facts = f.attributes
+    facts.num_regs = max(facts.num_regs, GENERAL_USED)
+    cursor = Cursor(f)
+    saved = [] if f.is_entry else _written(f)
+    top = max(facts.frame_size, facts.local_size)
+    slots = {number: top + WORD * (n + 1) for n, number in enumerate(saved)}
+    outgoing = max((offset + WORD for _, offset in f.outgoing), default=0)
+    facts.frame_size = -(-(top + WORD * len(saved) + outgoing) // _FRAME_ALIGN) * _FRAME_ALIGN
+    for place, offset in f.outgoing:
+        f.immediates[place] = offset - facts.frame_size
+    if not f.is_entry:
+        mark = f.head[0]
+        cursor.behind(mark)
+        cursor.remove(mark)
+        cursor.at_start(0)
+        _save(f, cursor, slots)
+    general = _all_of(f, R, facts.num_regs)
+    others: list[int] = [_all_of(f, P, facts.num_preds), _all_of(f, UR, facts.num_uregs), _all_of(f, UP, _UNIFORM_PREDICATES)]
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            following = f.next[i]
+            if f.op[i] == RET:
+                _fill(f, i, [general, *others])
+                cursor.in_front(i)
+                _restore(f, cursor, slots)
+            elif OPS.flags[f.op[i]] & CALL:
+                _fill(f, i, [general])
+                if facts.frame_size:
+                    cursor.in_front(i)
+                    _add(f, cursor, -facts.frame_size)
+                    cursor.behind(i)
+                    _add(f, cursor, facts.frame_size)
+            i = following
+        b += 1
+
+
+def _all_of(f: Function, kind: i64, count: int) -> i64:
+    """All registers of a file that the function uses."""
+    if not count:
+        return opd.NO_OPERAND
+    made = f.new_reg(kind, count)
+    f.physical[made] = 0
+    return opd.reg(made, 0, count)
+
+
+def _fill(f: Function, i: i64, operands: list[int]) -> None:
+    """Let other code write these: it goes on when nothing is left that reads them."""
+    at: i64 = f.count[i] - len(_LATER)
+    for operand in operands:
+        f.set(i, at, operand)
+        at += 1
+
+
+def _add(f: Function, cursor: Cursor, bytes_: int) -> None:
+    cursor.make4(IADD3, f.sp, f.sp, f.imm(bytes_ & 0xFFFFFFFF), opd.RZ_OPERAND)
+
+
+def _save(f: Function, cursor: Cursor, slots: dict[int, int]) -> None:
+    for number, home in slots.items():
+        i = cursor.make(STL, size_mods(STL, 1))
+        f.attributes.marks[i] = KIND_SPILL_REFILL
+        cursor.put(f.sp)
+        cursor.put(f.imm(-home))
+        cursor.put(_hardware(f, number))
+        f.attributes.spill_stores += WORD
+
+
+def _restore(f: Function, cursor: Cursor, slots: dict[int, int]) -> None:
+    for number, home in slots.items():
+        i = cursor.make(LDL, size_mods(LDL, 1))
+        f.attributes.marks[i] = KIND_SPILL_REFILL
+        cursor.put(_hardware(f, number))
+        cursor.put(f.sp)
+        cursor.put(f.imm(-home))
+        f.attributes.spill_loads += WORD
+
+
+def _hardware(f: Function, number: int) -> i64:
+    """A register of the function that is a hardware register."""
+    made = f.new_reg(R)
+    f.physical[made] = number
+    return opd.reg(made)
+
+
+def _written(f: Function) -> list[int]:
+    """The general registers that a function writes itself and has to keep, ascending."""
+    found: set[int] = set()
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            at: i64 = 0
+            while at < f.count[i] and at < OPS.slots[f.op[i]]:
+                operand = f.get(i, at)
+                if OPS.writes_at(f.op[i], at) and opd.is_register(operand) and f.physical[operand & opd.INDEX] >= 0:
+                    if f.reg_type[operand & opd.INDEX] in _GENERAL:
+                        first = f.physical[operand & opd.INDEX] + opd.first_of(operand)
+                        found.update(range(first, first + opd.count_of(operand)))
+                at += 1
+            i = f.next[i]
+        b += 1
+    return sorted(found & registers.KEPT)
+
+
+_GENERAL: Final = frozenset(number for number, letters in enumerate(registers.DISPLAY) if letters == "R")
