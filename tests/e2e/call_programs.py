@@ -344,6 +344,52 @@ def _void(data: list[int], t: int) -> int:
     return x
 
 
+# Predicates that live across a call without a result.
+MARKS = (
+    ".func marks(.param .b64 p, .param .b32 n)\n{ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<8>;\n"
+    "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n]; setp.eq.u32 %p7, %r1, 0; @%p7 ret; ld.u32 %r2, [%d1];\n"
+    + "".join(f"and.b32 %r3, %r2, {1 << k}; setp.ne.u32 %p{k}, %r3, 0;\n" for k in range(5))
+    + "mad.lo.u32 %r2, %r2, 5, %r1; st.u32 [%d1], %r2; sub.u32 %r1, %r1, 1;\n"
+    "{ .param .b64 a; .param .b32 b; st.param.b64 [a], %d1; st.param.b32 [b], %r1; call marks, (a, b); } ld.u32 %r4, [%d1];\n"
+    + "".join(f"@%p{k} mad.lo.u32 %r4, %r4, 3, {k};\n" for k in range(5))
+    + "st.u32 [%d1], %r4; ret; }\n"
+)
+
+
+def _marks(x: int, n: int) -> int:
+    if n == 0:
+        return x
+    y = _marks((x * 5 + n) & M32, n - 1)
+    for k in range(5):
+        if x >> k & 1:
+            y = (y * 3 + k) & M32
+    return y
+
+
+# As many arguments as there are registers but one, through a pointer, while the caller's own are still needed.
+FULL = (
+    function("down", 11, "mov.u32 %r0, 0;" + "".join(f" mad.lo.u32 %r0, %r{k + 1}, {k + 1}, %r0;" for k in range(11)))
+    + function(
+        "up", 11,
+        "mov.u64 %d1, down; setp.eq.u32 %p1, %r1, 77; @%p1 mov.u64 %d1, up;\n"
+        + indirect("%d1", "%r0", *(f"%r{11 - k}" for k in range(11)))
+        + "".join(f" add.u32 %r0, %r0, %r{k + 1};" for k in range(11)),
+    )
+)  # fmt: skip
+
+
+def _full(x: int) -> int:
+    values = [(x >> 3) + 100 + k for k in range(11)]
+    return (sum((k + 1) * v for k, v in enumerate(reversed(values))) + sum(values)) & M32
+
+
+FULL_BODY = (
+    "shr.u32 %r4, %r2, 3; add.u32 %r4, %r4, 100;"
+    + "".join(f" add.u32 %r{10 + k}, %r4, {k};" for k in range(11))
+    + " mov.u64 %d3, up; setp.eq.u32 %p1, %r2, 99999; @%p1 mov.u64 %d3, down;\n"
+    + indirect("%d3", "%r3", *(f"%r{10 + k}" for k in range(11)))
+)
+
 PROGRAMS: dict[str, Program] = {
     "fib": Program(FIB + entry("and.b32 %r4, %r2, 15; " + call("fib", "%r3", "%r4")), lambda data, t: _fib(data[t] & 15)),
     "ackermann": Program(
@@ -383,5 +429,10 @@ PROGRAMS: dict[str, Program] = {
     ),
     "calls in a loop": Program(FIB + entry(LOOP), _loop),
     "barriers in a function": Program(SHARED + entry("mov.u32 %r4, 5; " + call("turn", "%r3", "%r4", "%r2")), _shared),
+    "predicates across a call without a result": Program(
+        MARKS + entry(VOID_BODY.replace("walk", "marks").replace("15;", "7;"), ".local .align 4 .b8 cell[4];\n"),
+        lambda data, t: _marks(data[t], data[t] & 7),
+    ),
+    "eleven arguments through a register": Program(FULL + entry(FULL_BODY), lambda data, t: _full(data[t])),
     "no result": Program(VOID + entry(VOID_BODY, ".local .align 4 .b8 cell[4];\n"), _void),
 }

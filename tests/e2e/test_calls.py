@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import oric
 import pytest
+from oric.cli import main
 from oric.sass.check import check_cubin
 from oric.sim import Modes
 from oric.support.elf import read
@@ -57,3 +58,56 @@ def test_ptxas_means_the_same(name: str, target: str, tmp_path: Path, ptxas: str
     (tmp_path / "k.ptx").write_text(text(name, target))
     subprocess.run([ptxas, f"-arch={target}", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
     assert launch((tmp_path / "k.cubin").read_bytes(), Modes())[0] == wanted(name)
+
+
+def test_a_call_takes_no_more_registers_than_live_across_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a call may change is in use by nobody; what lives on lies in registers that functions keep, and is saved once."""
+    (tmp_path / "k.ptx").write_text(text("fib", "sm_90"))
+    assert main([str(tmp_path / "k.ptx"), "-arch", "sm_90", "-v", "-o", str(tmp_path / "k.cubin")]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert any("Used 24 registers" in line for line in told)
+    assert "Function properties for fib" in told[-2]
+    frame, stored, loaded = (int(word) for word in told[-1].split() if word.isdigit())
+    assert frame <= 32 and 0 < stored == loaded <= 32
+
+
+DRIVER = """
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 format[8] = {37, 117, 32, 37, 117, 10, 0, 0};
+"""
+HEAP = """
+  and.b32 %r4, %r1, 1; setp.eq.u32 %p1, %r4, 0; mov.u32 %r3, 5; @%p1 bra END;
+  { .param .b64 n; .param .b64 r; st.param.b64 [n], 16; call (r), malloc, (n); ld.param.b64 %d5, [r]; }
+  st.u32 [%d5+4], %r2; ld.u32 %r3, [%d5+4];
+  { .param .b64 p; st.param.b64 [p], %d5; call free, (p); }
+END: setp.ne.u32 %p2, %r1, 0; @%p2 bra OUT;
+  mov.u64 %d6, words; st.local.u32 [%d6], %r1; st.local.u32 [%d6+4], %r2; cvta.local.u64 %d7, %d6; cvta.global.u64 %d8, format;
+  { .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %d8; st.param.b64 [a], %d7; call (r), vprintf, (f, a); }
+OUT:
+"""
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_functions_of_the_driver(target: str, level: int) -> None:
+    """Also where a call is the last thing in its block."""
+    module = call_programs.HEAD.format(target=target) + DRIVER + call_programs.entry(HEAP, "  .local .align 8 .b8 words[8];\n")
+    image = oric.compile(module, arch=target, opt_level=level, verify=True).image
+    out, data = np.zeros(THREADS, np.uint32), np.array(inputs(), np.uint32)
+    modes = Modes(strict=True, memcheck=True)
+    done = oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[out, data], modes=modes)
+    assert [int(x) for x in out] == [inputs()[t] if t & 1 else 5 for t in range(THREADS)]
+    assert done.printed == f"0 {inputs()[0]}\n" and done.reports == ()
+    assert check_cubin(read(image)).findings == []
+
+
+def test_results_that_are_too_large_are_told_by_their_size() -> None:
+    body = "{ .param .align 8 .b8 r[64]; .param .b32 n; st.param.b32 [n], %r2; call (r), large, (n); ld.param.b32 %r3, [r]; }"
+    large = ".func (.param .align 8 .b8 r[64]) large(.param .b32 n)\n{ .reg .b32 %r<4>; ld.param.u32 %r2, [n];\n"
+    module = (
+        call_programs.HEAD.format(target="sm_90") + large + body + " st.param.b32 [r], %r3; ret; }\n" + call_programs.entry(body)
+    )
+    with pytest.raises(oric.CompileError, match="results of 64 bytes"):
+        oric.compile(module, arch="sm_90")

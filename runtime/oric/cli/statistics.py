@@ -36,12 +36,17 @@ def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[st
     messages.tell(INFO, ", ".join([f"{cubin.global_bytes} {_GMEM}", *_banks(cubin.constants)]))
     for kernel in kernels:
         messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")
-        stores, loads = kernel.spills
-        spills = f"{stores} bytes spill stores, {loads} bytes spill loads"
-        messages.tell(INFO, f"Function properties for {kernel.name}\n    {kernel.stack} bytes stack frame, {spills}")
+        messages.tell(INFO, _properties(kernel.name, kernel.stack, kernel.spills))
         messages.tell(INFO, _used(kernel))
         seconds = kernel.construct_seconds + kernel.generate_seconds
         messages.tell(INFO, f"Compile time = {seconds * 1e3:.3f} ms")
+        for function in kernel.functions:
+            messages.tell(INFO, _properties(*function))
+
+
+def _properties(name: str, stack: int, spills: tuple[int, int]) -> str:
+    moved = f"{spills[0]} bytes spill stores, {spills[1]} bytes spill loads"
+    return f"Function properties for {name}\n    {stack} bytes stack frame, {moved}"
 
 
 def _used(kernel: KernelInfo) -> str:

@@ -302,7 +302,14 @@ def _facts(
         limit=facts.register_limit(options.target),
         limit_by="" if facts.register_override else facts.limit_by(),
         stated=facts.maxnreg if facts.register_override else 0,
+        functions=tuple(_of_function(f, f"${code.name}$") for f in code.functions),
     )
+
+
+def _of_function(f: Function, prefix: str) -> tuple[str, int, tuple[int, int]]:
+    """What is told of a function behind a kernel."""
+    facts = f.attributes
+    return f.name.removeprefix(prefix), facts.frame_size, (facts.spill_stores, facts.spill_loads)
 
 
 def _constants(sizes: dict[int, int], options: CompileOptions) -> dict[int, int]:

@@ -56,9 +56,9 @@ def _flags(source: tuple[str, bytes]) -> vec[i64]:
     number: i64 = 0
     while number < len(found):
         if found[number] & CALL:
-            found[number] &= ~op.E_BRANCH
+            found[number] &= ~(op.E_BRANCH | op.E_INDIRECT)
         elif found[number] & RETURN:
-            found[number] = found[number] & ~op.E_BRANCH | EXIT
+            found[number] = found[number] & ~(op.E_BRANCH | op.E_INDIRECT) | EXIT
         number += 1
     return found
 

@@ -16,7 +16,7 @@ from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE,
 from oric_tables.registers import ARGUMENTS
 
 from oric.ir import operand as opd
-from oric.ir.calls import INDIRECT, WORD, CallSite, Formal, KeptCall, ParamVariable, places, reached
+from oric.ir.calls import INDIRECT, CallSite, Formal, KeptCall, ParamVariable, places, reached
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
@@ -167,7 +167,8 @@ class Splice:
         """Hand arguments over at the cursor, or take results; returns how many words the convention has for them."""
         words = pass_words(self.f, self.cursor, site, results, ARG_IN if results else ARG_OUT)
         if results and words > ARGUMENTS:
-            raise NotSupported(f"results of {WORD * words} bytes of a call that stays one", site.loc)
+            size = sum(shape.size for shape in site.shapes if shape.is_result)
+            raise NotSupported(f"results of {size} bytes of a call that stays one", site.loc)
         return words
 
     def _need(self, body: Function, what: str) -> None:

@@ -131,7 +131,7 @@ def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | N
         used = lib.oric_hoist_loads(done.view.fn, limits[GENERAL], done.assigned, done.leader)
         if used < 0:
             raise MemoryError("no memory for scheduling")
-        done.result.used[GENERAL] = used
+        done.result.used[GENERAL] = used if not f.sp else _used(done)
     done.view.publish(done.assigned, done.leader)
     if relief.memory.home:  # the function gets the order that was tried, and as small a frame as there can be
         done.view.link()
@@ -146,6 +146,14 @@ def _places(view: MachineFunction) -> list[int]:
     f, fn = view.f, view.fn
     fixed = [int(f.hint[n]) if f.reg_flags[n] & FLAG_FIXED else -1 for n in range(f.registers())]
     return [fixed[fn.unit_register[u]] for u in range(fn.unit_count)]
+
+
+def _used(done: Allocation) -> int:
+    """How many general registers an allocation takes, without those that have their places by convention."""
+    assert done.view is not None
+    fn = done.view.fn
+    taken = [done.assigned[u] + 1 for u in range(fn.unit_count) if fn.unit_file[u] == GENERAL and done.fixed[u] < 0]
+    return max(taken, default=0)
 
 
 @cache

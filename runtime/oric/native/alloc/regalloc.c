@@ -249,7 +249,9 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         add_costs(al, g);
         if (al->options->dear && g->file == ORIC_FILE_R) memcpy(al->secondary, al->options->dear, (size_t)slots * sizeof *al->secondary);
         if (al->options->spread) add_preferences(al, g, slots);
-        int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < slots ? g->most : slots);
+        int32_t room = al->options->fixed ? al->options->limit[g->file] : slots;
+        int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < room ? g->most : room);
+        if (base < 0 && room < slots && g->most >= room) base = choose(al, g, slots); /* beyond: the file has too few */
         if (base < 0) {
             failed = 1;
             beyond |= g->most < slots;
