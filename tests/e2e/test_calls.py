@@ -10,9 +10,13 @@ import numpy as np
 import oric
 import pytest
 from oric.cli import main
+from oric.driver.options import CompileOptions
+from oric.driver.pipeline import compile_functions
+from oric.regalloc.convention import lasting_uniforms
 from oric.sass.check import check_cubin
 from oric.sim import Modes
 from oric.support.elf import read
+from oric_tables.registers import UNTOUCHED_UNIFORM
 
 from . import call_programs
 from .call_programs import PROGRAMS, THREADS
@@ -111,3 +115,14 @@ def test_results_that_are_too_large_are_told_by_their_size() -> None:
     )
     with pytest.raises(oric.CompileError, match="results of 64 bytes"):
         oric.compile(module, arch="sm_90")
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_uniform_registers_outlive_no_block(name: str, target: str, level: int) -> None:
+    """Threads that are apart run functions that write them: what lasts lies elsewhere."""
+    for kernel, _ in compile_functions(text(name, target), CompileOptions(target, level)):
+        for f in (kernel, *kernel.functions):
+            places = {int(f.physical[n]) for n in lasting_uniforms(f)}
+            assert places <= UNTOUCHED_UNIFORM and (f.is_entry or not places), (f.name, places)

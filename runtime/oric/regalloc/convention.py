@@ -15,6 +15,10 @@ from oric_tables import ops, registers
 from oric_tables.op import (
     ARG_IN,
     ARG_OUT,
+    BMOV_B,
+    BMOV_R,
+    BREAK,
+    BSSY,
     CALL_ABS,
     CALL_REL,
     CALL_REL_R,
@@ -40,14 +44,19 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
-from oric.ir.optable import CALL, OPS
+from oric.ir.optable import BARRIER, CALL, CONVERGENCE, OPS
 from oric.ir.passes import PassContext
+from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
+from .uniforms import spill_uniforms
 
 _UNIFORM_PREDICATES: Final = 7
 GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls or is called uses at the least
 _LEPC_TARGET: Final = "lepc_target"
+_UNTOUCHED: Final = registers.UNTOUCHED_UNIFORM
+_GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barriers: nobody waits
+_WAITS: Final = BARRIER | CALL | CONVERGENCE
 _FRAME_ALIGN: Final = 16  # of the stack pointer at a call
 
 
@@ -65,8 +74,82 @@ def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     if f.is_entry and not f.kept:
         return False
+    _settle_uniforms(f, ctx)
     _Lowering(f, ctx).run()
     return True
+
+
+def _settle_uniforms(f: Function, ctx: PassContext) -> None:
+    """Let nothing be in uniform registers that functions write where other threads of the warp may run other code meanwhile.
+
+    What is there from one block to another, or across a place where threads wait, gets a register that functions leave alone in
+    an entry, as far as there are any, and waits in general registers in a function.
+    """
+    places = sorted(registers.UNTOUCHED_UNIFORM) if f.is_entry else []
+    victims: list[int] = []
+    for n in lasting_uniforms(f):
+        size = f.reg_size[n]
+        found = next((p for p in places if p % size == 0 and all(p + k in places for k in range(size))), -1)
+        if f.reg_type[n] == UR and found >= 0 and found + size <= ctx.target.uniform_regs:
+            places = [p for p in places if not found <= p < found + size]
+            f.reg_flags[n] |= registers.FLAG_FIXED | SPILLED
+            f.hint[n] = found
+        elif f.reg_type[n] == UR:
+            victims.append(n)
+        else:
+            raise InternalError(f"a uniform predicate of '{f.name}' is needed in several blocks")
+    if victims:
+        spill_uniforms(f, victims)
+
+
+def lasting_uniforms(f: Function) -> list[int]:
+    """The uniform registers whose value is there in several blocks, or across a place where threads wait."""
+    home: dict[int, int] = {}  # register -> the stretch of code that names it
+    found: set[int] = set()
+    stretch: int = 0
+    b: i64 = 0
+    while b < f.blocks():
+        stretch += 1
+        i = f.head[b]
+        while i != NONE:
+            at: i64 = -1
+            while at < f.count[i]:
+                operand = f.guard[i] if at < 0 else f.get(i, at)
+                n = int(operand & opd.INDEX)
+                if opd.is_register(operand) and (f.reg_type[n] == UR or f.reg_type[n] == UP):
+                    if home.setdefault(n, stretch) != stretch:
+                        found.add(n)
+                at += 1
+            if f.op[i] == YIELD or (OPS.flags[f.op[i]] & _WAITS and f.op[i] not in _GO_ON):
+                stretch += 1
+            i = f.next[i]
+        b += 1
+    return sorted(found | _read_first(f, home))
+
+
+def _read_first(f: Function, home: dict[int, int]) -> set[int]:
+    """Of the registers of one stretch those that are read before they are written: their value is from the last time there."""
+    seen: set[int] = set()
+    found: set[int] = set()
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            made: set[int] = set()
+            at: i64 = -1
+            while at < f.count[i]:
+                operand = f.guard[i] if at < 0 else f.get(i, at)
+                n = int(operand & opd.INDEX)
+                if opd.is_register(operand) and n in home:
+                    if at >= 0 and OPS.writes_at(f.op[i], at):
+                        made.add(n)
+                    elif n not in seen:
+                        found.add(n)
+                at += 1
+            seen |= made
+            i = f.next[i]
+        b += 1
+    return found
 
 
 @final
@@ -290,6 +373,7 @@ def finish_frame(f: Function) -> None:
     """Behind allocation: save what a function has to keep, move the stack pointer at calls, place arguments on the stack."""
     facts = f.attributes
     facts.num_regs = max(facts.num_regs, GENERAL_USED)
+    facts.num_uregs = max(facts.num_uregs, _own_uniforms(f))
     cursor = Cursor(f)
     saved = [] if f.is_entry else _written(f)
     top = max(facts.frame_size, facts.local_size)
@@ -324,6 +408,12 @@ def finish_frame(f: Function) -> None:
                     _add(f, cursor, facts.frame_size)
             i = following
         b += 1
+
+
+def _own_uniforms(f: Function) -> int:
+    """How many uniform registers a kernel takes for what lasts, which have their places from the start."""
+    taken = (int(f.hint[n] + f.reg_size[n]) for n in range(f.registers()) if f.reg_type[n] == UR and f.hint[n] in _UNTOUCHED)
+    return max(taken, default=0)
 
 
 def _all_of(f: Function, kind: i64, count: int) -> i64:
