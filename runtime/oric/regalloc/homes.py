@@ -7,6 +7,7 @@ from typing import Any
 
 from mypy_extensions import i64
 from oric_tables._native import ffi, lib
+from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -43,6 +44,11 @@ class Spiller:
         self.f = f
         self.homes = homes
         self.cursor = Cursor(f)
+        self.guarded: tuple[int, int, int] = (
+            NONE,
+            NONE,
+            NONE,
+        )  # the last instruction with such a guard: the register, the short one
 
     def load(self, short: i64, home: i64) -> None:
         """Bring a word back at the cursor."""
@@ -85,6 +91,8 @@ class Spiller:
             at += 1
         if not read and not written:
             return
+        if self._goes_on(i, read, written):
+            return
         if f.guard[i]:
             for n, words in written.items():  # where the guard is false the old value stays
                 read[n] = read.get(n, 0) | words
@@ -99,11 +107,28 @@ class Spiller:
                 if written.get(n, 0) >> word & 1:
                     self.cursor.behind(i)
                     self.keep(opd.reg(short, word), opd.reg(home))
+        guard = self._spilled(f.guard[i])
+        self.guarded = (i, guard, renamed[guard]) if guard >= 0 and guard not in written else (NONE, NONE, NONE)
         f.set_guard(i, self._renamed(f.guard[i], renamed))
         at = 0
         while at < f.count[i]:
             f.set(i, at, self._renamed(f.get(i, at), renamed))
             at += 1
+
+    def _goes_on(self, i: i64, read: dict[int, int], written: dict[int, int]) -> bool:
+        """Whether an instruction stores what the one in front of it has written, under the same guard: then that serves it, too.
+
+        Nothing may come between the two: a register that leaves the file there counts as stored.
+        """
+        f = self.f
+        before, n, short = self.guarded
+        if before == NONE or f.prev[i] != before or f.attributes.marks.get(i) != KIND_SPILL_REFILL:
+            return False
+        if written or read != {n: 1} or self._spilled(f.guard[i]) != n:
+            return False
+        f.set_guard(i, opd.with_index(f.guard[i], short))
+        self.guarded = (i, n, short)
+        return True
 
     def _renamed(self, operand: i64, renamed: dict[int, int]) -> i64:
         n = self._spilled(operand)
