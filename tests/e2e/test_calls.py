@@ -19,7 +19,7 @@ from oric.support.elf import read
 from oric_tables.registers import UNTOUCHED_UNIFORM
 
 from . import call_programs
-from .call_programs import PROGRAMS, THREADS
+from .call_programs import PROGRAMS, THREADS, call, function, indirect
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 LIMITS = (None, 24, 32, 64)
@@ -126,3 +126,36 @@ def test_uniform_registers_outlive_no_block(name: str, target: str, level: int) 
         for f in (kernel, *kernel.functions):
             places = {int(f.physical[n]) for n in lasting_uniforms(f)}
             assert places <= UNTOUCHED_UNIFORM and (f.is_entry or not places), (f.name, places)
+
+
+EXTERN = ".extern .func (.param .b32 r) {name}(.param .b32 n);\n"
+NOWHERE = {
+    "address": (EXTERN, "mov.u64 %d3, outside; " + indirect("%d3", "%r3", "%r2"), "Cannot take address of function 'outside'"),
+    "address of a function of the driver": (
+        ".extern .func (.param .b32 r) {name}(.param .b64 f, .param .b64 a);\n", "mov.u64 %d3, vprintf; add.u32 %r3, %r2, 1;",
+        "Cannot take address of function 'vprintf'",
+    ),
+    "called by what has an address": (
+        EXTERN + function("hop", 1, call("outside", "%r0", "%r1")), "mov.u64 %d3, hop; " + indirect("%d3", "%r3", "%r2"),
+        "Unresolved extern function 'outside'",
+    ),
+    "called by what calls itself": (
+        EXTERN + function("down", 1, "mov.u32 %r0, %r1; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE; sub.u32 %r2, %r1, 1;"
+                          + call("outside", "%r3", "%r2") + call("down", "%r0", "%r3")), call("down", "%r3", "%r2"),
+        "Unresolved extern function 'outside'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOWHERE)
+def test_functions_that_are_nowhere(case: str, tmp_path: Path, ptxas: str) -> None:
+    """One message, which ptxas has, too."""
+    declared, body, message = NOWHERE[case]
+    name = "vprintf" if "vprintf" in body else "outside"
+    module = call_programs.HEAD.format(target="sm_90") + declared.replace("{name}", name) + call_programs.entry(body)
+    with pytest.raises(oric.CompileError) as error:
+        oric.compile(module, arch="sm_90")
+    assert str(error.value) == f"<ptx>: error: {message}"
+    (tmp_path / "k.ptx").write_text(module)
+    done = subprocess.run([ptxas, "-arch=sm_90", "k.ptx"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode and message in done.stdout + done.stderr

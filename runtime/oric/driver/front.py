@@ -132,21 +132,33 @@ class _Watcher(Events):
             self.diag.error(f"Unresolved extern function '{name}'")
         self._bodies.update(missing)
         if not missing:
-            names = {handle: function.name for handle, function in builder.functions.items()}
             start = self.clock()
-            inliner = Inliner(builder.bodies, names, builder.broken)
-            outliner = Outliner(inliner, builder.shapes())
-
-            def settle(f: Function) -> None:
-                inliner.inline(f)
-                outliner.complete(f, list(builder.pointers))
-
-            nowhere = sorted({name for f, _ in builder.entries if f.calls for name in inliner.unresolved(f)})
-            for name in nowhere:
-                self.diag.error(f"Unresolved extern function '{name}'")
-            if not nowhere:
-                builder.complete(settle)
+            self._complete(builder)
             self.inlining += self.clock() - start
+
+    def _complete(self, builder: OriBuilder) -> None:
+        """See to the calls of all entries, unless something is missing for them."""
+        names = {handle: function.name for handle, function in builder.functions.items()}
+        inliner = Inliner(builder.bodies, names, builder.broken)
+        outliner = Outliner(inliner, builder.shapes())
+        self._check_functions(builder, inliner)
+
+        def settle(f: Function) -> None:
+            inliner.inline(f)
+            outliner.complete(f, list(builder.pointers))
+
+        if not self.diag.error_count:
+            builder.complete(settle)
+
+    def _check_functions(self, builder: OriBuilder, inliner: Inliner) -> None:
+        """What is called, or has an address, has a body; with other errors it may have been passed over."""
+        bare = [inliner.names[handle] for handle in builder.pointers if handle not in builder.bodies]
+        for name in sorted(set(bare) - self._bodies):
+            self.diag.error(f"Cannot take address of function '{name}'")
+        calling = [f for f, _ in builder.entries if f.calls]
+        nowhere = {name for f in calling for name in inliner.unresolved(f, builder.pointers)}
+        for name in sorted(nowhere.difference(self._bodies, bare)):
+            self.diag.error(f"Unresolved extern function '{name}'")
 
 
 def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:

@@ -6,6 +6,7 @@ functions that call themselves, by whatever way, and calls through registers sta
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import final
 
@@ -53,9 +54,13 @@ class Inliner:
         Splice(f, self.bodies, kept).run()
         f.calls = []
 
-    def unresolved(self, f: Function) -> list[str]:
-        """Names of the functions that a function calls, itself or through others, and that are nowhere."""
+    def unresolved(self, f: Function, addressed: Iterable[int]) -> list[str]:
+        """Names of the functions that a function calls, itself or through others, and that are nowhere.
+
+        ``addressed``: those whose addresses are taken, which a call through a register may call.
+        """
         calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
+        calls[INDIRECT] = set(addressed)
         first = {site.callee for site in f.calls}
         found = first.union(*(reached(callee, calls) for callee in first if callee in calls))
         return sorted(self.names[n] for n in found if n not in self.bodies and n not in self._kept() and n not in self.broken)

@@ -101,7 +101,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
     if f.sp:
-        finish_frame(f)
+        finish_frame(f, ctx.target)
         f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs

@@ -8,7 +8,7 @@ lives on lies there. Source: ``convention`` of ``spec/registers.yaml``.
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops, registers
@@ -44,22 +44,22 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
-from oric.ir.optable import BARRIER, CALL, CONVERGENCE, OPS
+from oric.ir.optable import BARRIER, CALL, CALL_READS, CONVERGENCE, OPS
 from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
 from .uniforms import spill_uniforms
 
-_UNIFORM_PREDICATES: Final = 7
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
+
 GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls or is called uses at the least
 _LEPC_TARGET: Final = "lepc_target"
 _UNTOUCHED: Final = registers.UNTOUCHED_UNIFORM
 _GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barriers: nobody waits
 _WAITS: Final = BARRIER | CALL | CONVERGENCE
 _FRAME_ALIGN: Final = 16  # of the stack pointer at a call
-
-
 # Behind all else at calls and returns: room for what is known when registers are allocated, all that code elsewhere may write.
 _LATER: Final = (opd.NO_OPERAND,) * 4
 
@@ -238,7 +238,7 @@ class _Lowering:
         f, cursor = self.f, self.cursor
         cursor.at_start(0)
         cursor.make1(YIELD, opd.PT_OPERAND)
-        for _ in range(3):
+        for _ in range(CALL_READS):
             cursor.put(opd.NO_OPERAND)
         if f.given:
             cursor.put(opd.with_span(self.arguments, min(f.given, registers.ARGUMENTS) - 1))
@@ -369,7 +369,7 @@ def _runs(numbers: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-def finish_frame(f: Function) -> None:
+def finish_frame(f: Function, target: Target) -> None:
     """Behind allocation: save what a function has to keep, move the stack pointer at calls, place arguments on the stack."""
     facts = f.attributes
     facts.num_regs = max(facts.num_regs, GENERAL_USED)
@@ -389,7 +389,11 @@ def finish_frame(f: Function) -> None:
         cursor.at_start(0)
         _save(f, cursor, slots)
     general = _all_of(f, R, facts.num_regs)
-    others: list[int] = [_all_of(f, P, facts.num_preds), _all_of(f, UR, facts.num_uregs), _all_of(f, UP, _UNIFORM_PREDICATES)]
+    others: list[int] = [
+        _all_of(f, P, facts.num_preds),
+        _all_of(f, UR, facts.num_uregs),
+        _all_of(f, UP, target.uniform_predicates),
+    ]
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
