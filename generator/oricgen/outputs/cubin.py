@@ -163,7 +163,11 @@ def _sections(data: Map, path: PurePath) -> list[dict[str, Any]]:
             raise SpecError(path, line, f"{key}: column 'link': there is no kind of section '{row['link']}'")
         link = kinds.index(row["link"]) if "link" in row else -1
         symbol = _SYMBOL_MODES[row.get("symbol", "never")]
-        out.append({**row, "key": key, "type": data["section_types"][row["type"]], "link": link, "symbol": symbol})
+        kept = row.get("object_type", row["type"])
+        if kept not in data["section_types"]:
+            raise SpecError(path, line, f"{key}: there is no section type '{kept}'")
+        types = {"type": data["section_types"][row["type"]], "object_type": data["section_types"][kept]}
+        out.append({**row, "key": key, **types, "link": link, "symbol": symbol})
     return out
 
 
@@ -223,7 +227,25 @@ def _layout(data: Map, path: PurePath, name: str) -> dict[str, Any]:
     ranks = tuple(rank.get(k, -1) for k in kinds)
     late = tuple(kinds.index(k) for k in columns["late"])
     made = {"ranks": ranks, "late": late, "records": records, "segments": segments, "compat": compat}
-    return {**columns, **made, **_reserved(columns)}
+    return {**columns, **made, **_reserved(columns), **_links(data, path, columns, line)}
+
+
+def _links(data: Map, path: PurePath, columns: Mapping[str, Any], line: int) -> dict[str, Any]:
+    """What objects leave to a linker, as numbers of relocations."""
+    codes = {row["name"]: row["code"] for row in data["relocations"]}
+    pointers = columns["function_pointers"]
+    names = [f"{pointers['bytes']}_{8 * byte}" for byte in range(8)]
+    links = {(part, space): name for space, parts in columns["links"].items() for part, name in parts.items()}
+    for name in (pointers["whole"], *names, *links.values()):
+        if name not in codes:
+            raise SpecError(path, line, f"there is no relocation '{name}', which objects are to have")
+    if columns["pointer_base"] and columns["pointer_base"] not in columns["object_symbols"]:
+        raise SpecError(path, line, f"pointer_base: '{columns['pointer_base']}' is not among object_symbols")
+    return {
+        "link_codes": {key: codes[name] for key, name in links.items()},
+        "function_pointer": codes[pointers["whole"]],
+        "function_bytes": tuple(codes[name] for name in names),
+    }
 
 
 def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -239,5 +261,5 @@ def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
 _REQUIRED = (
     "section_info_has_registers", "implicit_addends", "const_pointee", "no_uniform", "empty_relocations", "cuinfo_flags",
     "compat", "rel_action", "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records",
-    "segments",
+    "segments", "object_symbols", "pointer_base", "function_pointers", "links",
 )  # fmt: skip

@@ -207,7 +207,8 @@ def _extras(args: Arguments) -> Any:
     from oric.support.added import added
 
     qualifiers = added(lambda name: args.get(name) if args.has(name) else "")
-    return Extras(qualifiers, args.has("compiler-annotations"), args.has("make-errors-visible-at-exit"))
+    relocatable = args.has("compile-only")
+    return Extras(qualifiers, args.has("compiler-annotations"), args.has("make-errors-visible-at-exit"), relocatable)
 
 
 def _watch(args: Arguments) -> Any:

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from .writer import write
+from typing import TYPE_CHECKING
+
+from .objects import ObjectWriter
+from .writer import Writer
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
+
+    from oric.ir.encoded import EncodedFunction
+    from oric.ir.module import Module
 
 __all__ = ["write"]
+
+
+def write(module: Module, encoded: list[EncodedFunction], target: Target, options: str = "", register_default: int = 0) -> bytes:
+    """The cubin of ``module``: ``encoded`` holds its kernels in the order of the source; those of an object and its functions.
+
+    ``options`` is the text of the command line for the note of the tool; ``register_default`` the limit that
+    ``-maxrregcount`` sets (0 = none). The same arguments always give the same bytes. Places the module's constants
+    and gives the globals their address slots where no code has asked for them.
+    """
+    kind = ObjectWriter if module.relocatable else Writer
+    return kind(module, target, register_default).image(encoded, options)

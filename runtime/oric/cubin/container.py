@@ -11,7 +11,7 @@ from typing import Final
 from oric_tables import cubin_layout as layout_tables
 from oric_tables.cubin_layout import SECTIONS, SYM_SECTION, Layout
 
-from oric.support.elf_format import EM_CUDA, ET_EXEC, HEADER, REL, RELA, SECTION, SEGMENT, SHT_NOBITS, STB_GLOBAL, SYMBOL
+from oric.support.elf_format import EM_CUDA, ET_EXEC, ET_REL, HEADER, REL, RELA, SECTION, SEGMENT, SHT_NOBITS, STB_GLOBAL, SYMBOL
 
 _TABLE_ALIGN: Final = 8
 
@@ -47,9 +47,9 @@ class OutSection:
 
 
 class OutSymbol:
-    """One symbol; ``section`` None = undefined."""
+    """One symbol; ``section`` None = undefined, or ``place`` says a special index."""
 
-    __slots__ = ("info", "name", "number", "other", "section", "size", "value")
+    __slots__ = ("info", "name", "number", "other", "place", "section", "size", "value")
 
     def __init__(self, name: str, kind: tuple[int, int], section: OutSection | None, value: int, size: int) -> None:
         self.name = name
@@ -57,6 +57,7 @@ class OutSymbol:
         self.section = section
         self.value = value
         self.size = size
+        self.place = 0
         self.number = 0
 
 
@@ -78,8 +79,10 @@ class _Strings:
 class Container:
     """Collects sections, symbols and relocations; :meth:`number` fixes their order, :meth:`image` makes the bytes."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, relocatable: bool = False) -> None:
         self.layout = layout
+        self.relocatable = relocatable
+        self._texts = _Strings()
         self.sections: list[OutSection] = []
         self.symbols: list[OutSymbol] = []
         self._relocations: list[tuple[OutSection, list[tuple[int, int, OutSymbol, int]]]] = []
@@ -107,6 +110,10 @@ class Container:
         made = OutSymbol(name, kind, section, value, size)
         self.symbols.append(made)
         return made
+
+    def text(self, text: str) -> int:
+        """The place of a text in the string table."""
+        return self._texts.add(text)
 
     def relocate(self, section: OutSection, entries: list[tuple[int, int, OutSymbol, int]], empty: bool = False) -> None:
         """Patch ``section`` at (offset, type, symbol, addend) entries; makes .rel and .rela sections as the layout says.
@@ -161,17 +168,18 @@ class Container:
         for segment in segments:
             out += SEGMENT.pack(*segment)
         ident = b"\x7fELF\x02\x01\x01" + bytes([osabi, abiversion]) + bytes(7)
+        kind = ET_REL if self.relocatable else ET_EXEC
         HEADER.pack_into(
-            out, 0, ident, ET_EXEC, EM_CUDA, version, 0, segments_at, headers_at, flags, HEADER.size,
+            out, 0, ident, kind, EM_CUDA, version, 0, segments_at if segments else 0, headers_at, flags, HEADER.size,
             SEGMENT.size, len(segments), SECTION.size, len(self.sections) + 1, self._names.number,
         )  # fmt: skip
         return bytes(out)
 
     def _fill_tables(self) -> None:
-        strings = _Strings()
+        strings = self._texts
         table = bytearray(SYMBOL.size)
         for symbol in self.symbols:
-            place = symbol.section.number if symbol.section is not None else 0
+            place = symbol.section.number if symbol.section is not None else symbol.place
             table += SYMBOL.pack(strings.add(symbol.name), symbol.info, symbol.other, place, symbol.value, symbol.size)
         self._table.data = table
         self._strings.data = strings.data
@@ -189,7 +197,7 @@ class Container:
         info = section.owner.number if section.owner is not None else section.info
         return SECTION.pack(
             self._name_of.add(section.name),
-            row.type,
+            row.object_type if self.relocatable else row.type,
             section.flags,
             0,
             section.offset,
@@ -202,6 +210,8 @@ class Container:
 
     def _segments(self, table_at: int) -> list[tuple[int, int, int, int, int, int, int, int]]:
         out = []
+        if self.relocatable:
+            return []
         covered = [(s, [x for x in self.sections if x.kind in s[2]]) for s in self.layout.segments]
         covered = [(s, inside) for s, inside in covered if inside or not s[2]]
         size = len(covered) * SEGMENT.size

@@ -26,9 +26,19 @@ _NO_REGISTER: Final = 0xFF  # in a record of an mbarrier: the address is a displ
 class KernelFacts:
     """What the records of one kernel are made from; symbol numbers are filled in when they are known."""
 
-    __slots__ = ("attributes", "bank0_symbol", "encoded", "externs", "functions", "register_default", "symbol", "target")
+    __slots__ = (
+        "attributes", "bank0_symbol", "encoded", "externs", "functions", "is_entry", "register_default", "symbol", "target"
+    )  # fmt: skip
 
-    def __init__(self, encoded: EncodedFunction, attributes: FunctionAttributes, target: Target, register_default: int) -> None:
+    def __init__(
+        self,
+        encoded: EncodedFunction,
+        attributes: FunctionAttributes,
+        target: Target,
+        register_default: int,
+        is_entry: bool = True,
+    ) -> None:
+        self.is_entry = is_entry  # False: a function of an object
         self.encoded = encoded
         self.attributes = attributes
         self.target = target
@@ -158,7 +168,7 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "param_size": _param_size,
     "params": _params,
     "long_params": _long_params,
-    "register_limit": lambda f: [f.attributes.register_limit(f.target, f.register_default)],
+    "register_limit": lambda f: [f.attributes.register_limit(f.target, f.register_default)] if f.is_entry else [],
     "annotations": lambda f: [_annotation(f.encoded)] if f.attributes.annotate else [],
     "barriers": lambda f: [f.attributes.num_barriers] if f.attributes.num_barriers else [],
     "warp_wide": lambda f: _offsets(f.encoded.warp_wide),
@@ -223,11 +233,11 @@ def frame_entry(offset: int, kernel: KernelFacts) -> tuple[bytes, int]:
     """CIE and FDE of one kernel, placed at ``offset`` of ``.debug_frame``.
 
     Returns the bytes and the offset within the section of the 8-byte address of the code, which needs a relocation.
-    The frame address is the stack register plus the frame's size from ``frame_ready`` on; a kernel with functions moves the stack
-    register at calls alone.
+    The frame address is the stack register plus the frame's size from ``frame_ready`` on; a kernel with calls moves the stack
+    register there alone.
     """
     encoded = kernel.encoded
-    frame_size = 0 if encoded.functions else kernel.attributes.frame_size
+    frame_size = 0 if encoded.calls else kernel.attributes.frame_size
     end = encoded.functions[0][1] if encoded.functions else len(encoded.words)
     cie = _unit(b"\xff" * 8 + tables.CIE)
     last = max((place for place in encoded.exits if place < end), default=end)
@@ -247,6 +257,23 @@ def function_frame_entry(offset: int, size: int) -> tuple[bytes, int, int]:
     cie = _unit(b"\xff" * 8 + tables.FUNCTION_CIE)
     fde = _unit(pack("<QQQ", offset, 0, size) + bytes(_FUNCTION_MOVES))
     return cie + fde, offset + _HEAD + 8 + tables.FUNCTION_CODE, offset + len(cie) + _HEAD + 8
+
+
+def object_frame_entry(offset: int, facts: KernelFacts) -> tuple[bytes, tuple[int, int, int]]:
+    """CIE and FDE of a function or an entry of an object, placed at ``offset`` of ``.debug_frame``.
+
+    Returns the bytes and the offsets within the section of three 8-byte fields that need relocations: the place of the CIE, the
+    address of the code and its size.
+    """
+    if facts.is_entry:
+        unit, place = frame_entry(offset, facts)
+        return unit, (place - 8, place, place + 8)
+    end = len(facts.encoded.words)
+    cie = _unit(b"\xff" * 8 + tables.OBJECT_CIE)
+    moves = b"\x0c" + _uleb(tables.STACK_REGISTER) + _uleb(0) + _advance(end)
+    fde = _unit(pack("<QQQ", offset, 0, end) + moves + bytes(-len(moves) % 8))
+    place = offset + len(cie) + _HEAD + 8
+    return cie + fde, (place - 8, place, place + 8)
 
 
 def _unit(body: bytes) -> bytes:

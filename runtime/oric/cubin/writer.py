@@ -18,27 +18,19 @@ if TYPE_CHECKING:
     from oric.ir.encoded import EncodedFunction
     from oric.ir.module import Module, Relocation, Symbol
 
-_ADDRESS_BYTES: Final = 8
+ADDRESS_BYTES: Final = 8
 _SHARED_ADDRESS_BYTES: Final = 4
 
 
-def write(module: Module, encoded: list[EncodedFunction], target: Target, options: str = "", register_default: int = 0) -> bytes:
-    """The cubin of ``module``: ``encoded`` holds its kernels in the order of the source.
+class Writer:
+    """Writes a whole program."""
 
-    ``options`` is the text of the command line for the note of the tool; ``register_default`` the limit that
-    ``-maxrregcount`` sets (0 = none). The same arguments always give the same bytes. Places the module's constants
-    and gives the globals their address slots where no code has asked for them.
-    """
-    return _Writer(module, target, register_default).image(encoded, options)
-
-
-class _Writer:
     def __init__(self, module: Module, target: Target, register_default: int) -> None:
         self.module = module
         self.target = target
         self.register_default = register_default
         self.layout = tables.LAYOUTS[target.elf["layout"]]
-        self.out = Container(self.layout)
+        self.out = Container(self.layout, module.relocatable)
         self.kernels: list[records.KernelFacts] = []
         self.kernel_symbols: list[OutSymbol] = []
         self.info_sections: list[OutSection] = []
@@ -53,15 +45,8 @@ class _Writer:
         self.dynamic_align = module.dynamic_shared_align
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
-        out, target = self.out, self.target
-        out.section(tables.TKINFO).data = notes.tool_note(options)
-        cuinfo = out.section(tables.CUINFO)
-        cuinfo.data = notes.cuda_note(int(self.module.written_for.removeprefix("sm_").rstrip("af")))
-        cuinfo.flags |= self.layout.cuinfo_flags
-        info = out.section(tables.INFO)
-        if self.layout.compat:
-            cuinfo.owner = out.section(tables.COMPAT)
-            cuinfo.owner.data = records.compat_records(target, self.layout)
+        out = self.out
+        info = self._begin(options)
         for number, function in enumerate(reversed(encoded)):
             self._kernel(function, first=number == 0)
         if not encoded:
@@ -89,9 +74,27 @@ class _Writer:
             self.info_sections[place].data = records.kernel_records(kernel, self.layout)
             self._text_info(self.info_sections[place].owner, kernel)
         info.data = records.module_records(self.kernels, self.layout)
-        elf = target.elf
+        return self._image()
+
+    def _begin(self, options: str) -> OutSection:
+        """What stands first; returns the section of the module's records."""
+        out, target = self.out, self.target
+        out.section(tables.TKINFO).data = notes.tool_note(options)
+        cuinfo = out.section(tables.CUINFO)
+        cuinfo.data = notes.cuda_note(int(self.module.written_for.removeprefix("sm_").rstrip("af")))
+        cuinfo.flags |= self.layout.cuinfo_flags
+        info = out.section(tables.INFO)
+        if self.layout.compat:
+            cuinfo.owner = out.section(tables.COMPAT)
+            cuinfo.owner.data = records.compat_records(target, self.layout)
+        return info
+
+    def _image(self) -> bytes:
+        """The file."""
+        elf = self.target.elf
         version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
-        return out.image(elf["osabi"], elf["abiversion"], version, elf["flags_base"] | target.number << sm_shift)
+        base = elf["flags_base"] & ~0xFF | tables.OBJECT_FLAGS if self.module.relocatable else elf["flags_base"]
+        return self.out.image(elf["osabi"], elf["abiversion"], version, base | self.target.number << sm_shift)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ class _Writer:
         if code is None:
             raise ValueError(f"the module has no function '{function.name}'")
         kernel = records.KernelFacts(function, code.attributes, self.target, self.register_default)
-        kind = _KERNEL_KINDS[code.attributes.binding]
+        kind = KERNEL_KINDS[code.attributes.binding]
         symbol = self.out.symbol(function.name, kind, None, 0, len(function.words))
         text = symbol.section = self.out.section(tables.TEXT, function.name)
         text.data = function.words
@@ -220,14 +223,14 @@ class _Writer:
         """The section of addresses, where there are some and it is not there yet."""
         if self.module.address_slots and self.constant4 is None:
             self.constant4 = self.out.section(tables.CONSTANT4)
-            self.constant4.data = bytes(_ADDRESS_BYTES * len(self.module.address_slots))
+            self.constant4.data = bytes(ADDRESS_BYTES * len(self.module.address_slots))
 
     def _place_globals(self) -> None:
         """Give every global its offset: by falling alignment, then by rising size."""
         ends = {True: 0, False: 0}
         globals_ = [s for s in self.module.symbols if s.space == "global"]
         for entry in sorted(globals_, key=lambda s: (-s.align, s.size)):
-            initialised = _is_initialised(entry)
+            initialised = is_initialised(entry)
             entry.offset = -(-ends[initialised] // entry.align) * entry.align
             ends[initialised] = entry.offset + entry.size
 
@@ -235,19 +238,19 @@ class _Writer:
         if self.constant3 is None:
             entries = [s for s in self.module.symbols if s.space == "const"]
             section = self.constant3 = self.out.section(tables.CONSTANT3, align=max(s.align for s in entries))
-            section.data = _contents(entries, self.module.constant_size)
+            section.data = contents(entries, self.module.constant_size)
         return self.constant3
 
     def _globals(self, entry: Symbol) -> OutSection:
-        initialised = _is_initialised(entry)
+        initialised = is_initialised(entry)
         made = self.global_init if initialised else self.global_zero
         if made is None:
-            entries = [s for s in self.module.symbols if s.space == "global" and _is_initialised(s) == initialised]
+            entries = [s for s in self.module.symbols if s.space == "global" and is_initialised(s) == initialised]
             kind = tables.GLOBAL_INIT if initialised else tables.GLOBAL
             made = self.out.section(kind, align=max(s.align for s in entries))
             made.size = max(s.offset + s.size for s in entries)
             if initialised:
-                made.data = _contents(entries, made.size)
+                made.data = contents(entries, made.size)
                 self.global_init = made
             else:
                 self.global_zero = made
@@ -279,7 +282,7 @@ class _Writer:
                 data += unit
                 addend = function.value
                 if self.layout.implicit_addends:  # in the place itself
-                    data[place : place + _ADDRESS_BYTES] = addend.to_bytes(_ADDRESS_BYTES, "little")
+                    data[place : place + ADDRESS_BYTES] = addend.to_bytes(ADDRESS_BYTES, "little")
                     addend = 0
                 entries += [(code, tables.R_CUDA_64, symbol, 0), (place, tables.R_CUDA_64, symbol, addend)]
         frame.data = data
@@ -314,7 +317,7 @@ class _Writer:
                     continue
                 pointee = self.module.symbols[pointer.symbol]
                 if pointee.space == "const" and not pointer.generic:
-                    value = ((pointee.offset + pointer.addend) % (1 << 64)).to_bytes(_ADDRESS_BYTES, "little")
+                    value = ((pointee.offset + pointer.addend) % (1 << 64)).to_bytes(ADDRESS_BYTES, "little")
                     part = value[: pointer.size] if pointer.byte < 0 else value[pointer.byte : pointer.byte + 1]
                     data[place : place + len(part)] = part
                 else:
@@ -324,15 +327,17 @@ class _Writer:
         return out
 
 
-_KERNEL_KINDS: Final = {"global": tables.SYM_KERNEL, "weak": tables.SYM_WEAK_KERNEL, "local": tables.SYM_LOCAL_KERNEL}
+KERNEL_KINDS: Final = {"global": tables.SYM_KERNEL, "weak": tables.SYM_WEAK_KERNEL, "local": tables.SYM_LOCAL_KERNEL}
 _OBJECT_KINDS: Final = {"local": tables.SYM_OBJECT, "weak": tables.SYM_WEAK_OBJECT}
 
 
-def _is_initialised(entry: Symbol) -> bool:
+def is_initialised(entry: Symbol) -> bool:
+    """Whether a variable has bytes in the file."""
     return bool(entry.init or entry.relocations)
 
 
-def _contents(entries: list[Symbol], size: int) -> bytearray:
+def contents(entries: list[Symbol], size: int) -> bytearray:
+    """The bytes of placed variables."""
     data = bytearray(size)
     for entry in entries:
         data[entry.offset : entry.offset + len(entry.init)] = entry.init

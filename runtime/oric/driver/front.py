@@ -127,7 +127,7 @@ class _Watcher(Events):
     def end_module(self, builder: OriBuilder) -> None:
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
         declared = {f.name for f in builder.functions.values() if f.linkage != "extern"}
-        missing = [] if self.diag.error_count else sorted(declared - self._bodies)
+        missing = [] if self.diag.error_count or builder.ir.relocatable else sorted(declared - self._bodies)
         for name in missing:
             self.diag.error(f"Unresolved extern function '{name}'")
         self._bodies.update(missing)
@@ -139,9 +139,10 @@ class _Watcher(Events):
     def _complete(self, builder: OriBuilder) -> None:
         """See to the calls of all entries, unless something is missing for them."""
         names = {handle: function.name for handle, function in builder.functions.items()}
-        inliner = Inliner(builder.bodies, names, builder.broken)
+        inliner = Inliner(builder.bodies, names, builder.broken, builder.ir.relocatable)
         outliner = Outliner(inliner, builder.shapes())
-        self._check_functions(builder, inliner)
+        if not builder.ir.relocatable:
+            self._check_functions(builder, inliner)
 
         def settle(f: Function) -> None:
             inliner.inline(f)
@@ -149,6 +150,18 @@ class _Watcher(Events):
 
         if not self.diag.error_count:
             builder.complete(settle)
+            if builder.ir.relocatable:
+                self._complete_functions(builder, outliner)
+
+    def _complete_functions(self, builder: OriBuilder, outliner: Outliner) -> None:
+        """The functions of an object, all of which others may call, or have the addresses of."""
+        builder.note_prototypes()
+        for handle in builder.bodies:
+            f = outliner.alone(handle)
+            f.attributes.binding = builder.binding(handle)
+            builder.place_function(f)
+            self.places[f.name] = self.diag
+            self.seconds[f.name] = 0.0
 
     def _check_functions(self, builder: OriBuilder, inliner: Inliner) -> None:
         """What is called, or has an address, has a body; with other errors it may have been passed over."""
@@ -171,6 +184,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     events = _Watcher(options.clock)
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     builder.demand(options.extras.added, options.extras.errors_visible)
+    builder.ir.relocatable = options.extras.relocatable
     parts = []
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)

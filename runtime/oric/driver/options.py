@@ -52,12 +52,15 @@ class Extras:
     """What code has besides what the PTX says.
 
     ``added``: qualifiers of instructions (:mod:`oric.support.added`). ``annotate``: the file tells instructions and registers
-    of each function. ``errors_visible``: an exit waits until errors of memory accesses are known.
+    of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to link.
     """
 
-    __slots__ = ("added", "annotate", "errors_visible")
+    __slots__ = ("added", "annotate", "errors_visible", "relocatable")
 
-    def __init__(self, added: tuple[Added, ...] = (), annotate: bool = False, errors_visible: bool = False) -> None:
+    def __init__(
+        self, added: tuple[Added, ...] = (), annotate: bool = False, errors_visible: bool = False, relocatable: bool = False
+    ) -> None:
+        self.relocatable = relocatable
         self.added = added
         self.annotate = annotate
         self.errors_visible = errors_visible

@@ -16,6 +16,7 @@ from oric_tables.phases import MACHINE
 
 from oric.ir import machine, mbarriers
 from oric.ir import operand as opd
+from oric.ir.calls import INDIRECT
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.function import AUX_MBARRIER, Function
 from oric.ir.legality import KIND_GPR
@@ -24,6 +25,7 @@ from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS,
 from oric.support.diagnostics import InternalError
 
 from .calls import settle_calls, stack_of
+from .links import linked_places
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -50,8 +52,10 @@ _ERRORS: Final = {
 }
 
 
-def encode_function(f: Function, target: Target) -> EncodedFunction:
+def encode_function(f: Function, target: Target, relocatable: bool = False) -> EncodedFunction:
     """Encode a kernel and the functions behind it: registers are allocated, instructions have control bits.
+
+    ``relocatable``: a linker settles calls.
 
     Raises:
         InternalError: an instruction has no encoding; the text names the operation and the PTX line.
@@ -60,7 +64,7 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
     views = [machine.on_registers(unit, target.isa, target.uniform_regs) for unit in units]
     lead = target.prologue if f.is_entry else b""
     emitted = _emit_all(views, lead)
-    if any(unit.kept for unit in units):
+    if not relocatable and any(unit.kept for unit in units):
         settle_calls(units, emitted)
         emitted = _emit_all(views, lead)
     facts = f.attributes
@@ -68,11 +72,14 @@ def encode_function(f: Function, target: Target) -> EncodedFunction:
     out = EncodedFunction(f.name, emitted[-1].words, max(registers + target.reserved_regs, target.smallest_regs))
     out.frame_ready += len(lead)
     out.instructions = sum(unit.length() for unit in units) + len(lead) // WORD_BYTES
+    if relocatable:
+        out.links = linked_places(views[0], emitted[0])
     for view, part in zip(views, emitted, strict=True):
         _note_places(view, part, out)
         view.f.analyses.forget(MACHINE)
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
     out.stack = stack_of(units)
+    out.calls = bool(f.kept)
     out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])
     return out
 
@@ -124,7 +131,7 @@ def _note_places(view: MachineFunction, part: Emitted, out: EncodedFunction) -> 
             out.special.add(int(f.get(index, OPS.sreg[f.op[index]]) & opd.INDEX))
         else:
             out.uses_convergence = True
-            if f.op[index] == CALL_ABS:
+            if f.op[index] == CALL_ABS and f.kept[f.aux[index]].callee != INDIRECT:
                 out.syscalls.append((offset, f.kept[f.aux[index]].external))
     if facts.mbarriers >= 0:
         out.mbarriers += _mbarriers(view, part.blocks)

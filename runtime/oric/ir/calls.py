@@ -54,12 +54,20 @@ class Shape(NamedTuple):
 class CallSite:
     """A call: the function's id in the module's symbols or ``INDIRECT``, and for each of its results and parameters a
     ``.param`` variable of the caller or a register (0 for a result that nobody wants). ``shapes``: as the function declares
-    them; ``pointer``: the pair with the address of the function, for indirect ones. ``loc``: place in the PTX.
+    them; ``pointer``: the pair with the address of the function, for indirect ones, ``prototype``: what they call, as the
+    container writes it. ``loc``: place in the PTX.
     """
 
     def __init__(
-        self, callee: int, actuals: list[ParamVariable | int], loc: int, shapes: list[Shape] | None = None, pointer: int = 0
+        self,
+        callee: int,
+        actuals: list[ParamVariable | int],
+        loc: int,
+        shapes: list[Shape] | None = None,
+        pointer: int = 0,
+        prototype: str = "",
     ) -> None:
+        self.prototype = prototype
         self.callee = callee
         self.actuals = actuals
         self.loc = loc
@@ -70,12 +78,15 @@ class CallSite:
 @final
 class KeptCall:
     """A call that stays one: the function's id or ``INDIRECT``, and words of arguments and results. ``external``: the name of a
-    function of the driver.
+    function of the driver; in an object, of every function. ``prototype``: see :class:`CallSite`.
 
     ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
     """
 
-    def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "") -> None:
+    def __init__(
+        self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = ""
+    ) -> None:
+        self.prototype = prototype
         self.callee = callee
         self.external = external
         self.loc = loc
@@ -85,7 +96,7 @@ class KeptCall:
 
     def copy(self) -> KeptCall:
         """The same in another function."""
-        return KeptCall(self.callee, self.loc, self.arguments, self.results, self.external)
+        return KeptCall(self.callee, self.loc, self.arguments, self.results, self.external, self.prototype)
 
 
 def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:

@@ -7,9 +7,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from oric_tables.named import NamedTuple
+
 from oric.support.record import Record
 
+from .links import Link
+
 FULL_MASK: Final = 0xFFFFFFFF  # in ``coop_groups``: the member mask is no register
+
+
+class LinkedPlace(NamedTuple):
+    """What a linker puts into the instruction at byte ``offset`` of a function."""
+
+    offset: int
+    link: Link
 
 
 class EncodedFunction(Record):
@@ -19,7 +30,8 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "mbarriers", "name",
+        "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "links", "mbarriers",
+        "name",
         "num_regs",
         "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
@@ -43,5 +55,7 @@ class EncodedFunction(Record):
         self.stack = (
             0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
         )
+        self.calls = False  # it has calls that stay
+        self.links: list[LinkedPlace] = []  # of an object: what a linker puts where
         self.instructions = 0  # without the padding
         self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

@@ -23,6 +23,7 @@ from .analyses import Analyses
 from .attributes import FunctionAttributes
 from .calls import CallSite, Formal, KeptCall
 from .cfg import Cfg
+from .links import Link
 
 # Register file types (Register Model, "Register File Type Enum").
 R: Final = registers.R
@@ -88,7 +89,8 @@ class Function:
     order of first use. ``formals``: results and parameters of a function that is no entry; ``calls``: call sites by number,
     which is ``aux`` of an INVOKE; ``kept``: those that stay calls, by ``aux`` of a CALL_SITE. ``given``, ``returned``: words of
     the arguments and of the results of a function that is called; ``functions``: those that a kernel has behind its own code,
-    in their order.
+    in their order. ``links``: immediates that a linker puts something into, what that is; ``returns_to``: those of the place
+    behind a call, the number of the call. ``own_shared``: symbols of the shared variables declared inside of a kernel.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -139,6 +141,9 @@ class Function:
         self.given: int = 0
         self.returned: int = 0
         self.outgoing: list[tuple[int, int]] = []  # immediates for places of arguments on the stack, and the bytes there
+        self.links: dict[int, Link] = {}
+        self.returns_to: dict[int, int] = {}
+        self.own_shared: list[int] = []
         self.functions: list[Function] = []
         self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of

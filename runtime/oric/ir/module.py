@@ -15,6 +15,7 @@ from oric.support.record import Record
 
 from .attributes import FunctionAttributes, JumpTable, Param
 from .function import Function
+from .links import Link
 
 __all__ = [
     "BANK_ADDRESS",
@@ -115,6 +116,10 @@ class Module:
         self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
         self.externals: list[str] = []  # functions of the driver; number n has the id -1 - n - EXTERNALS there
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
+        self.relocatable = False  # an object to link: addresses and calls are left to the linker
+        self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
+        self._link_numbers: dict[Link, int] = {}
+        self.prototypes: dict[str, str] = {}  # of the functions of an object, as the container writes them
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
         """Enter a variable; returns its id. ``scoped`` ones are not found by name."""
@@ -167,6 +172,13 @@ class Module:
         if name not in self.externals:
             self.externals.append(name)
         return self.address_slot(-1 - self.externals.index(name) - EXTERNALS)
+
+    def link(self, link: Link) -> int:
+        """The number of a link; made on first use."""
+        number = self._link_numbers.setdefault(link, len(self.links))
+        if number == len(self.links):
+            self.links.append(link)
+        return number
 
     def constant_offset(self, symbol: int) -> int:
         """Byte offset in bank 3 of a constant variable; placed on first use.

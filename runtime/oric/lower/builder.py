@@ -23,6 +23,7 @@ from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .control import prototype
 from .events import Events
 from .expansions import FUNCTIONS
 from .layout import lay_out
@@ -146,7 +147,7 @@ class OriBuilder(Memory):
     def _is_function(self, item: Any) -> bool:
         """Whether an address in an initialiser is that of a function: a constant (:meth:`Memory.function_address`)."""
         function = self.functions.get(item.symbol)
-        return function is not None and not function.is_entry
+        return function is not None and not function.is_entry and not self.ir.relocatable
 
     def _initial(self, variable: Any) -> bytes:
         """The initial bytes of a variable, with the addresses of functions."""
@@ -163,7 +164,9 @@ class OriBuilder(Memory):
         """An address in an initialiser, or a byte of one."""
         byte = (item.mask & -item.mask).bit_length() // 8 if item.mask else -1
         function = self.functions.get(item.symbol)
-        if function is not None and function.is_entry and (item.mask or item.size == _ADDRESS_BYTES):
+        if function is not None and (item.mask or item.size == _ADDRESS_BYTES):
+            if not function.is_entry:
+                self.function_address(item.symbol)
             return Relocation(item.offset, -1, item.addend, item.generic, item.size, byte, function.name)
         place = self.place_of(item.symbol)
         if place.ir_id < 0:
@@ -382,8 +385,29 @@ class OriBuilder(Memory):
         self.ir.place_constants()
         for f, own_shared in self.entries:
             settle(f)
+            f.own_shared = own_shared
             lay_out(f, self.ir, self.target, own_shared)
         self.entries = []
+
+    def binding(self, handle: int) -> str:
+        """The binding of a function's symbol."""
+        linkage: str = self.functions[handle].linkage
+        return _BINDINGS.get(linkage, linkage)
+
+    def place_function(self, f: Function) -> None:
+        """Enter a function of an object into the module, and give its variables their places.
+
+        Raises:
+            NotSupported: see :func:`oric.lower.layout.lay_out`.
+        """
+        lay_out(f, self.ir, self.target, [])
+        self.ir.add_function(f)
+
+    def note_prototypes(self) -> None:
+        """Tell the module of all functions that an object has or names."""
+        for function in self.functions.values():
+            if not function.is_entry:
+                self.ir.prototypes[function.name] = prototype(function)
 
 
 def _choose(programs: list[Program], operands: list[Any]) -> Program:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from mypy_extensions import i64
+from oric_tables.cubin_layout import PROTOTYPE_TYPES
 
 from oric.ir import operand as opd
 from oric.ir.calls import INDIRECT, WORD, CallSite, ParamVariable, Shape
@@ -91,9 +93,19 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     line = b.tables.template("invoke").first
     made = b.stand().make(b.tables.op[line], b.tables.mods[line])
     b.code.aux[made] = len(b.code.calls)
-    b.code.calls.append(CallSite(number, actuals, b.loc, shapes, pointer))
+    b.code.calls.append(CallSite(number, actuals, b.loc, shapes, pointer, prototype(function)))
     if around >= 0:
         b.place(around)
+
+
+def prototype(function: Any) -> str:
+    """Results and parameters of a function, or of what a register tells, as the container writes them."""
+    results = "".join(map(_letter, function.returns)) or PROTOTYPE_TYPES["none"]
+    return f"#{results}{''.join(map(_letter, function.params))}"
+
+
+def _letter(variable: Any) -> str:
+    return PROTOTYPE_TYPES[variable.type] + (str(math.prod(variable.dims)) if variable.dims else "")
 
 
 def _actual(b: Memory, variable: Any, node: Any) -> ParamVariable | int:

@@ -14,10 +14,12 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import storage
 from oric_tables.cubin_layout import RESERVED_NAMES
+from oric_tables.op import LINKED
 
 from oric.ir import operand as opd
 from oric.ir.calls import FUNCTION_SLOT, ParamVariable
 from oric.ir.function import R
+from oric.ir.links import ENTRY, FUNCTION, HIGH, LOW, Link
 from oric.ir.module import BANK_ADDRESS, Module
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -28,8 +30,6 @@ from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, 
 QUAD: Final = 4  # 32-bit registers of 128 bits
 _ADDRESS_REGISTERS: Final = 2  # 32-bit registers of a global or generic address
 _OFFSET_BITS: Final = 24  # of the displacement of an access, where a rule says nothing else with `reach`
-_ENTRY: Final = "entry"  # space of the name of a kernel
-_FUNCTION: Final = "function"  # ... of a function
 _OFFSET_MIN: Final = -(1 << _OFFSET_BITS - 1)
 _OFFSET_MAX: Final = (1 << _OFFSET_BITS - 1) - 1
 _WIDE_STEP: Final = 32  # of the displacements of accesses of 256 bits, and what they reach
@@ -405,6 +405,8 @@ class Memory(Emitter):
         way = place.way
         if way == storage.SLOT and (space == storage.GENERIC or space == place.number):
             return self._with_offset(self._global_address(place), offset, True)
+        if self.ir.relocatable and way in (storage.BLOCK, storage.BEHIND) and space == place.number:
+            return Address(self._low_address(place, offset), opd.imm(0))
         if space == storage.GENERIC and way in (storage.FRAME, storage.BLOCK, storage.BEHIND):
             dest = self.new_pair()
             self.template(f"in_{place.space}_window", 0, dest, packed(self._low_address(place, offset)))
@@ -420,6 +422,8 @@ class Memory(Emitter):
             far = self.new_r()
             self.template("add_constant", 0, far, packed(base), integer(offset))
             return Address(far, opd.symbol(place.ir_id, 0))
+        if self.ir.relocatable and way == storage.CONSTANTS:
+            return self._with_offset(self._linked(place, 0), offset, False)
         return self._with_offset(opd.RZ_OPERAND, self.bank_offset(place) + offset, False)
 
     def bank_offset(self, place: Place) -> int:
@@ -429,7 +433,26 @@ class Memory(Emitter):
         return self.ir.constant_offset(place.ir_id)
 
     def _global_address(self, place: Place) -> i64:
+        if self.ir.relocatable:
+            return self._linked_pair(place)
         return self._from_slot(self.ir.address_slot(place.ir_id))
+
+    def _linked_pair(self, place: Place) -> i64:
+        """The 64-bit address that a linker tells, in a pair of registers."""
+        dest = self.new_pair()
+        for word, name in enumerate((LOW, HIGH)):
+            self._link(part(dest, word), Link(name, place.space, place.ir_id, "" if place.ir_id >= 0 else place.name))
+        return dest
+
+    def _linked(self, place: Place, offset: int) -> i64:
+        """A register with the 32-bit address that a linker tells, and more."""
+        dest = self.new_r()
+        self._link(dest, Link(LOW, place.space, place.ir_id, addend=offset))
+        return dest
+
+    def _link(self, dest: i64, link: Link) -> None:
+        number = self.code.imm(self.ir.link(link))
+        self.stand().make2(LINKED, dest, number)
 
     def _from_slot(self, slot: int) -> i64:
         """The address that a slot of bank 4 has, in a pair of registers."""
@@ -465,29 +488,41 @@ class Memory(Emitter):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
-        if place.way == storage.SLOT or place.space == _ENTRY:
-            base = self._from_slot(self.ir.kernel_slot(place.name)) if place.space == _ENTRY else self._global_address(place)
+        linked = self.ir.relocatable and place.space in (ENTRY, FUNCTION)
+        if place.way == storage.SLOT or place.space == ENTRY or linked:
+            base = self._address_of_code(handle, place) if place.space in (ENTRY, FUNCTION) else self._global_address(place)
             if not offset:
                 return packed(base)
             dest = self.new_pair()
             self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
             return packed(dest)
-        if place.space == _FUNCTION:
+        if place.space == FUNCTION:
             return integer(self.function_address(handle) + offset)
-        if place.way == storage.CONSTANTS:
+        if place.way == storage.CONSTANTS and not self.ir.relocatable:
             return integer(self.bank_offset(place) + offset)
         if place.way == storage.PARAMETERS:
             base = self.code.attributes.param_base(self.target)
             if base != self.target.bank0_params:  # the rules know where the window of the others begins
                 raise NotSupported(f"the address of parameter {place.name} of a kernel with so many bytes of them")
             return integer(place.offset - base + offset)
-        if place.way == storage.BLOCK and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
+        bare = place.way == storage.BLOCK and not self.ir.relocatable
+        if bare and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()
         low = self._low_address(place, offset)
         self.copy(part(dest, 0), low, 0)
         self.copy(part(dest, 1), opd.RZ_OPERAND, 0)
         return packed(dest)
+
+    def _address_of_code(self, handle: int, place: Place) -> i64:
+        """The address of an entry, or in an object of a function, in a pair of registers."""
+        if not self.ir.relocatable:
+            return self._from_slot(self.ir.kernel_slot(place.name))
+        if place.space == FUNCTION:
+            self.function_address(handle)
+        elif place.name not in self.ir.addressed:
+            self.ir.addressed.append(place.name)
+        return self._linked_pair(place)
 
     def function_address(self, handle: int) -> int:
         """The address of a function: its place in the table of functions, which every kernel that calls by one has in bank 2.
@@ -497,7 +532,9 @@ class Memory(Emitter):
         return FUNCTION_SLOT * (1 + self.pointers.setdefault(handle, len(self.pointers)))
 
     def _low_address(self, place: Place, offset: int) -> i64:
-        """A 32-bit register with the address of a variable in shared or local memory."""
+        """A 32-bit register with the address of a variable in shared or local memory, or a constant of an object."""
+        if self.ir.relocatable and place.way != storage.FRAME:
+            return self._linked_low(place, offset)
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)
         near = abs(offset) < _MOST_ADDEND
@@ -506,6 +543,22 @@ class Memory(Emitter):
             raise NotSupported(f"address of {place.space} {place.name}")
         low = self._placed(self.stack() if place.way == storage.FRAME else self.shared_base(), symbol)
         return low if near else self._plus(low, offset)
+
+    def _linked_low(self, place: Place, offset: int) -> i64:
+        """The same of a variable that a linker places."""
+        if place.way == storage.CONSTANTS:
+            return self._linked(place, offset)
+        if place.way not in (storage.BLOCK, storage.BEHIND):
+            raise NotSupported(f"address of {place.space} {place.name}")
+        if place.way == storage.BEHIND:
+            self.code.attributes.uses_dynamic_shared = True
+        low = self._linked(place, self.target.shared_base + offset)
+        base = self.shared_base()
+        if base == opd.RZ_OPERAND:
+            return low
+        dest = self.new_r()
+        self.template("add_constant", 0, dest, packed(base), packed(low))
+        return dest
 
     # -- special registers ---------------------------------------------------------------------------------
 

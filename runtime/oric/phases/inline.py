@@ -29,13 +29,17 @@ from oric.support.diagnostics import NotSupported
 class Inliner:
     """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
 
-    ``broken``: functions that cannot be compiled -> what is missing in them, and where.
+    ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``relocatable``: all calls stay, as
+    ptxas 13.0.88 has them in an object.
     """
 
-    def __init__(self, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]]) -> None:
+    def __init__(
+        self, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]], relocatable: bool = False
+    ) -> None:
         self.bodies = bodies
         self.names = names
         self.broken = broken
+        self.relocatable = relocatable
         self.done: set[int] = set()  # functions whose own calls are inlined
         self._recursive: dict[int, str] | None = None
 
@@ -78,6 +82,9 @@ class Inliner:
         """Whose calls stay: functions that call themselves, by whatever way, those that a register tells, and those of the
         driver, by their names.
         """
+        if self._recursive is None and self.relocatable:
+            self._recursive = dict(self.names)
+            self._recursive[INDIRECT] = ""
         if self._recursive is None:
             calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
             self._recursive = {callee: "" for callee in calls if callee in reached(callee, calls)}
@@ -164,7 +171,8 @@ class Splice:
         given = self._pass(site, False)
         made = self.cursor.make1(CALL_SITE_R, site.pointer) if site.callee == INDIRECT else self.cursor.make(CALL_SITE)
         f.aux[made] = len(f.kept)
-        f.kept.append(KeptCall(site.callee, site.loc, given, self._pass(site, True), self.kept[site.callee]))
+        taken = self._pass(site, True)
+        f.kept.append(KeptCall(site.callee, site.loc, given, taken, self.kept[site.callee], site.prototype))
         self.cursor.remove(call)
         return following
 

@@ -40,12 +40,16 @@ class Outliner:
         Raises:
             NotSupported: see :meth:`Inliner.inline`; a function that the convention does not have here.
         """
+        if self.inliner.relocatable:
+            _check(kernel)
+            return
         found: dict[int, Function] = {}
         waiting = self._called(kernel, addressed)
         while waiting:
             callee = waiting.pop(0)
             if callee not in found:
-                found[callee] = self._copy(kernel, callee)
+                name = f"${kernel.name}${self.inliner.names[callee]}"
+                found[callee] = self._copy(name, self.inliner.body(callee), callee)
                 waiting += self._called(found[callee], addressed)
         kernel.functions = list(found.values())
         if any(call.callee == INDIRECT for f in (kernel, *kernel.functions) for call in f.kept):
@@ -62,10 +66,19 @@ class Outliner:
                 found.update(dict.fromkeys(addressed if call.callee == INDIRECT else [call.callee]))
         return list(found)
 
-    def _copy(self, kernel: Function, callee: int) -> Function:
+    def alone(self, callee: int) -> Function:
+        """A function of an object.
+
+        Raises:
+            NotSupported: as :meth:`complete`.
+        """
+        f = self._copy(self.inliner.names[callee], self.inliner.body(callee), callee)
+        _check(f)
+        return f
+
+    def _copy(self, name: str, body: Function, callee: int) -> Function:
         """A function as it is called."""
-        body = self.inliner.body(callee)
-        f = Function(f"${kernel.name}${self.inliner.names[callee]}", kernel.target, is_entry=False)
+        f = Function(name, body.target, is_entry=False)
         f.callee = callee
         f.attributes.nounroll = body.attributes.nounroll
         cursor = Cursor(f)

@@ -101,6 +101,9 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
     if f.sp:
+        f.analyses.machine = None  # nothing may see arrays that grow now
+        done.view = None
+        del view, proof
         finish_frame(f, ctx.target)
         f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     if room is not None:  # the pool of the block knows how many registers each warp begins with

@@ -20,6 +20,7 @@ from oric_tables.op import (
     BREAK,
     BSSY,
     CALL_ABS,
+    CALL_ABS_IMM,
     CALL_REL,
     CALL_REL_R,
     CALL_SITE,
@@ -29,8 +30,10 @@ from oric_tables.op import (
     LDC,
     LDL,
     LEPC,
+    LINKED,
     MOV,
     RET,
+    RET_ABS,
     RETURN,
     STL,
     YIELD,
@@ -39,12 +42,15 @@ from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import load_word
-from oric.ir.calls import INDIRECT, STACK_POINTER, WORD
+from oric.ir.calls import INDIRECT, STACK_POINTER, WORD, KeptCall
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
+from oric.ir.links import CALL as WHOLE
+from oric.ir.links import FUNCTION, HIGH, LOW, PLACE, POINTER, Link
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
 from oric.ir.optable import BARRIER, CALL, CALL_READS, CONVERGENCE, OPS
+from oric.ir.optable import RETURN as RETURNS
 from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
@@ -72,11 +78,34 @@ def _mods(op: int, **values: str | bool) -> int:
 
 def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
+    module = ctx.module
+    linked = module.relocatable and _settle_links(f, module.links)
     if f.is_entry and not f.kept:
-        return False
+        return linked
     _settle_uniforms(f, ctx)
     _Lowering(f, ctx).run()
     return True
+
+
+def _settle_links(f: Function, links: list[Link]) -> bool:
+    """Make moves of what a linker tells, in an object; returns whether there was any."""
+    cursor = Cursor(f)
+    found = False
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == LINKED:
+                found = True
+                place = f.own_imm()
+                f.links[place] = links[f.imm_value(f.get(i, 1))]
+                dest = f.get(i, 0)
+                cursor.rewrite(i, MOV, 0, 2)
+                f.set(i, 0, dest)
+                f.set(i, 1, opd.pool(place))
+            i = f.next[i]
+        b += 1
+    return found
 
 
 def _settle_uniforms(f: Function, ctx: PassContext) -> None:
@@ -292,12 +321,18 @@ class _Lowering:
         call = f.kept[f.aux[i]]
         cursor.in_front(i)
         call.back = f.own_imm()
-        if call.external:
+        linked = self.ctx.module.relocatable
+        if linked:
+            self._link_back(call.back, f.aux[i])
+        elif call.external:
             self._place(call.back, f.aux[i])
         else:
             cursor.make2(MOV, opd.word(self.back, 0), opd.pool(call.back))
             cursor.make2(MOV, opd.word(self.back, 1), opd.RZ_OPERAND)
-        if call.external:
+        target = f.own_imm()
+        if linked:
+            made = self._call_linked(call, i, target)
+        elif call.external:
             place = self.ctx.module.external_slot(call.external)
             pointer = self._load_address(opd.RZ_OPERAND, BANK_ADDRESS, place)
             made = cursor.make1(CALL_ABS, pointer, _mods(CALL_ABS, noinc=True), f.guard[i])
@@ -307,7 +342,7 @@ class _Lowering:
         else:
             made = cursor.make(CALL_REL, _mods(CALL_REL, noinc=True), f.guard[i])
         f.aux[made] = f.aux[i]
-        cursor.put(opd.pool(f.own_imm()))
+        cursor.put(opd.pool(target))
         cursor.put(opd.PT_OPERAND)
         writes: list[int] = [
             opd.with_span(self.arguments, registers.ARGUMENTS - 1),
@@ -318,6 +353,24 @@ class _Lowering:
         ]
         self._convention(min(call.arguments, registers.ARGUMENTS), self.back, writes)
         cursor.remove(i)
+
+    def _link_back(self, low: int, call: int) -> None:
+        """The absolute address to return to, which a linker tells."""
+        f = self.f
+        high: int = f.own_imm()
+        for word, (place, part) in enumerate(((low, LOW), (high, HIGH))):
+            f.links[place] = Link(part, PLACE, -1, f.name)
+            f.returns_to[place] = call
+            self.cursor.make2(MOV, opd.word(self.back, word), opd.pool(place))
+
+    def _call_linked(self, call: KeptCall, i: i64, target: int) -> i64:
+        """A call of an address that a linker tells, or that a register and a linker tell."""
+        f, cursor = self.f, self.cursor
+        if call.callee != INDIRECT:
+            f.links[target] = Link(WHOLE, FUNCTION, -1, call.external)
+            return cursor.make(CALL_ABS_IMM, _mods(CALL_ABS_IMM, noinc=True), f.guard[i])
+        f.links[target] = Link(WHOLE, POINTER, -1)
+        return cursor.make1(CALL_ABS, f.get(i, 0), _mods(CALL_ABS, noinc=True), f.guard[i])
 
     def _load_address(self, base: i64, bank: int, offset: int) -> i64:
         """An address in a constant bank, in a pair."""
@@ -351,7 +404,10 @@ class _Lowering:
         cursor.in_front(i)
         if self.saved:
             self._copy_back(self.back, self.saved)
-        cursor.make1(RET, self.back, _mods(RET, nodec=True), f.guard[i])
+        if self.ctx.module.relocatable:
+            cursor.make1(RET_ABS, self.back, _mods(RET_ABS, nodec=True), f.guard[i])
+        else:
+            cursor.make1(RET, self.back, _mods(RET, nodec=True), f.guard[i])
         cursor.put(opd.pool(f.own_imm()))
         cursor.put(opd.PT_OPERAND)
         self._convention(f.returned, opd.NO_OPERAND, list(_LATER))
@@ -399,7 +455,7 @@ def finish_frame(f: Function, target: Target) -> None:
         i = f.head[b]
         while i != NONE:
             following = f.next[i]
-            if f.op[i] == RET:
+            if OPS.flags[f.op[i]] & RETURNS:
                 _fill(f, i, [general, *others])
                 cursor.in_front(i)
                 _restore(f, cursor, slots)

@@ -1,0 +1,347 @@
+"""Writes a module as an object to link: every function in a section of its own, addresses and calls left to the linker.
+
+Source: observed (objects of ptxas 13.0.88 -c, and what nvlink 13.0.88 makes of them).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from oric_tables import cubin_layout as tables
+
+from oric.ir.calls import INDIRECT
+from oric.ir.links import CALL, ENTRY, FUNCTION, PLACE, POINTER, Link
+from . import records
+from .container import OutSection, OutSymbol
+from .writer import ADDRESS_BYTES, KERNEL_KINDS, Writer, contents, is_initialised
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
+
+    from oric.ir.encoded import EncodedFunction
+    from oric.ir.function import Function
+    from oric.ir.module import Module, Relocation, Symbol
+
+_FUNCTION_KINDS: Final = {
+    "global": tables.SYM_GLOBAL_FUNCTION,
+    "weak": tables.SYM_WEAK_FUNCTION,
+    "local": tables.SYM_FUNCTION,
+}
+_SHARED: Final = "shared"
+_CONST: Final = "const"
+_EXTERN: Final = "extern"
+_COMMON: Final = "common"
+
+Entry = tuple[int, int, OutSymbol, int]  # of a section's relocations: offset, type, symbol, addend
+
+
+class ObjectWriter(Writer):
+    """Writes an object."""
+
+    def __init__(self, module: Module, target: Target, register_default: int) -> None:
+        super().__init__(module, target, register_default)
+        self.codes: list[Function] = []
+        self.named: dict[str, OutSymbol] = {}  # functions and entries
+        self.base: OutSymbol | None = None  # what addresses of functions count from
+
+    def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
+        out = self.out
+        info = self._begin(options)
+        for function in reversed(encoded):
+            self._code(function)
+        self._undefined()
+        self._data()
+        frame = out.section(tables.DEBUG_FRAME)
+        out.section_symbol(frame)
+        for facts, section in zip(self.kernels, self.info_sections, strict=True):
+            self._text_links(facts, section.owner)
+        self._relocations(frame)
+        graph, prototypes = out.section(tables.CALLGRAPH), out.section(tables.PROTOTYPE)
+        self._reserve(graph, prototypes)
+        if tables.CONSTANT0 in self.layout.late:
+            self._parameters()
+        out.number()
+        self._number_records()
+        info.data = self._module_records()
+        graph.data, prototypes.data = self._graph()
+        return self._image()
+
+    # -- functions ---------------------------------------------------------------------------------------------
+
+    def _code(self, function: EncodedFunction) -> None:
+        """The section and the symbol of a function or an entry, and its own shared variables."""
+        code = self.module.function(function.name)
+        if code is None:
+            raise ValueError(f"the module has no function '{function.name}'")
+        facts = records.KernelFacts(function, code.attributes, self.target, self.register_default, code.is_entry)
+        kinds = KERNEL_KINDS if code.is_entry else _FUNCTION_KINDS
+        symbol = self.out.symbol(function.name, kinds[code.attributes.binding], None, 0, len(function.words))
+        text = symbol.section = self.out.section(tables.TEXT, function.name)
+        text.data = function.words
+        self.named[function.name] = symbol
+        self.codes.append(code)
+        self.kernels.append(facts)
+        self.kernel_symbols.append(symbol)
+        self.info_sections.append(self.out.section(tables.KERNEL_INFO, function.name, text))
+        if code.own_shared:
+            section = self.out.section(tables.SHARED, function.name, text, max(self._shared_align(n) for n in code.own_shared))
+            self._place_shared(section, code.own_shared)
+        if tables.CONSTANT0 not in self.layout.late and code.is_entry:
+            self._bank0(facts, text)
+
+    def _parameters(self) -> None:
+        for facts, section in zip(self.kernels, self.info_sections, strict=True):
+            if facts.is_entry:
+                self._bank0(facts, section.owner)
+
+    def _undefined(self) -> None:
+        """Functions that are elsewhere, and the symbols that every object has."""
+        for name in self.layout.object_symbols:
+            symbol = self.out.symbol(name, tables.SYM_RESERVED_OBJECT, None, 0, ADDRESS_BYTES)
+            if name == self.layout.pointer_base:
+                self.base = symbol
+        if self.layout.reserved_shared:
+            name, kind, size, _ = tables.RESERVED_SHARED_SYMBOLS[0]
+            self.out.symbol(name, kind, None, self.layout.reserved_start, size)
+        for facts, code in zip(self.kernels, self.codes, strict=True):
+            called = [call.external for call in code.kept if call.callee != INDIRECT]
+            linked = [p.link.function for p in facts.encoded.links if p.link.space in (FUNCTION, ENTRY)]
+            for name in dict.fromkeys([*called, *linked]):
+                self._function(name)
+            facts.externs = [self.named[name] for name in dict.fromkeys(called) if self.named[name].section is None]
+        for entry in self.module.symbols:
+            for pointer in entry.relocations:
+                if pointer.function:
+                    self._function(pointer.function)
+
+    def _function(self, name: str) -> OutSymbol:
+        if name not in self.named:
+            self.named[name] = self.out.symbol(name, tables.SYM_EXTERNAL_FUNCTION, None)
+        return self.named[name]
+
+    # -- variables ---------------------------------------------------------------------------------------------
+
+    def _data(self) -> None:
+        """Symbols of variables; those of shared memory the linker places."""
+        own = {number for code in self.codes for number in code.own_shared}
+        self._place_globals()
+        self._place_constants()
+        shared = [n for n, s in enumerate(self.module.symbols) if s.space == _SHARED and s.binding != _EXTERN and n not in own]
+        if shared:
+            section = self.out.section(tables.MODULE_SHARED, align=max(self._shared_align(n) for n in shared))
+            self._place_shared(section, shared)
+        for number, entry in enumerate(self.module.symbols):
+            if entry.space not in tables.OBJECT_SPACES or number in self.data_symbols:
+                continue
+            if entry.binding == _EXTERN:
+                self._variable(number, None, 0)
+            elif entry.binding == _COMMON:
+                self._variable(number, None, entry.align).place = tables.COMMON_SECTION
+            elif entry.space == _CONST:
+                self._variable(number, self._constants(), entry.offset)
+            else:
+                self._variable(number, self._globals(entry), entry.offset)
+
+    def _defined(self, space: str) -> list[Symbol]:
+        return [s for s in self.module.symbols if s.space == space and s.binding not in (_EXTERN, _COMMON)]
+
+    def _place_constants(self) -> None:
+        """The largest alignment first."""
+        end = 0
+        for entry in sorted(self._defined(_CONST), key=lambda s: -s.align):
+            entry.offset = -(-end // entry.align) * entry.align
+            end = entry.offset + entry.size
+        self.module.constant_size = end
+
+    def _shared_align(self, number: int) -> int:
+        return self.module.symbols[number].align
+
+    def _place_shared(self, section: OutSection, numbers: list[int]) -> None:
+        """Shared variables of a section: their symbols say how they are aligned."""
+        if section.symbol is None:
+            self.out.section_symbol(section)
+        for number in numbers:
+            section.size += self.module.symbols[number].size
+            self._variable(number, section, self._shared_align(number))
+
+    def _variable(self, number: int, section: OutSection | None, value: int) -> OutSymbol:
+        entry = self.module.symbols[number]
+        scoped = self.module.symbol_ids.get(entry.name) != number
+        name = f"$__{entry.name}__{number}" if scoped else entry.name
+        info = tables.OBJECT_BINDINGS[entry.binding] << 4 | tables.OBJECT_SYMBOL_TYPE
+        other = tables.OBJECT_SPACES[entry.space] | (tables.MANAGED_OTHER if entry.managed else 0)
+        made = self.data_symbols[number] = self.out.symbol(name, (info, other), section, value, entry.size)
+        return made
+
+    def _constants(self) -> OutSection:
+        if self.constant3 is None:
+            entries = self._defined(_CONST)
+            section = self.constant3 = self.out.section(tables.CONSTANT3, align=max(s.align for s in entries))
+            section.data = contents(entries, self.module.constant_size)
+        return self.constant3
+
+    def _globals(self, entry: Symbol) -> OutSection:
+        initialised = is_initialised(entry)
+        made = self.global_init if initialised else self.global_zero
+        if made is None:
+            entries = [s for s in self._defined("global") if is_initialised(s) == initialised]
+            kind = tables.GLOBAL_INIT if initialised else tables.GLOBAL
+            made = self.out.section(kind, align=max(s.align for s in entries))
+            made.size = max(s.offset + s.size for s in entries)
+            if initialised:
+                made.data = contents(entries, made.size)
+                self.global_init = made
+            else:
+                self.global_zero = made
+        return made
+
+    def _pointers(self, section: OutSection, space: str) -> list[Entry]:
+        """Relocations of the pointers in initialisers."""
+        out: list[Entry] = []
+        for entry in self._defined(space):
+            for pointer in entry.relocations:
+                symbol = self.named[pointer.function] if pointer.function else self.data_symbols[pointer.symbol]
+                out.append((entry.offset + pointer.offset, self._pointer_type(pointer), symbol, pointer.addend))
+        return out
+
+    def _pointer_type(self, pointer: Relocation) -> int:
+        byte = pointer.byte
+        if pointer.function:
+            if self.named[pointer.function].other == tables.SYM_KERNEL[1]:
+                return tables.R_CUDA_FUNC_DESC_64 if byte < 0 else tables.R_CUDA_FUNC_DESC_8[byte]
+            return self.layout.function_pointer if byte < 0 else self.layout.function_bytes[byte]
+        if self.module.symbols[pointer.symbol].space == _CONST and not pointer.generic:
+            whole = tables.R_CUDA_64 if pointer.size == ADDRESS_BYTES else tables.R_CUDA_32
+            return whole if byte < 0 else tables.R_CUDA_8[byte]
+        return tables.R_CUDA_G64 if byte < 0 else tables.R_CUDA_G8[byte]
+
+    # -- relocations -------------------------------------------------------------------------------------------
+
+    def _text_links(self, facts: records.KernelFacts, text: OutSection | None) -> None:
+        """What the linker puts into a function."""
+        assert text is not None  # as every function has its section
+        entries: list[Entry] = []
+        for offset, link in facts.encoded.links:
+            kind = self.layout.links.get((link.part, link.space))
+            symbol = self._linked(link)
+            if kind is not None and symbol is not None:
+                entries.append((offset, kind, symbol, link.addend))
+        self.out.relocate(text, entries)
+
+    def _linked(self, link: Link) -> OutSymbol | None:
+        """The symbol of a link; None where calls through registers need none."""
+        if link.space in (FUNCTION, ENTRY, PLACE):
+            return self.named[link.function]
+        return self.base if link.space == POINTER else self.data_symbols[link.symbol]
+
+    def _relocations(self, frame: OutSection) -> None:
+        if self.global_init is not None:
+            self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
+        if self.constant3 is not None:
+            self.out.relocate(self.constant3, self._pointers(self.constant3, _CONST))
+        entries: list[Entry] = []
+        data = bytearray()
+        assert frame.symbol is not None
+        for facts, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
+            unit, places = records.object_frame_entry(len(data), facts)
+            entries.append((places[0], tables.R_CUDA_64, frame.symbol, len(data)))
+            entries.append((places[1], tables.R_CUDA_64, symbol, 0))
+            entries.append((places[2], tables.R_CUDA_UNUSED_CLEAR64, symbol, 0))
+            data += unit
+        frame.data = data
+        self.out.relocate(frame, entries)
+
+    # -- records -----------------------------------------------------------------------------------------------
+
+    def _number_records(self) -> None:
+        """Records of functions, with the numbers that symbols have now."""
+        entries = iter(self.bank0)
+        for facts, symbol, section in zip(self.kernels, self.kernel_symbols, self.info_sections, strict=True):
+            facts.symbol = symbol.number
+            if facts.is_entry:
+                bank0 = next(entries).symbol
+                facts.bank0_symbol = bank0.number if bank0 is not None else 0
+            section.data = records.kernel_records(facts, self.layout)
+            self._text_info(section.owner, facts)
+
+    def _module_records(self) -> bytes:
+        """The section ``.nv.info``: how much stack is needed nobody knows before all is linked."""
+        out = bytearray()
+        for facts in reversed(self.kernels):
+            frame = facts.attributes.frame_size
+            for code, value in (
+                (tables.ATTR_REGCOUNT, facts.encoded.num_regs),
+                (tables.ATTR_MAX_STACK_SIZE, 0),
+                (tables.ATTR_FRAME_SIZE, frame),
+            ):
+                out += records.record(code, tables.FORMAT_SIZED, 0, records.words(facts.symbol, value))
+            if facts.attributes.errors_visible:
+                out += records.record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
+        return bytes(out)
+
+    # -- call graph and prototypes -----------------------------------------------------------------------------
+
+    def _reserve(self, graph: OutSection, prototypes: OutSection) -> None:
+        """The texts of prototypes, which are among the names of symbols, and room for what is known in the end."""
+        for name in self.named:
+            self._prototype(name)
+        for code in self.codes:
+            for call in code.kept:
+                if call.callee == INDIRECT:
+                    self.out.text(call.prototype)
+        graph.data, prototypes.data = self._graph()
+
+    def _prototype(self, name: str) -> int:
+        """The place of a function's prototype; 0: an entry has none."""
+        text = self.module.prototypes.get(name, "")
+        return self.out.text(text) if text else 0
+
+    def _graph(self) -> tuple[bytes, bytes]:
+        """``.nv.callgraph``: calls, functions whose address is taken, calls through registers, who takes the addresses;
+        ``.nv.prototype``: of the other functions that other objects see or have.
+        """
+        taken, takers = self._taken()
+        calls: dict[tuple[int, int], None] = {}
+        through: dict[tuple[int, int], None] = {}
+        for code, symbol in zip(self.codes, self.kernel_symbols, strict=True):
+            for call in code.kept:
+                if call.callee == INDIRECT:
+                    through[symbol.number, self.out.text(call.prototype)] = None
+                else:
+                    calls[symbol.number, self.named[call.external].number] = None
+        parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], list(through), takers)
+        graph = b"".join(
+            records.words(0, end) + b"".join(records.words(*pair) for pair in part)
+            for end, part in zip(tables.CALLGRAPH_ENDS, parts, strict=True)
+        )
+        seen = [n for n, s in self.named.items() if n not in taken and s.info != tables.SYM_FUNCTION[0] and self._prototype(n)]
+        return graph, b"".join(records.words(self.named[n].number, self._prototype(n)) for n in seen)
+
+    def _taken(self) -> tuple[dict[str, None], list[tuple[int, int]]]:
+        """Names of functions whose address is taken; pairs of functions and those whose address they can know."""
+        known: list[dict[str, None]] = []
+        for facts in self.kernels:
+            names: dict[str, None] = {}
+            for _, link in facts.encoded.links:
+                if link.space in (FUNCTION, ENTRY) and link.part != CALL:
+                    names[link.function] = None
+                elif link.symbol >= 0:
+                    names.update(dict.fromkeys(self._reachable(link.symbol, set())))
+            known.append(names)
+        every = dict.fromkeys(p.function for s in self.module.symbols for p in s.relocations if p.function)
+        every.update(dict.fromkeys(n for names in known for n in names))
+        pairs = [
+            (symbol.number, self.named[n].number) for symbol, names in zip(self.kernel_symbols, known, strict=True) for n in names
+        ]
+        return every, pairs
+
+    def _reachable(self, number: int, seen: set[int]) -> list[str]:
+        """Functions whose addresses are in a variable, or in those that it has the addresses of."""
+        seen.add(number)
+        found: list[str] = []
+        for pointer in self.module.symbols[number].relocations:
+            if pointer.function:
+                found.append(pointer.function)
+            elif pointer.symbol not in seen:
+                found += self._reachable(pointer.symbol, seen)
+        return found
