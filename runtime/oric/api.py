@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .driver import CompileError, CompileOptions, Cubin, KernelInfo, compile_text
+from .driver import CompileError, CompileOptions, Cubin, Extras, KernelInfo, compile_text
 
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile"]
 
@@ -15,6 +15,7 @@ def compile(
     maxrregcount: int | None = None,
     filename: str = "<ptx>",
     verify: bool = False,
+    relocatable: bool = False,
 ) -> Cubin:
     """Compile a PTX module to a cubin.
 
@@ -25,10 +26,13 @@ def compile(
         maxrregcount: ceiling of registers per thread; None leaves it to the target and the directives.
         filename: name in messages.
         verify: run the verifier after every phase, and prove every register allocation.
+        relocatable: make an object to link (``-c``).
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
             target; its text is the rendered messages, ``.diagnostics`` holds them.
         ValueError: ``arch`` or ``opt_level`` is unknown.
     """
-    return compile_text(ptx_text, CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify), filename)
+    extras = Extras(relocatable=True) if relocatable else None
+    options = CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify, extras=extras)
+    return compile_text(ptx_text, options, filename)

@@ -36,6 +36,16 @@ def ptxas() -> str:
     return path
 
 
+@pytest.fixture(scope="session")
+def nvlink() -> str:
+    """Path of nvlink; without it the test is skipped and the summary says so."""
+    path = shutil.which("nvlink")
+    if not path:
+        LANES_LEFT_OUT.append("nvlink not found on PATH: objects were NOT linked")
+        pytest.skip(LANES_LEFT_OUT[-1])
+    return path
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     for line in dict.fromkeys(LANES_LEFT_OUT):
         terminalreporter.section("SKIPPED LANE", sep="!")

@@ -261,5 +261,5 @@ def _reserved(columns: Mapping[str, Any]) -> dict[str, Any]:
 _REQUIRED = (
     "section_info_has_registers", "implicit_addends", "const_pointee", "no_uniform", "empty_relocations", "cuinfo_flags",
     "compat", "rel_action", "reserved_shared", "reserved_start", "reserved_variables", "shared_end", "order", "late", "records",
-    "segments", "object_symbols", "pointer_base", "function_pointers", "links",
+    "segments", "object_symbols", "pointer_base", "function_pointers", "links", "driver_prototype",
 )  # fmt: skip

@@ -237,18 +237,20 @@ def _numeric(check: Check) -> bool:
     return check.range is not None or check.above is not None or check.below is not None
 
 
-def register_limit(args: Arguments) -> int | None:
-    """What ``-maxrregcount`` says, None when it is not given; the most there are when it is beyond all limits.
+def register_limit(args: Arguments, name: str = "maxrregcount") -> int | None:
+    """What ``-maxrregcount``, or another option like it, says, None when it is not given.
+
+    The most there are when it is beyond all limits.
 
     Raises:
         UsageError: it is no number.
     """
-    if not args.has("maxrregcount"):
+    if not args.has(name):
         return None
-    text = args.get("maxrregcount")
+    text = args.get(name)
     if text in ("archmax", "archmin"):
         return _MOST_REGISTERS if text == "archmax" else 32
     if text and not _INTEGER.match(text):
-        raise UsageError(f"Invalid value '{text[:_SHOWN]}' for option 'maxrregcount'")
+        raise UsageError(f"Invalid value '{text[:_SHOWN]}' for option '{name}'")
     number = integer(text)
     return number if 0 <= number <= _MOST_REGISTERS else _MOST_REGISTERS

@@ -207,8 +207,13 @@ def _extras(args: Arguments) -> Any:
     from oric.support.added import added
 
     qualifiers = added(lambda name: args.get(name) if args.has(name) else "")
-    relocatable = args.has("compile-only")
-    return Extras(qualifiers, args.has("compiler-annotations"), args.has("make-errors-visible-at-exit"), relocatable)
+    return Extras(
+        qualifiers,
+        args.has("compiler-annotations"),
+        args.has("make-errors-visible-at-exit"),
+        args.has("compile-only"),
+        register_limit(args, "device-function-maxrregcount"),
+    )
 
 
 def _watch(args: Arguments) -> Any:

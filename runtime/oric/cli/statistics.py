@@ -25,7 +25,7 @@ def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[st
     order = entries or tuple(cubin.kernels)
     kernels = [cubin.kernels[name] for name in reversed(order) if name in cubin.kernels]
     for kernel in kernels if limit is not None else ():
-        if not kernel.bounded:
+        if kernel.is_entry and not kernel.bounded:
             stated = kernel.stated or _REGISTERS
             text = f"Overriding maximum register limit {stated} for '{kernel.name}' with  {limit} of maxrregcount option"
             messages.tell(INFO, text)
@@ -35,9 +35,11 @@ def print_verbose(messages: Messages, cubin: Cubin, arch: str, entries: tuple[st
             messages.tell(INFO, f"Overriding global maxrregcount {limit} with entry-specific value {kernel.limit} {by}")
     messages.tell(INFO, ", ".join([f"{cubin.global_bytes} {_GMEM}", *_banks(cubin.constants)]))
     for kernel in kernels:
-        messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")
+        if kernel.is_entry:
+            messages.tell(INFO, f"Compiling entry function '{kernel.name}' for '{arch}'")
         messages.tell(INFO, _properties(kernel.name, kernel.stack, kernel.spills))
-        messages.tell(INFO, _used(kernel))
+        if kernel.is_entry:
+            messages.tell(INFO, _used(kernel))
         seconds = kernel.construct_seconds + kernel.generate_seconds
         messages.tell(INFO, f"Compile time = {seconds * 1e3:.3f} ms")
         for function in kernel.functions:

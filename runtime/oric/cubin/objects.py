@@ -11,6 +11,7 @@ from oric_tables import cubin_layout as tables
 
 from oric.ir.calls import INDIRECT
 from oric.ir.links import CALL, ENTRY, FUNCTION, PLACE, POINTER, Link
+
 from . import records
 from .container import OutSection, OutSymbol
 from .writer import ADDRESS_BYTES, KERNEL_KINDS, Writer, contents, is_initialised
@@ -45,6 +46,7 @@ class ObjectWriter(Writer):
         self.base: OutSymbol | None = None  # what addresses of functions count from
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
+        """The file; ``encoded``: functions and entries, ``options``: see :func:`oric.cubin.write`."""
         out = self.out
         info = self._begin(options)
         for function in reversed(encoded):
@@ -56,14 +58,17 @@ class ObjectWriter(Writer):
         for facts, section in zip(self.kernels, self.info_sections, strict=True):
             self._text_links(facts, section.owner)
         self._relocations(frame)
-        graph, prototypes = out.section(tables.CALLGRAPH), out.section(tables.PROTOTYPE)
-        self._reserve(graph, prototypes)
+        graph = out.section(tables.CALLGRAPH)
+        self._reserve(graph)
+        prototypes = out.section(tables.PROTOTYPE) if self._prototypes() else None
         if tables.CONSTANT0 in self.layout.late:
             self._parameters()
         out.number()
         self._number_records()
         info.data = self._module_records()
-        graph.data, prototypes.data = self._graph()
+        graph.data = self._graph()
+        if prototypes is not None:
+            prototypes.data = self._prototypes()
         return self._image()
 
     # -- functions ---------------------------------------------------------------------------------------------
@@ -277,29 +282,31 @@ class ObjectWriter(Writer):
                 out += records.record(code, tables.FORMAT_SIZED, 0, records.words(facts.symbol, value))
             if facts.attributes.errors_visible:
                 out += records.record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
+        if not self.bank0:  # as there is no entry
+            out += records.module_records([], self.layout)
         return bytes(out)
 
     # -- call graph and prototypes -----------------------------------------------------------------------------
 
-    def _reserve(self, graph: OutSection, prototypes: OutSection) -> None:
-        """The texts of prototypes, which are among the names of symbols, and room for what is known in the end."""
+    def _reserve(self, graph: OutSection) -> None:
+        """The texts of prototypes, which are among the names of symbols, and room for the call graph."""
         for name in self.named:
             self._prototype(name)
         for code in self.codes:
             for call in code.kept:
                 if call.callee == INDIRECT:
                     self.out.text(call.prototype)
-        graph.data, prototypes.data = self._graph()
+        graph.data = self._graph()
 
     def _prototype(self, name: str) -> int:
         """The place of a function's prototype; 0: an entry has none."""
         text = self.module.prototypes.get(name, "")
+        if text and name in tables.DRIVER_FUNCTIONS and self.named[name].section is None:
+            text += self.layout.driver_prototype
         return self.out.text(text) if text else 0
 
-    def _graph(self) -> tuple[bytes, bytes]:
-        """``.nv.callgraph``: calls, functions whose address is taken, calls through registers, who takes the addresses;
-        ``.nv.prototype``: of the other functions that other objects see or have.
-        """
+    def _graph(self) -> bytes:
+        """``.nv.callgraph``: calls, functions whose address is taken, calls through registers, who takes the addresses."""
         taken, takers = self._taken()
         calls: dict[tuple[int, int], None] = {}
         through: dict[tuple[int, int], None] = {}
@@ -310,12 +317,16 @@ class ObjectWriter(Writer):
                 else:
                     calls[symbol.number, self.named[call.external].number] = None
         parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], list(through), takers)
-        graph = b"".join(
+        return b"".join(
             records.words(0, end) + b"".join(records.words(*pair) for pair in part)
             for end, part in zip(tables.CALLGRAPH_ENDS, parts, strict=True)
         )
+
+    def _prototypes(self) -> bytes:
+        """``.nv.prototype``: of the functions that other objects see or have, but for those of the call graph."""
+        taken, _ = self._taken()
         seen = [n for n, s in self.named.items() if n not in taken and s.info != tables.SYM_FUNCTION[0] and self._prototype(n)]
-        return graph, b"".join(records.words(self.named[n].number, self._prototype(n)) for n in seen)
+        return b"".join(records.words(self.named[n].number, self._prototype(n)) for n in seen)
 
     def _taken(self) -> tuple[dict[str, None], list[tuple[int, int]]]:
         """Names of functions whose address is taken; pairs of functions and those whose address they can know."""

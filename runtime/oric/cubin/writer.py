@@ -45,6 +45,7 @@ class Writer:
         self.dynamic_align = module.dynamic_shared_align
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
+        """The file; ``encoded``: the kernels, ``options``: see :func:`oric.cubin.write`."""
         out = self.out
         info = self._begin(options)
         for number, function in enumerate(reversed(encoded)):

@@ -94,6 +94,7 @@ class _Watcher(Events):
         self._begun = 0.0
         self._body_at = -1
         self._defined = Definitions()
+        self._placed: set[int] = set()  # functions of an object that are in the module
         self._bodies: set[str] = set()  # names of the functions and entries that have one
 
     def begin_input(self, diag: Diagnostics, builder: OriBuilder) -> None:
@@ -157,7 +158,12 @@ class _Watcher(Events):
         """The functions of an object, all of which others may call, or have the addresses of."""
         builder.note_prototypes()
         for handle in builder.bodies:
+            if handle in self._placed:
+                continue  # of an input before
+            self._placed.add(handle)
             f = outliner.alone(handle)
+            if not self._defined.enter("function", f.name, self.diag, builder.functions[handle].loc):
+                continue
             f.attributes.binding = builder.binding(handle)
             builder.place_function(f)
             self.places[f.name] = self.diag

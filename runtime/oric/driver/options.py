@@ -52,15 +52,22 @@ class Extras:
     """What code has besides what the PTX says.
 
     ``added``: qualifiers of instructions (:mod:`oric.support.added`). ``annotate``: the file tells instructions and registers
-    of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to link.
+    of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to
+    link; ``function_registers``: a ceiling for its functions, None for that of entries.
     """
 
-    __slots__ = ("added", "annotate", "errors_visible", "relocatable")
+    __slots__ = ("added", "annotate", "errors_visible", "function_registers", "relocatable")
 
     def __init__(
-        self, added: tuple[Added, ...] = (), annotate: bool = False, errors_visible: bool = False, relocatable: bool = False
+        self,
+        added: tuple[Added, ...] = (),
+        annotate: bool = False,
+        errors_visible: bool = False,
+        relocatable: bool = False,
+        function_registers: int | None = None,
     ) -> None:
         self.relocatable = relocatable
+        self.function_registers = function_registers
         self.added = added
         self.annotate = annotate
         self.errors_visible = errors_visible

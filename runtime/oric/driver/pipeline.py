@@ -136,8 +136,9 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
+        most = limit if code.is_entry or options.extras.function_registers is None else options.extras.function_registers
         context = PassContext(
-            *(options.target, module, options.opt_level, diag, limit),
+            *(options.target, module, options.opt_level, diag, most),
             verify=options.verify,
             register_usage=options.register_usage,
             reports=options.watch.uninitialized,
@@ -302,6 +303,7 @@ def _facts(
         limit=facts.register_limit(options.target),
         limit_by="" if facts.register_override else facts.limit_by(),
         stated=facts.maxnreg if facts.register_override else 0,
+        is_entry=code.is_entry,
         functions=tuple(_of_function(f, f"${code.name}$") for f in code.functions),
     )
 

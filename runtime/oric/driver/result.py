@@ -13,19 +13,21 @@ class KernelInfo:
     ``constants`` holds the bytes of the constant banks that its report shows, ``bounded`` whether it states launch bounds or a
     number of registers that count; ``limit_by`` what makes its own ceiling ``limit`` of registers, "" when nothing does, and
     ``stated`` the number that the command line overrides, 0 for none; its construction and what followed took the seconds given.
-    ``functions``: those behind its code: name, bytes of the frame, bytes stored and loaded by spills.
+    ``functions``: those behind its code: name, bytes of the frame, bytes stored and loaded by spills. ``is_entry``: False for a
+    function of an object.
     """
 
     __slots__ = ("barriers", "bounded", "constants", "construct_seconds", "functions",
-                 "generate_seconds", "instructions", "limit", "limit_by",
+                 "generate_seconds", "instructions", "is_entry", "limit", "limit_by",
                  "name", "params", "registers", "shared", "spills", "stack", "stated")  # fmt: skip
 
     def __init__(
         self, *, name: str, registers: int, shared: int, stack: int, spills: tuple[int, int], barriers: int,
         params: tuple[tuple[int, int], ...], instructions: int, constants: dict[int, int], construct_seconds: float,
         generate_seconds: float, bounded: bool, limit: int, limit_by: str, stated: int,
-        functions: tuple[tuple[str, int, tuple[int, int]], ...] = (),
+        functions: tuple[tuple[str, int, tuple[int, int]], ...] = (), is_entry: bool = True,
     ) -> None:  # fmt: skip
+        self.is_entry = is_entry
         self.name = name
         self.functions = functions
         self.registers = registers

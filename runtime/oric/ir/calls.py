@@ -83,9 +83,7 @@ class KeptCall:
     ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
     """
 
-    def __init__(
-        self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = ""
-    ) -> None:
+    def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = "") -> None:
         self.prototype = prototype
         self.callee = callee
         self.external = external

@@ -14,17 +14,17 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import storage
 from oric_tables.cubin_layout import RESERVED_NAMES
-from oric_tables.op import LINKED
 
 from oric.ir import operand as opd
 from oric.ir.calls import FUNCTION_SLOT, ParamVariable
 from oric.ir.function import R
-from oric.ir.links import ENTRY, FUNCTION, HIGH, LOW, Link
+from oric.ir.links import ENTRY, FUNCTION
 from oric.ir.module import BANK_ADDRESS, Module
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
-from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Emitter, Env, Value, integer, packed, part
+from .emit import ADDRESS, FLOATING, INTEGER, OPERAND, Env, Value, integer, packed, part
+from .linked import Linked
 from .program import CC, CLUSTER, DESC, FIRST_TEMP, NOFF, OFF, WORD_MASK, A, B, M, N, Program, Q
 
 QUAD: Final = 4  # 32-bit registers of 128 bits
@@ -72,12 +72,11 @@ class Address:
         self.displacement = displacement
 
 
-class Memory(Emitter):
+class Memory(Linked):
     """The part of the builder that knows operands and addresses."""
 
     def __init__(self, target: Any, source: Any, module: Module) -> None:
-        Emitter.__init__(self, target, source)
-        self.ir = module
+        Linked.__init__(self, target, source, module)
         self.symbols: list[Place | None] = []  # symbol handle -> what it names
         self.registers_ = vec[i64]()  # register handle -> packed operand, 0 before its first use
         self.sizes = vec[i64]()  # register handle -> number of 32-bit registers, 0 for predicates
@@ -423,7 +422,7 @@ class Memory(Emitter):
             self.template("add_constant", 0, far, packed(base), integer(offset))
             return Address(far, opd.symbol(place.ir_id, 0))
         if self.ir.relocatable and way == storage.CONSTANTS:
-            return self._with_offset(self._linked(place, 0), offset, False)
+            return self._with_offset(self.linked(place.space, place.ir_id, 0), offset, False)
         return self._with_offset(opd.RZ_OPERAND, self.bank_offset(place) + offset, False)
 
     def bank_offset(self, place: Place) -> int:
@@ -434,25 +433,8 @@ class Memory(Emitter):
 
     def _global_address(self, place: Place) -> i64:
         if self.ir.relocatable:
-            return self._linked_pair(place)
+            return self.linked_pair(place.space, place.ir_id, place.name)
         return self._from_slot(self.ir.address_slot(place.ir_id))
-
-    def _linked_pair(self, place: Place) -> i64:
-        """The 64-bit address that a linker tells, in a pair of registers."""
-        dest = self.new_pair()
-        for word, name in enumerate((LOW, HIGH)):
-            self._link(part(dest, word), Link(name, place.space, place.ir_id, "" if place.ir_id >= 0 else place.name))
-        return dest
-
-    def _linked(self, place: Place, offset: int) -> i64:
-        """A register with the 32-bit address that a linker tells, and more."""
-        dest = self.new_r()
-        self._link(dest, Link(LOW, place.space, place.ir_id, addend=offset))
-        return dest
-
-    def _link(self, dest: i64, link: Link) -> None:
-        number = self.code.imm(self.ir.link(link))
-        self.stand().make2(LINKED, dest, number)
 
     def _from_slot(self, slot: int) -> i64:
         """The address that a slot of bank 4 has, in a pair of registers."""
@@ -522,7 +504,7 @@ class Memory(Emitter):
             self.function_address(handle)
         elif place.name not in self.ir.addressed:
             self.ir.addressed.append(place.name)
-        return self._linked_pair(place)
+        return self.linked_pair(place.space, place.ir_id, place.name)
 
     def function_address(self, handle: int) -> int:
         """The address of a function: its place in the table of functions, which every kernel that calls by one has in bank 2.
@@ -547,12 +529,12 @@ class Memory(Emitter):
     def _linked_low(self, place: Place, offset: int) -> i64:
         """The same of a variable that a linker places."""
         if place.way == storage.CONSTANTS:
-            return self._linked(place, offset)
+            return self.linked(place.space, place.ir_id, offset)
         if place.way not in (storage.BLOCK, storage.BEHIND):
             raise NotSupported(f"address of {place.space} {place.name}")
         if place.way == storage.BEHIND:
             self.code.attributes.uses_dynamic_shared = True
-        low = self._linked(place, self.target.shared_base + offset)
+        low = self.linked(place.space, place.ir_id, self.target.shared_base + offset)
         base = self.shared_base()
         if base == opd.RZ_OPERAND:
             return low

@@ -12,6 +12,7 @@ from oric_tables.simulator import DEVICES, EXTERNALS, Device
 from oric.support import elf, elf_format
 
 from .errors import LoadError
+from .objects import ObjectPlaces
 from .source import Sources
 
 CODE_BASE: Final = 0x7F0000000000
@@ -40,8 +41,7 @@ class Image:
         except elf.CubinError as error:
             raise LoadError(str(error)) from error
         self.target = _device(self.cubin)
-        if self.cubin.type == elf_format.ET_REL:
-            raise LoadError("an object made with -c: it needs a linker before it can run")
+        self._object = ObjectPlaces(self.cubin, self.target) if self.cubin.type == elf_format.ET_REL else None
         self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
         if self.sim == ffi.NULL:
             raise LoadError("no memory for the simulator")
@@ -91,10 +91,13 @@ class Image:
         out = bytearray(self.cubin.sections[section].data)
         for relocation in self.cubin.relocations_of(section):
             place = f"relocation at {self.cubin.sections[section].name}+{relocation.offset:#x}"
+            if self._object is not None and self._object.is_base(relocation.symbol):
+                continue  # addresses of functions count from 0
             known = tables.RELOCATIONS.get(relocation.type)
             if known is None or not known.bits:
                 raise LoadError(f"{place}: type {known.name if known else relocation.type} is not supported")
-            value = (self.symbol_address(relocation.symbol) + relocation.addend & (1 << 64) - 1) >> known.shift
+            address = self._value(relocation.symbol, known.generic)
+            value = (address + relocation.addend & (1 << 64) - 1) >> known.shift
             end = relocation.offset + known.size
             word = int.from_bytes(out[relocation.offset : end], "little")
             for first, count in known.bits:
@@ -103,6 +106,11 @@ class Image:
                 value >>= count
             out[relocation.offset : end] = word.to_bytes(known.size, "little")
         return bytes(out)
+
+    def _value(self, number: int, generic: bool) -> int:
+        """What a relocation takes for a symbol: its address, in an object also the place in a space of its own."""
+        place = None if self._object is None or generic else self._object.places.get(number)
+        return self.symbol_address(number) if place is None else place
 
     def symbol_address(self, number: int) -> int:
         """Address of a symbol, for a function that is not defined one of the driver's; 0 for other undefined symbols."""

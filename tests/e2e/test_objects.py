@@ -1,0 +1,136 @@
+"""Objects to link (-c): alone in the simulator, linked with each other and with those of ptxas."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import oric
+import oric.sim
+import pytest
+from oric.sass.check import check_cubin
+from oric.sim import Modes
+from oric.support.elf import read
+from oric_tables.targets import TARGETS as ALL_TARGETS
+
+from . import call_programs, object_programs, splitting
+from .call_programs import THREADS
+
+TARGETS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
+LIMITS = (None, 24, 32, 64)
+STACK = 1 << 16  # bytes: how deep functions go that call themselves nobody knows
+STRICT = Modes(strict=True, memcheck=True)
+PROGRAMS = call_programs.PROGRAMS | object_programs.PROGRAMS
+
+
+def text(name: str, target: str) -> str:
+    return call_programs.HEAD.format(target=target) + PROGRAMS[name].text
+
+
+@cache
+def inputs() -> list[int]:
+    return [int(x) for x in np.random.default_rng(3).integers(0, 1 << 16, THREADS)]
+
+
+@cache
+def wanted(name: str) -> list[int]:
+    return [PROGRAMS[name].want(inputs(), t) for t in range(THREADS)]
+
+
+def launch(image: bytes) -> tuple[list[int], list[str]]:
+    out, data = np.zeros(THREADS, np.uint32), np.array(inputs(), np.uint32)
+    module = oric.sim.load(image)
+    done = module.launch("k", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[out, data], modes=STRICT, stack_bytes=STACK)
+    return [int(x) for x in out], [str(report) for report in done.reports]
+
+
+def ours(module: str, target: str, level: int = 3, limit: int | None = None) -> bytes:
+    return oric.compile(module, arch=target, opt_level=level, maxrregcount=limit, verify=True, relocatable=True).image
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_alone(name: str, target: str, level: int) -> None:
+    """An object that needs nothing from elsewhere is right, and without hazards."""
+    for limit in LIMITS:
+        image = ours(text(name, target), target, level, limit)
+        assert launch(image) == (wanted(name), []), limit
+        assert check_cubin(read(image)).findings == [], limit
+
+
+@pytest.mark.parametrize("target", ALL_TARGETS)
+def test_every_target(target: str) -> None:
+    assert launch(ours(text("table of functions", target), target)) == (wanted("table of functions"), [])
+
+
+def test_what_is_elsewhere_is_named() -> None:
+    module, _ = splitting.split(text("mutual", "sm_90"), frozenset(splitting.functions(text("mutual", "sm_90"))[:1]))
+    image = ours(module, "sm_90")
+    with pytest.raises(oric.sim.LoadError, match=r"needs a linker before it can run, as '.*' is not in it"):
+        oric.sim.load(image)
+
+
+class Linker:
+    """Splits programs, compiles the parts and links them."""
+
+    def __init__(self, folder: Path, ptxas: str, nvlink: str) -> None:
+        self.folder = folder
+        self.ptxas = ptxas
+        self.nvlink = nvlink
+
+    def theirs(self, module: str, target: str, name: str, limit: int | None) -> None:
+        (self.folder / f"{name}.ptx").write_text(module)
+        most = [f"-maxrregcount={limit}"] if limit else []
+        command = [self.ptxas, "-c", f"-arch={target}", *most, f"{name}.ptx", "-o", f"{name}.o"]
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
+
+    def link(self, parts: tuple[str, str], makers: str, target: str, level: int, limit: int | None) -> bytes:
+        """``makers``: of each part, ``o`` for ours, ``p`` for ptxas."""
+        for name, module, maker in zip("ab", parts, makers, strict=True):
+            if maker == "o":
+                (self.folder / f"{name}.o").write_bytes(ours(module, target, level, limit))
+            else:
+                self.theirs(module, target, name, limit)
+        command = [self.nvlink, f"-arch={target}", "a.o", "b.o", "-o", "linked.cubin"]
+        done = subprocess.run(command, cwd=self.folder, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return (self.folder / "linked.cubin").read_bytes()
+
+
+def splits(module: str) -> list[frozenset[str]]:
+    names = splitting.functions(module)
+    return [frozenset(chosen) for count in range(len(names) + 1) for chosen in itertools.combinations(names, count)]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_mixed_links(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
+    """Functions of one program, some compiled here and some by ptxas, work together; a few of the ways."""
+    chance = random.Random(name)
+    linker = Linker(tmp_path, ptxas, nvlink)
+    target = chance.choice(TARGETS)
+    ways = splits(text(name, target))
+    for there in chance.sample(ways, min(2, len(ways))):
+        parts = splitting.split(text(name, target), there)
+        for makers in ("oo", "op", "po"):
+            level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
+            image = linker.link(parts, makers, target, level, limit)
+            assert launch(image) == (wanted(name), []), (target, sorted(there), makers, level, limit)
+            assert check_cubin(read(image)).findings == []
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_split(name: str, target: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
+    linker = Linker(tmp_path, ptxas, nvlink)
+    chance = random.Random(name + target)
+    for there in splits(text(name, target))[:32]:
+        parts = splitting.split(text(name, target), there)
+        for makers in ("op", "po"):
+            level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
+            assert launch(linker.link(parts, makers, target, level, limit)) == (wanted(name), []), (there, makers, level, limit)
