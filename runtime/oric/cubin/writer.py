@@ -11,6 +11,7 @@ from oric.support import notes
 
 from . import records
 from .container import Container, OutSection, OutSymbol
+from .lines import line_tables
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -70,6 +71,7 @@ class _Writer:
         frame = out.section(tables.DEBUG_FRAME)
         if encoded:
             out.section_symbol(frame)
+        self._lines()
         self._relocations(frame)
         graph = out.section(tables.CALLGRAPH)
         graph.data = records.call_graph([0] * len(self.module.addressed), [(0, 0)] * sum(len(k.externs) for k in self.kernels))
@@ -252,6 +254,17 @@ class _Writer:
             else:
                 self.global_zero = made
         return made
+
+    def _lines(self) -> None:
+        """Line tables, where there is something to tell."""
+        if self.module.line_info is None:
+            return
+        made = line_tables(self.module.line_info, [kernel.encoded for kernel in self.kernels])
+        for kind, data, places in made:
+            section = self.out.section(kind)
+            section.data = data
+            entries = [(at, tables.R_CUDA_64, self.kernel_symbols[number], 0) for at, number in places]
+            self.out.relocate(section, entries, rising=True)
 
     def _relocations(self, frame: OutSection) -> None:
         if self.constant4 is not None:

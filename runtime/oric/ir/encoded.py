@@ -20,7 +20,7 @@ class EncodedFunction(Record):
 
     __slots__ = (
         "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "mbarriers", "name",
-        "num_regs",
+        "num_regs", "origins",
         "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
@@ -43,5 +43,7 @@ class EncodedFunction(Record):
         self.stack = (
             0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
         )
+        # of the kernel and of each of its functions, where asked for: an offset, the origin from there on (oric.ir.lineinfo)
+        self.origins: list[list[tuple[int, int]]] = []
         self.instructions = 0  # without the padding
         self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

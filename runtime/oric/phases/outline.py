@@ -67,6 +67,7 @@ class Outliner:
         body = self.inliner.body(callee)
         f = Function(f"${kernel.name}${self.inliner.names[callee]}", kernel.target, is_entry=False)
         f.callee = callee
+        f.sources = body.sources
         f.attributes.nounroll = body.attributes.nounroll
         cursor = Cursor(f)
         cursor.at_end(cursor.new_block())
