@@ -24,6 +24,8 @@ _ARGUMENTS: Final = bytes((0, 1, 1, 1, 1, 0, 0, 0, 1))  # of the standard opcode
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE = 1, 2, 3, 4
 _END_SEQUENCE, _SET_ADDRESS, _INLINED_CALL = 1, 2, 0x90
 _ADDRESS: Final = bytes(8)
+_LENGTH: Final = 4  # bytes of the length of a unit
+_NAMES: Final = bytes(4)  # behind the files where something was inlined: where names begin in .debug_str, it seems
 _ADDRESS_AT: Final = 3  # offset of the address in the opcode that begins a sequence
 _FILE_BITS: Final = 0xFFFF  # of the number of a file
 _NO_FILE: Final = -1
@@ -38,8 +40,7 @@ Section = tuple[int, bytes, list[tuple[int, int]]]
 def line_tables(info: LineInfo, kernels: list[EncodedFunction]) -> list[Section]:
     """The sections that tell where the code of ``kernels`` comes from, in the file's order."""
     ptx_lines, bases = _ptx_text(info)
-    files = _files(info)
-    source, sass = _Table(_header(*files)), _Table(_header([], []))
+    source, sass = _Table(), _Table()
     for number, kernel in enumerate(kernels):
         if not kernel.origins:  # of an input without .loc
             continue
@@ -47,13 +48,15 @@ def line_tables(info: LineInfo, kernels: list[EncodedFunction]) -> list[Section]
         units = _units(kernel, text)
         sass.add(number, _ptx_rows(kernel, units, bases[id(text)]), len(kernel.words))
         source.add(number, _source_rows(info, text, kernel, units), len(kernel.words))
-    found: list[Section] = [(tables.DEBUG_LINE, source.unit(), source.places)]
+    inlined = info.names_added or any(loc.outer >= 0 for text in info.texts for loc in text.locs)
+    head = _header(*_files(info), _NAMES if inlined else b"")
+    found: list[Section] = [source.section(tables.DEBUG_LINE, head)]
     last: list[Section] = [
-        (tables.DEBUG_LINE_SASS, sass.unit() if kernels else source.unit(), sass.places),
+        sass.section(tables.DEBUG_LINE_SASS, _header([], []) if kernels else head),
         (tables.DEBUG_PTX_TXT, b"".join(line.encode("utf-8", "replace") + b"\0" for line in ptx_lines), []),
     ]
     strings: list[Section] = [(tables.DEBUG_STR, bytes(info.strings), [])] if info.strings else []
-    return found + strings + last if any(loc.outer >= 0 for text in info.texts for loc in text.locs) else found + last + strings
+    return found + strings + last if inlined else found + last + strings
 
 
 # -- what the rows are ------------------------------------------------------------------------------------------------
@@ -177,10 +180,10 @@ class _Sequence:
 
 
 class _Table:
-    """A section under construction; ``places``: of the addresses of kernels."""
+    """The programs of a section; ``places``: of the addresses of kernels in them."""
 
-    def __init__(self, header: bytes) -> None:
-        self.data = bytearray(header)
+    def __init__(self) -> None:
+        self.data = bytearray()
         self.places: list[tuple[int, int]] = []
 
     def add(self, kernel: int, rows: _Sequence | None, size: int) -> None:
@@ -189,19 +192,20 @@ class _Table:
             self.places.append((len(self.data) + _ADDRESS_AT, kernel))
             self.data += rows.end(size)
 
-    def unit(self) -> bytes:
-        """Its contents."""
-        return pack("<I", len(self.data) - 4) + self.data[4:]
+    def section(self, kind: int, head: bytes) -> Section:
+        """One unit of them."""
+        before = _LENGTH + len(head)
+        return kind, pack("<I", len(head) + len(self.data)) + head + self.data, [(before + at, n) for at, n in self.places]
 
 
-def _header(folders: list[str], files: list[tuple[str, int, int, int]]) -> bytes:
-    """The head of a unit, whose length is filled in later. ``files``: name, number of the folder, time and size."""
+def _header(folders: list[str], files: list[tuple[str, int, int, int]], names_at: bytes = b"") -> bytes:
+    """The head of a unit behind its length. ``files``: name, number of the folder, time and size."""
     fixed = pack("<BBbBB", 1, 1, _LINE_BASE, _LINE_RANGE, _OPCODE_BASE) + _ARGUMENTS
-    names = b"".join(folder.encode() + b"\0" for folder in folders) + b"\0"
+    listed = b"".join(folder.encode() + b"\0" for folder in folders) + b"\0"
     for name, *numbers in files:
-        names += name.encode() + b"\0" + b"".join(map(_unsigned, numbers))
-    rest = fixed + names + b"\0"
-    return bytes(4) + pack("<HI", _VERSION, len(rest)) + rest
+        listed += name.encode() + b"\0" + b"".join(map(_unsigned, numbers))
+    rest = fixed + listed + b"\0" + names_at
+    return pack("<HI", _VERSION, len(rest)) + rest
 
 
 def _files(info: LineInfo) -> tuple[list[str], list[tuple[str, int, int, int]]]:

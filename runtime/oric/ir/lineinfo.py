@@ -105,6 +105,7 @@ class LineInfo:
         self.files: dict[int, SourceFile] = {}
         self.strings = bytearray()
         self.has_locs = False
+        self.names_added = False  # to the strings
         self.marks: list[Mark] = [Mark(NO_LOC, 0, "")]
         self._marks: dict[Mark, int] = {}
         self._last: dict[tuple[int, int, int], int] = {}  # file, line, column -> number of the last such .loc
@@ -191,6 +192,7 @@ class LineInfo:
             return 0
         wanted = node.callee.encode() + b"\0"
         found = self.strings.find(b"\0" + wanted)
+        self.names_added = True
         if self.strings.startswith(wanted):
             return 0
         if found < 0:
