@@ -50,6 +50,7 @@ def facts(image: bytes) -> dict[str, Any]:
     """Symbols, call graph, prototypes, records of functions, pointers in data."""
     cubin = read(image)
     return {
+        "header": [hex(cubin.flags & ~0xFF), cubin.type, cubin.version],  # the lowest byte tells of a second copy of the code
         "symbols": _symbols(cubin),
         "calls": _graph(cubin),
         "prototypes": _prototypes(cubin),

@@ -37,7 +37,11 @@ def attributes(of: object) -> tuple[str, ...]:
 
 
 def _symbol(symbol: Variable | Function) -> Any:
-    own = {name: getattr(symbol, name) for name in attributes(symbol) if name not in ("loc", "params", "returns", "relocs")}
+    own = {
+        name: getattr(symbol, name)
+        for name in attributes(symbol)
+        if name not in ("body_at", "loc", "params", "returns", "relocs")
+    }
     if isinstance(symbol, Variable):
         return own, [[getattr(r, name) for name in attributes(r)] for r in symbol.relocs]
     return own, [_symbol(v) for v in symbol.params], [_symbol(v) for v in symbol.returns]

@@ -172,8 +172,9 @@ def _say_late(args: Arguments, messages: Messages, inputs: list[PtxInput]) -> No
 
 
 def has_section(name: str, text: str) -> bool:
-    """A module has a section of that name."""
-    return bool(name) and re.search(rf"\.section\s+{re.escape(name)}(?!\w)", text) is not None
+    """A module has a section of that name, or a directive."""
+    word = re.escape(name)
+    return bool(name) and re.search(rf"\.section\s+{word}(?!\w)|^\s*{word}\s", text, re.MULTILINE) is not None
 
 
 def _options(args: Arguments, launch: Any) -> Any:
@@ -195,7 +196,15 @@ def _options(args: Arguments, launch: Any) -> Any:
         extras=_extras(args),
         contract=args.get("fmad") == "true",
         nvopt=_nvopt_level(args),
+        line_info=_line_info(args),
     )
+
+
+def _line_info(args: Arguments) -> bool | None:
+    """Whether there are line tables; None: where the PTX has ``.loc``."""
+    if args.has("suppress-debug-info"):
+        return False
+    return True if args.has("generate-line-info") or args.has("device-debug") else None
 
 
 def _nvopt_level(args: Arguments) -> int | None:

@@ -115,16 +115,21 @@ class Container:
         """The place of a text in the string table."""
         return self._texts.add(text)
 
-    def relocate(self, section: OutSection, entries: list[tuple[int, int, OutSymbol, int]], empty: bool = False) -> None:
+    def relocate(
+        self, section: OutSection, entries: list[tuple[int, int, OutSymbol, int]], empty: bool = False, rising: bool = False
+    ) -> None:
         """Patch ``section`` at (offset, type, symbol, addend) entries; makes .rel and .rela sections as the layout says.
 
-        ``empty`` makes the section even when there is nothing in it.
+        ``empty`` makes the section even when there is nothing in it; ``rising``: relocations with addends come in the order of
+        their places.
         """
         plain = [e for e in entries if self.layout.implicit_addends and e[3] == 0]
         added = [e for e in entries if not (self.layout.implicit_addends and e[3] == 0)]
         for kind, part in ((layout_tables.REL, plain), (layout_tables.RELA, added)):
             if part or (empty and kind == layout_tables.RELA):
-                self._relocations.append((self.section(kind, section.name, section), sorted(part, key=lambda e: -e[0])))
+                self._relocations.append(
+                    (self.section(kind, section.name, section), _in_order(part, rising and kind == layout_tables.RELA))
+                )
 
     def number(self) -> None:
         """Fix the order of sections and symbols; afterwards ``number`` of both is final."""
@@ -227,3 +232,8 @@ class Container:
                     memory = -(-memory // section.align) * section.align + section.size
             out.append((kind, flags, start, 0, 0, end - start, memory, _TABLE_ALIGN))
         return out
+
+
+def _in_order(entries: list[tuple[int, int, OutSymbol, int]], rising: bool) -> list[tuple[int, int, OutSymbol, int]]:
+    """Relocations by their places, the last one first unless they are ``rising``."""
+    return sorted(entries, key=lambda e: e[0] if rising else -e[0])

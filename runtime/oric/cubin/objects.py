@@ -5,6 +5,7 @@ Source: observed (objects of ptxas 13.0.88 -c, and what nvlink 13.0.88 makes of 
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
@@ -55,6 +56,7 @@ class ObjectWriter(Writer):
         self._data()
         frame = out.section(tables.DEBUG_FRAME)
         out.section_symbol(frame)
+        self._lines()
         for facts, section in zip(self.kernels, self.info_sections, strict=True):
             self._text_links(facts, section.owner)
         self._relocations(frame)
@@ -238,6 +240,11 @@ class ObjectWriter(Writer):
         if link.space in (FUNCTION, ENTRY, PLACE):
             return self.named[link.function]
         return self.base if link.space == POINTER else self.data_symbols[link.symbol]
+
+    def _text_mark(self) -> str:
+        """A checksum of the PTX: the linker keeps the texts of objects apart by it."""
+        assert self.module.line_info is not None  # as there is such a section
+        return f".{zlib.adler32(''.join(text.text for text in self.module.line_info.texts).encode('utf-8', 'replace'))}"
 
     def _relocations(self, frame: OutSection) -> None:
         if self.global_init is not None:

@@ -11,6 +11,7 @@ from oric.support import notes
 
 from . import records
 from .container import Container, OutSection, OutSymbol
+from .lines import line_tables
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -56,6 +57,7 @@ class Writer:
         frame = out.section(tables.DEBUG_FRAME)
         if encoded:
             out.section_symbol(frame)
+        self._lines()
         self._relocations(frame)
         graph = out.section(tables.CALLGRAPH)
         graph.data = records.call_graph([0] * len(self.module.addressed), [(0, 0)] * sum(len(k.externs) for k in self.kernels))
@@ -95,6 +97,8 @@ class Writer:
         elf = self.target.elf
         version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
         base = elf["flags_base"] & ~0xFF | tables.OBJECT_FLAGS if self.module.relocatable else elf["flags_base"]
+        if self.module.line_info is not None:
+            base = base & 0xFFFFFF | tables.LINE_FLAGS
         return self.out.image(elf["osabi"], elf["abiversion"], version, base | self.target.number << sm_shift)
 
     # -- kernels ---------------------------------------------------------------------------------------------
@@ -256,6 +260,21 @@ class Writer:
             else:
                 self.global_zero = made
         return made
+
+    def _lines(self) -> None:
+        """Line tables, where there is something to tell."""
+        if self.module.line_info is None:
+            return
+        made = line_tables(self.module.line_info, [kernel.encoded for kernel in self.kernels])
+        for kind, data, places in made:
+            section = self.out.section(kind, self._text_mark() if kind == tables.DEBUG_PTX_TXT else "")
+            section.data = data
+            entries = [(at, tables.R_CUDA_64, self.kernel_symbols[number], 0) for at, number in places]
+            self.out.relocate(section, entries, rising=True)
+
+    def _text_mark(self) -> str:
+        """What the name of the section with the PTX has behind it: nothing."""
+        return ""
 
     def _relocations(self, frame: OutSection) -> None:
         if self.constant4 is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from oric_tables.named import NamedTuple
 
 from oric.ir.function import Function
+from oric.ir.lineinfo import line_of
 from oric.ir.module import Module
 from oric.lower import Events, OriBuilder
 from oric.phases.inline import Inliner
@@ -101,6 +102,7 @@ class _Watcher(Events):
         """What follows comes from another text."""
         self.diag = diag
         builder.lines = diag.source.lines()
+        builder.sources.begin_text(diag.source.text)
         if not builder.ir.filename:
             builder.ir.filename = diag.source.filename
 
@@ -120,6 +122,10 @@ class _Watcher(Events):
     def variable(self, variable: Any) -> None:
         """One variable of a name that is seen from outside is enough."""
         self._defined.enter("variable", variable.name, self.diag, variable.loc)
+
+    def file_again(self, index: int, loc: int) -> None:
+        """Inputs share the numbers of their files."""
+        self.diag.error(f"Duplicate file index #{index}", loc)
 
     def double(self, loc: int) -> None:
         """Warn."""
@@ -191,6 +197,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
+    builder.demand_lines(options.line_info)
     parts = []
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)
@@ -201,7 +208,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
         except (CompileError, MemoryError):
             raise
         except Exception as error:
-            raise InternalError.found("lowering", error, f"line {builder.line} of the PTX") from error
+            raise InternalError.found("lowering", error, f"line {line_of(builder.line)} of the PTX") from error
     fail_if_any(parts)
     return Front(builder.ir, parts, events.places, events.seconds, events.inlining)
 

@@ -13,6 +13,7 @@ from oric import cubin as cubin_writer
 from oric.encode import encode_function
 from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
+from oric.ir.lineinfo import line_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions, write_with_notes
@@ -195,7 +196,7 @@ def _run_phases(code: Function, context: PassContext, manager: PhaseManager, dia
 
 def _found(code: Function, phase: str, error: Exception) -> InternalError:
     """What has gone wrong in a phase, with the lines of the function."""
-    lines = sorted(code.line[i] for i in all_instructions(code)) or [0]
+    lines = sorted(line_of(code.line[i]) for i in all_instructions(code)) or [0]
     return InternalError.found(phase, error, f"in '{code.name}', lines {max(lines[0], 1)} to {lines[-1]} of the PTX")
 
 

@@ -76,6 +76,8 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
         out.links = linked_places(views[0], emitted[0])
     for view, part in zip(views, emitted, strict=True):
         _note_places(view, part, out)
+        if f.sources is not None:
+            out.origins.append(_origins(view, part))
         view.f.analyses.forget(MACHINE)
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
     out.stack = stack_of(units)
@@ -135,6 +137,15 @@ def _note_places(view: MachineFunction, part: Emitted, out: EncodedFunction) -> 
                 out.syscalls.append((offset, f.kept[f.aux[index]].external))
     if facts.mbarriers >= 0:
         out.mbarriers += _mbarriers(view, part.blocks)
+
+
+def _origins(view: MachineFunction, part: Emitted) -> list[tuple[int, int]]:
+    """The offsets at which the origin of the code changes, and the origin from there on."""
+    fn = view.fn
+    starts = ffi.new("uint32_t[]", fn.insn_count + 1)
+    origins = ffi.new("int64_t[]", fn.insn_count + 1)
+    count = lib.oric_emit_origins(fn, view.lent.c, part.blocks[0], starts, origins)
+    return [(WORD_BYTES * starts[k], origins[k]) for k in range(count)]
 
 
 def _mbarriers(view: MachineFunction, blocks: list[int]) -> list[tuple[int, int, int, int, int]]:

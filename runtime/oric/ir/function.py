@@ -23,6 +23,7 @@ from .analyses import Analyses
 from .attributes import FunctionAttributes
 from .calls import CallSite, Formal, KeptCall
 from .cfg import Cfg
+from .lineinfo import LineInfo
 from .links import Link
 
 # Register file types (Register Model, "Register File Type Enum").
@@ -66,7 +67,8 @@ class Function:
     Instructions (by number ``i``; ``NONE`` ends lists):
 
     * ``op[i]``: operation (:mod:`oric_tables.op`); ``mods[i]``: packed modifier values in the layout of ``oric_tables.ops``;
-    * ``guard[i]``: predicate operand, 0 when there is none; ``line[i]``: PTX line; ``control[i]``: 21 scheduling bits;
+    * ``guard[i]``: predicate operand, 0 when there is none; ``line[i]``: its origin, of which
+      :func:`oric.ir.lineinfo.line_of` is the PTX line; ``control[i]``: 21 scheduling bits;
     * ``aux[i]``: 0 but for an indirect branch, where it is the number of its jump table, and ``AUX_*`` marks;
     * ``first[i]``, ``count[i]``: its operands in ``operand``; ``room[i]``: places that it has there;
     * ``prev[i]``, ``next[i]``: neighbours in the block; ``block[i]``: the block, ``NONE`` once removed.
@@ -146,6 +148,7 @@ class Function:
         self.own_shared: list[int] = []
         self.functions: list[Function] = []
         self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
+        self.sources: LineInfo | None = None  # what origins are of, where somebody wants to know
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of
         self.final_flow = False
         self.merged = False

@@ -20,6 +20,7 @@ from oric_tables.ori_operands import image_of
 
 from . import operand as opd
 from .function import AUX_VOLATILE, NONE, Function, control_flow
+from .lineinfo import line_of
 from .optable import OPS
 from .text import all_instructions, operands_of
 
@@ -129,7 +130,7 @@ class Image:
             next=self._place(f.next[i]),
             id=i,
             block=f.block[i],
-            line=f.line[i],
+            line=line_of(f.line[i]),
             control=f.control[i],
             number=number,
             guard=operand_words(f.guard[i]),

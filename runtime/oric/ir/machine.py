@@ -19,6 +19,7 @@ from oric.support.diagnostics import InternalError
 from oric.support.lend import lend
 
 from .function import Function, control_flow
+from .lineinfo import line_of
 
 # Register files in the order of ORIC_FILE_*, as the kernels number them.
 FILES: Final[tuple[str, ...]] = registers.UNITS
@@ -100,7 +101,7 @@ class MachineFunction:
         """An instruction as Ori text, with its place in the PTX."""
         from .text import format_instruction
 
-        return f"'{format_instruction(self.f, i)}' from line {self.f.line[i]} of the PTX, in '{self.f.name}'"
+        return f"'{format_instruction(self.f, i)}' from line {line_of(self.f.line[i])} of the PTX, in '{self.f.name}'"
 
     def reload(self) -> MachineFunction:
         """The same function on virtual registers, in the original order."""

@@ -15,6 +15,7 @@ from oric.support.record import Record
 
 from .attributes import FunctionAttributes, JumpTable, Param
 from .function import Function
+from .lineinfo import LineInfo
 from .links import Link
 
 __all__ = [
@@ -106,6 +107,7 @@ class Module:
         self.filename = filename
         self.address_size = 64
         self.debug = False
+        self.line_info: LineInfo | None = None  # where there is some, or somebody wants it
         self.symbols: list[Symbol] = []
         self.symbol_ids: dict[str, int] = {}
         self.functions: list[Function] = []

@@ -23,6 +23,7 @@ from .attributes import JumpTable
 from .cursor import Cursor
 from .edges import make_edges
 from .function import NONE, Function, signed64
+from .lineinfo import LINE_BITS
 from .optable import INDIRECT, OPS
 from .pieces import Broken, Line
 from .text import FACTS, LETTERS, SPECIAL, SPECIAL_WORDS, usual_type
@@ -234,10 +235,10 @@ class _Reader:
         mods = pieces.modifiers(op, match[3] or "", line.at + match.start(3))
         guard = self._guard(match[1], line.at + match.start(1)) if match[1] else 0
         operands = self._operands(op, rest[: notes.start()] if notes else rest, end)
-        found = pieces.notes(notes[1], " ", ("line", "aux", "control"), end + notes.start(1)) if notes else {}
+        found = pieces.notes(notes[1], " ", ("line", "mark", "aux", "control"), end + notes.start(1)) if notes else {}
         if self.f.blocks() == 0:
             self._begin(line.at, False)
-        self.cursor.line = found.get("line", line.number)
+        self.cursor.line = found.get("line", line.number) | found.get("mark", 0) << LINE_BITS
         made: int = self.cursor.make(op.number, signed64(mods), guard)
         for operand in operands:
             self.cursor.put(operand)

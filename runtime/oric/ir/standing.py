@@ -12,6 +12,7 @@ from oric_tables import op_tables, ops
 from oric.support.diagnostics import InternalError
 
 from .function import NONE, Function
+from .lineinfo import line_of
 from .optable import OPS
 from .passes import PassContext
 from .text import format_instruction
@@ -50,6 +51,8 @@ def check_operations(f: Function, ctx: PassContext, expanded: i64) -> None:
 def _stranger(f: Function, ctx: PassContext, i: i64, known: bool) -> InternalError:
     """The error about an operation that the target does not have."""
     if not known:
-        return InternalError(f"no operation has the number {f.op[i]:#x}, in line {f.line[i]} of the PTX")
+        return InternalError(f"no operation has the number {f.op[i]:#x}, in line {line_of(f.line[i])} of the PTX")
     name = ops.op(f.op[i]).name
-    return InternalError(f"{ctx.target.name} has no {name}: '{format_instruction(f, i)}' from line {f.line[i]} of the PTX")
+    return InternalError(
+        f"{ctx.target.name} has no {name}: '{format_instruction(f, i)}' from line {line_of(f.line[i])} of the PTX"
+    )

@@ -23,6 +23,7 @@ from oric_tables.registers import DISPLAY, UNDEFINED_REGISTER
 from . import operand as opd
 from .attributes import FunctionAttributes
 from .function import NONE, R2, R4, UP, UR, B, Function, P, R, control_flow
+from .lineinfo import LINE_BITS, line_of
 
 SPECIAL_WORDS: Final = {"sreg": "SR", "breg": "B", "sb": "SB", "cbank": "bank"}  # by kind of slot; others: "special"
 SPECIAL: Final = "special"
@@ -185,8 +186,9 @@ def format_instruction(f: Function, i: int, *, exact: bool = False) -> str:
         kinds = [o.kind for o in op.operands] if op is not None else []
         kinds += [""] * (f.count[i] - len(kinds))
         text += " " + ", ".join(format_operand(f, o, k) for o, k in zip(operands_of(f, i), kinds, strict=False))
-    notes = [f"line={f.line[i]}"] if exact else []
-    notes += [f"{name}={value:#x}" for name, value in (("aux", f.aux[i]), ("control", f.control[i])) if value]
+    notes = [f"line={line_of(f.line[i])}"] if exact else []
+    marks = (("mark", f.line[i] >> LINE_BITS if exact else 0), ("aux", f.aux[i]), ("control", f.control[i]))
+    notes += [f"{name}={value:#x}" for name, value in marks if value]
     return text + (f" [{' '.join(notes)}]" if notes else "")
 
 

@@ -16,6 +16,7 @@ from . import operand as opd
 from .edges import is_conditional, target_of
 from .function import NONE, UP, UR, Function
 from .function import P as P_FILE
+from .lineinfo import line_of
 from .optable import BRANCH, EXIT, INDIRECT, KIND_PRED, KIND_UPRED, OPS, SLOTS
 from .text import format_instruction
 
@@ -105,7 +106,7 @@ class Checker:
         if len(self.problems) >= MAX_MESSAGES:
             return
         place = f"bix{b}: " if b != NONE else ""
-        shown = f": {format_instruction(self.f, i)} (line {self.f.line[i]})" if i != NONE else ""
+        shown = f": {format_instruction(self.f, i)} (line {line_of(self.f.line[i])})" if i != NONE else ""
         self.problems.append(f"  {place}{text}{shown}")
 
     def _links(self, b: i64) -> bool:

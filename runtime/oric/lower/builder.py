@@ -19,6 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
+from oric.ir.lineinfo import STRINGS, LineInfo, SourceFile
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -66,6 +67,14 @@ class OriBuilder(Memory):
         self.in_body = False
         self.nounroll = False  # by a pragma of the module
         self.module_registers: list[tuple[int, int]] = []  # handles of registers declared outside of bodies
+        self.sources = LineInfo()
+        self.lines_wanted: bool | None = None  # whether there are line tables; None: where there is a .loc
+        self.loc_line: int = 0  # line of the PTX that has the last .loc of the body, ...
+        self.loc_mark: int = 0  # ... what origins of instructions behind it in that line have (oric.ir.lineinfo)
+
+    def demand_lines(self, wanted: bool | None) -> None:
+        """Say whether there are line tables; None: where the PTX has ``.loc``."""
+        self.lines_wanted = wanted
 
     # -- module level ------------------------------------------------------------------------------------
 
@@ -195,6 +204,8 @@ class OriBuilder(Memory):
             f.attributes = _facts(function)
         f.attributes.nounroll = self.nounroll or any(_NOUNROLL in text for text in function.pragmas)
         self.begin_function(f)
+        self.sources.body(function.name, self.lines.of(function.body_at), function.is_entry or self.ir.relocatable)
+        self.loc_line = 0
         self.symbol = symbol
         self.in_body = True
         self.carry = 0
@@ -305,6 +316,8 @@ class OriBuilder(Memory):
     def _lower(self, variant: Any, guard: Any, operands: list[Any], loc: int) -> None:
         self.loc = loc
         self.line = self.lines.of(loc)
+        if self.line == self.loc_line:
+            self.line |= self.loc_mark
         self.depth = 0
         programs = self.tables.programs.get(variant)
         if programs is None:
@@ -349,14 +362,23 @@ class OriBuilder(Memory):
         elif self.block != NONE:
             self.code.flags[self.block] |= BLOCK_NOUNROLL
 
-    def file(self, index: int, name: str, loc: int) -> None:
-        """Debug information: not kept."""
+    def file(self, index: int, name: str, loc: int, time: int = 0, size: int = 0) -> None:
+        """A source file; numbers of files are those of all inputs."""
+        if index in self.sources.files:
+            self.events.file_again(index, loc)
+        self.sources.files[index] = SourceFile(name, time, size)
 
-    def line_info(self, file: int, line: int, col: int, loc: int) -> None:
-        """Debug information: not kept."""
+    def line_info(
+        self, file: int, line: int, col: int, loc: int, inlined: tuple[str, int, tuple[int, int, int]] | None = None
+    ) -> None:
+        """Where the instructions behind it come from; those behind it in its line need a mark."""
+        self.loc_line = self.lines.of(loc)
+        self.loc_mark = self.sources.mark(self.sources.loc(file, line, col, self.loc_line, inlined))
 
     def section(self, name: str, text: str, loc: int) -> None:
-        """Debug information: not kept."""
+        """Names of functions that were inlined are in .debug_str; other debug information is not kept."""
+        if name == STRINGS:
+            self.sources.section(text)
 
     def alias(self, name: str, target: int, loc: int) -> None:
         """Another name of a function."""
@@ -364,6 +386,10 @@ class OriBuilder(Memory):
 
     def end_module(self) -> None:
         """All functions are known."""
+        if self.lines_wanted or (self.lines_wanted is None and self.sources.has_locs):
+            self.ir.line_info = self.sources
+            for f in (*self.bodies.values(), *(f for f, _ in self.entries)):
+                f.sources = self.sources
         self.events.end_module(self)
 
     def shapes(self) -> dict[int, list[Shape]]:

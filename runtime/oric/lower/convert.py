@@ -21,6 +21,7 @@ from oric_tables import conversions, ops
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
+from oric.ir.lineinfo import line_of
 from oric.ir.optable import MEMORY, OPS, PINNED
 from oric.ir.passes import PassContext
 from oric.ir.standing import check_operations
@@ -209,7 +210,9 @@ class Converter:
                 else:
                     put_source(f, env, program.args[at], operand)
             elif operand != opd.PT_OPERAND and operand != opd.RZ_OPERAND:
-                raise InternalError(f"{ops.op(f.op[i]).name} has an operand that is lost in its conversion, line {f.line[i]}")
+                raise InternalError(
+                    f"{ops.op(f.op[i]).name} has an operand that is lost in its conversion, line {line_of(f.line[i])}"
+                )
             at += 1
         for shift, mask, _ in row.moves:
             put_number(env, program.args[taken], f.mods[i] >> shift & mask)

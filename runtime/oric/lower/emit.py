@@ -14,6 +14,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import AUX_CONTRACT, AUX_LOCK_FREE, NONE, R2, R4, UP, UR, Function, P, R
 from oric.ir.legality import Legality, legality_of
+from oric.ir.lineinfo import line_of
 from oric.ir.optable import ATOMIC, OPS
 from oric.ir.values import with_signs
 from oric.support import nodes
@@ -629,7 +630,9 @@ class Emitter:
         kind = node[0]
         if 0 <= kind < len(nodes.KIND_NAMES):
             return NotSupported(f"{nodes.KIND_NAMES[kind]} {where}")
-        return InternalError(f"operand of unknown kind {kind} {where} from line {self.line} of the PTX, in '{self.code.name}'")
+        return InternalError(
+            f"operand of unknown kind {kind} {where} from line {line_of(self.line)} of the PTX, in '{self.code.name}'"
+        )
 
 
 def part(operand: i64, index: i64) -> i64:

@@ -20,6 +20,9 @@ class Events:
     def variable(self, variable: Any) -> None:
         """A variable that has linkage is declared."""
 
+    def file_again(self, index: int, loc: int) -> None:
+        """A number of a source file is given that another input has given before."""
+
     def double(self, loc: int) -> None:
         """An instruction with a type of double precision; asked for with ``watch_double``."""
 

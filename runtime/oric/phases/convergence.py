@@ -22,6 +22,7 @@ from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
 from oric.ir.function import NONE, Function, R
+from oric.ir.lineinfo import line_of
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
@@ -234,7 +235,7 @@ def _keep_apart(flow: Flow, masked: list[int], ctx: PassContext) -> None:
     if not masked:
         return
     if number >= (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS):
-        what = f"member masks that differ between threads (line {f.line[masked[0]]})"
+        what = f"member masks that differ between threads (line {line_of(f.line[masked[0]])})"
         text = f"'{f.name}': {what} are not supported inside {number} regions in which threads part"
         if ctx.diag is None:
             raise InternalError(text)

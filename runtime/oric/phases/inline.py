@@ -116,6 +116,7 @@ class Splice:
         self.body = f  # the body at hand
         self.map = vec[i64]()  # register of the body at hand -> register here, NONE where there is none yet
         self.word = vec[i64]()  # and the word of it where that begins
+        self.call: int = 0  # origin of the call at hand
 
     def run(self) -> None:
         """Replace the calls, block after block."""
@@ -139,6 +140,7 @@ class Splice:
         f = self.f
         site = f.calls[f.aux[call]]
         body = self.bodies[site.callee]
+        self.call = f.line[call]
         rest = self.cursor.split_behind(call)
         self._merge_facts(body)
         self.map = nones(body.registers())
@@ -286,13 +288,19 @@ class Splice:
             self.cursor.at_end(base + b)
             i = body.head[b]
             while i != NONE:
-                self.cursor.line = body.line[i]
+                self.cursor.line = body.line[i] if self.f.sources is None else self._origin(body.name, body.line[i])
                 if body.op[i] != RETURN:
                     self._copy_instruction(body, i, base)
                 elif body.guard[i] or b + 1 < count or body.next[i] != NONE:
                     self.cursor.make1(BRA, opd.label(rest), 0, self._operand(body.guard[i]))
                 i = body.next[i]
             b += 1
+
+    def _origin(self, callee: str, origin: int) -> int:
+        """The origin of an instruction of a body here; what is no copy of a call is where it was."""
+        sources = self.f.sources
+        assert sources is not None  # as asked before
+        return sources.inlined(origin, self.call, callee) if self.call else origin
 
     def _copy_instruction(self, body: Function, i: i64, base: i64) -> None:
         f = self.f

@@ -80,6 +80,7 @@ class Outliner:
         """A function as it is called."""
         f = Function(name, body.target, is_entry=False)
         f.callee = callee
+        f.sources = body.sources
         f.attributes.nounroll = body.attributes.nounroll
         cursor = Cursor(f)
         cursor.at_end(cursor.new_block())

@@ -19,6 +19,7 @@ from oric_tables.registers import (
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function
+from oric.ir.lineinfo import line_of
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import changes, count_of
 
@@ -80,7 +81,7 @@ def part_at_register_changes(f: Function, ctx: PassContext) -> bool:
 def _refuse(f: Function, i: i64, ctx: PassContext, text: str) -> None:
     if ctx.diag is not None:
         source = ctx.diag.source
-        ctx.diag.error(text, source.lines().start(f.line[i]) if f.line[i] else -1)
+        ctx.diag.error(text, source.lines().start(line_of(f.line[i])) if f.line[i] else -1)
 
 
 def _leave_out(f: Function, found: list[int], ctx: PassContext, text: str) -> bool:

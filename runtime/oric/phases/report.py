@@ -10,6 +10,7 @@ from mypy_extensions import i64
 from oric.ir import operand as opd
 from oric.ir.dataflow import DataFlow
 from oric.ir.function import NONE, Function, control_flow
+from oric.ir.lineinfo import line_of
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 from oric.support.arrays import zeros
@@ -87,7 +88,7 @@ def _reads_of_block(f: Function, unwritten: DataFlow, b: i64, found: list[tuple[
                 end = word + opd.count_of(operand)
                 while word < end:
                     if not written[word] and unwritten.in_front(b, word):
-                        found.append((opd.index_of(operand), f.line[i]))
+                        found.append((opd.index_of(operand), line_of(f.line[i])))
                         word = end
                     word += 1
             at += 1

@@ -17,7 +17,7 @@ from oric.support.diagnostics import NotSupported
 
 from . import classes as cl
 from . import statements as st
-from .builder import ADDR_SYM, SYM, Function, Operand
+from .builder import ADDR_SYM, SYM, Function, InlinedAt, Operand
 from .check import check, fits, within_limits
 from .declarations import LINKAGE, VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
@@ -202,11 +202,16 @@ class Body:
         stream = self.statements.stream
         at = stream[cursor + PLACE]
         word = cursor + DETAILS
+        inlined: InlinedAt | None = None
         if stream[cursor] >> 8 > DETAILS + 3:
-            if not self.state.seen_place((int(stream[word + 5]), int(stream[word + 6]), int(stream[word + 7])), at):
+            outer = (int(stream[word + 5]), int(stream[word + 6]), int(stream[word + 7]))
+            if not self.state.seen_place(outer, at):
                 return False
-            self.state.section_labels.setdefault(self.state.text[stream[word + 3] : stream[word + 4]], stream[word + 3])
-        self.state.builder.line_info(stream[word], stream[word + 1], stream[word + 2], at)
+            label = self.state.text[stream[word + 3] : stream[word + 4]]
+            self.state.section_labels.setdefault(label, stream[word + 3])
+            inlined = (label, 0, outer)
+        self.state.has_loc = True
+        self.state.builder.line_info(stream[word], stream[word + 1], stream[word + 2], at, inlined)
         return True
 
     def plain_call(self, cursor: i64) -> bool:
@@ -558,9 +563,10 @@ class Body:
         at = lexer.at
         lexer.advance()
         file, line, column = self.place(lexer)
+        inlined: InlinedAt | None = None
         if lexer.take(","):
             self.word(lexer, "function_name")
-            self.label_in_section(lexer)
+            label, offset = self.label_in_section(lexer)
             lexer.expect(",")
             self.word(lexer, "inlined_at")
             inlined_at = lexer.at
@@ -569,17 +575,20 @@ class Body:
                 raise PtxError(
                     inlined_at, f"no '.loc {outer[0]} {outer[1]} {outer[2]}' stands before, into which it could be inlined"
                 )
-        self.state.builder.line_info(file, line, column, at)
+            inlined = (label, offset, outer)
+        self.state.has_loc = True
+        self.state.builder.line_info(file, line, column, at, inlined)
 
-    def label_in_section(self, lexer: Lexer) -> None:
+    def label_in_section(self, lexer: Lexer) -> tuple[str, int]:
         """``LABEL+4`` or ``.debug_str+4``: a function's name in the debug data."""
         if lexer.kind == DOT_WORD:
+            name = lexer.value
             lexer.advance()
         else:
             at = lexer.at
-            self.state.section_labels.setdefault(lexer.identifier("a label"), at)
-        if lexer.take("+"):
-            lexer.integer("an offset")
+            name = lexer.identifier("a label")
+            self.state.section_labels.setdefault(name, at)
+        return name, lexer.integer("an offset") if lexer.take("+") else 0
 
     def place(self, lexer: Lexer) -> tuple[int, int, int]:
         """``FILE LINE COLUMN``."""

@@ -99,6 +99,7 @@ __all__ = [
     "Builder",
     "Function",
     "InitSymbol",
+    "InlinedAt",
     "ModuleHeader",
     "Operand",
     "Variable",
@@ -235,9 +236,11 @@ class Function:
         pragmas: the strings of ``.pragma`` directives in the header.
         has_body: False for a declaration.
         loc: place of the name.
+        body_at: place of the opening brace of the body.
     """
 
-    __slots__ = ("attributes", "directives", "has_body", "is_entry", "linkage", "loc", "name", "params", "pragmas", "returns")
+    __slots__ = ("attributes", "body_at", "directives", "has_body", "is_entry", "linkage", "loc", "name", "params", "pragmas",
+                 "returns")  # fmt: skip
 
     def __init__(self, name: str, is_entry: bool, linkage: str, loc: int) -> None:
         self.name = name
@@ -250,6 +253,11 @@ class Function:
         self.directives: dict[str, tuple[int, ...]] = {}
         self.pragmas: tuple[str, ...] = ()
         self.has_body = False
+        self.body_at = 0
+
+
+# Of a .loc: label or section of the name of the function that was inlined, offset behind it; file, line and column of the call.
+InlinedAt = tuple[str, int, tuple[int, int, int]]
 
 
 class Builder(Protocol):
@@ -317,10 +325,10 @@ class Builder(Protocol):
     def pragma(self, text: str, loc: int) -> None:
         """``.pragma`` at module level or in a body (those of a function's header are in Function.pragmas)."""
 
-    def file(self, index: int, name: str, loc: int) -> None:
-        """``.file INDEX "name"``."""
+    def file(self, index: int, name: str, loc: int, time: int = 0, size: int = 0) -> None:
+        """``.file INDEX "name", TIME, SIZE``."""
 
-    def line_info(self, file: int, line: int, col: int, loc: int) -> None:
+    def line_info(self, file: int, line: int, col: int, loc: int, inlined: InlinedAt | None = None) -> None:
         """``.loc`` in a body: source line of the instructions that follow."""
 
     def section(self, name: str, text: str, loc: int) -> None:

@@ -25,6 +25,7 @@ _DIGITS: Final = 3  # of each part of a version at most
 _FIRST_ADDRESS_SIZE: Final = 23  # PTX version * 10
 _FIRST_ALIAS: Final = 63
 _ALIAS_SM: Final = 30
+_NO_FILE: Final = ".loc directive without .file directive is found, line information in generated binary may not be complete"
 _MODULE_WORDS: Final = dict.fromkeys(
     ("file", "section", "pragma", "alias", "entry", "func", "global", "const", "shared",
      "extern", "visible", "weak", "common", "align", "attribute")
@@ -89,6 +90,8 @@ class ModuleParser:
         for name, at in self.state.section_labels.items():
             if name not in self.labels:
                 self.state.report(PtxError(at, f"no section defines the label '{name}'"))
+        if self.state.has_loc and not self.files and not self.state.diag.error_count:
+            self.state.diag.warning(_NO_FILE)
         if self.state.debug_at >= 0 and not self.sections:
             self.state.report(
                 PtxError(self.state.debug_at, "target option 'debug', but the module has no section with debug data")
@@ -206,6 +209,7 @@ class ModuleParser:
         ended = lexer.is_punct(";")  # ptxas needs none behind a declared function; compilers for PTX 1 and 2 wrote none
         if lexer.is_punct("{"):
             function.has_body = True
+            function.body_at = lexer.at
         elif not ended and (is_entry or lexer.kind not in (END, DOT_WORD)):
             raise lexer.expected("'{' or ';'")
         body_at = lexer.after
@@ -264,11 +268,12 @@ class ModuleParser:
             raise again(index_at, f"file number {index} is given twice", self.files[index])
         self.files[index] = index_at
         name = lexer.string("a file name")
+        time = size = 0
         if lexer.take(","):
-            lexer.integer("a time")
+            time = lexer.integer("a time")
             if lexer.take(","):
-                lexer.integer("a size")
-        self.state.builder.file(index, name, at)
+                size = lexer.integer("a size")
+        self.state.builder.file(index, name, at, time, size)
 
     # -- aliases -------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from oric.support.diagnostics import Location, Source, diagnostics_for
 
-from .builder import Function, ModuleHeader, Operand, Variable, Variant
+from .builder import Function, InlinedAt, ModuleHeader, Operand, Variable, Variant
 from .parser import parse_module
 
 
@@ -237,12 +237,12 @@ class Recorder:
         self.result.pragmas.append(text)
         self.directive("pragma", loc, text)
 
-    def file(self, index: int, name: str, loc: int) -> None:
+    def file(self, index: int, name: str, loc: int, time: int = 0, size: int = 0) -> None:
         """Record a file name."""
         self.result.files[index] = name
         self.directive("file", loc, index, name)
 
-    def line_info(self, file: int, line: int, col: int, loc: int) -> None:
+    def line_info(self, file: int, line: int, col: int, loc: int, inlined: InlinedAt | None = None) -> None:
         """Record a source line: statements from this index on come from it."""
         self.current().lines.append((len(self.current().statements), file, line, col))
         self.directive("loc", loc, file, line, col)

@@ -28,13 +28,15 @@ class State:
         compile_target: what is compiled for (``-arch``), named in "not supported" messages; "" for the module's own.
         texmode: ``"unified"`` or ``"independent"``, of the ``.target`` line.
         statement_at: offset of the statement at hand.
+        has_loc: there is a ``.loc``.
         debug_at: place of the target option ``debug``, -1 when there is none.
         entries: the variants that modules of this version, target and texture mode share; None until they are asked for
             (:func:`oric.ptx.signatures.entries_for`).
     """
 
-    __slots__ = ("builder", "compile_target", "debug_at", "diag", "entries", "places", "places_until", "section_labels", "sm",
-                 "sm_suffix", "source", "statement_at", "target", "texmode", "text", "version")  # fmt: skip
+    __slots__ = ("builder", "compile_target", "debug_at", "diag", "entries", "has_loc", "places", "places_until",
+                 "section_labels", "sm", "sm_suffix", "source", "statement_at", "target", "texmode", "text",
+                 "version")  # fmt: skip
 
     def __init__(self, text: str, builder: Builder, diag: Diagnostics, compile_target: str) -> None:
         self.text = text
@@ -49,6 +51,7 @@ class State:
         self.texmode = "unified"
         self.statement_at: int = 0
         self.debug_at = -1
+        self.has_loc = False
         self.entries: dict[str, Entry] | None = None
         self.places: set[tuple[int, int, int]] = set()  # of the .loc up to the offset places_until
         self.places_until = 0

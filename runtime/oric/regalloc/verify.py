@@ -21,6 +21,7 @@ from oric.ir import machine
 from oric.ir import operand as opd
 from oric.ir.function import Function
 from oric.ir.kinds import GUARD, operand_kind
+from oric.ir.lineinfo import line_of
 from oric.ir.machine import MachineFunction
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
@@ -115,7 +116,7 @@ class Proof:
     def _place(self, i: int) -> str:
         from oric.ir.text import format_instruction
 
-        return f"'{format_instruction(self.f, i)}' from line {self.f.line[i]}"
+        return f"'{format_instruction(self.f, i)}' from line {line_of(self.f.line[i])}"
 
 
 def _image(lent: machine.Lent) -> Any:

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from .elf import Cubin, CubinError
 
-_SECTION: Final = ".debug_line"
+SOURCES: Final = ".debug_line"
+PTX_LINES: Final = ".nv_debug_line_sass"
 _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _CONST_ADD_PC, _FIXED_ADVANCE_PC = 1, 2, 3, 4, 8, 9
 _END_SEQUENCE, _SET_ADDRESS, _DEFINE_FILE, _INLINED_CALL = 1, 2, 3, 0x90
 _NO_LINE: Final = 0
@@ -84,7 +85,7 @@ class _Reader:
 
     def bytes(self, size: int) -> bytes:
         if size > self.end - self.at:
-            raise CubinError(f"{_SECTION}: truncated at {self.at:#x}")
+            raise CubinError(f"{SOURCES}: truncated at {self.at:#x}")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -100,7 +101,7 @@ class _Reader:
             if byte < 0x80:
                 return value
             if shift > 63:
-                raise CubinError(f"{_SECTION}: a number at {self.at:#x} has more than 64 bits")
+                raise CubinError(f"{SOURCES}: a number at {self.at:#x} has more than 64 bits")
 
     def signed(self) -> int:
         start = self.at
@@ -111,31 +112,31 @@ class _Reader:
     def string(self) -> str:
         end = self.data.find(b"\0", self.at, self.end)
         if end < 0:
-            raise CubinError(f"{_SECTION}: truncated at {self.at:#x}")
+            raise CubinError(f"{SOURCES}: truncated at {self.at:#x}")
         text = self.data[self.at : end].decode("utf-8", "replace")
         self.at = end + 1
         return text
 
 
-def source_lines(cubin: Cubin) -> dict[int, dict[int, list[SourceLine] | None]]:
+def source_lines(cubin: Cubin, table: str = SOURCES) -> dict[int, dict[int, list[SourceLine] | None]]:
     """For each text section, by the offsets where that changes, where the code comes from: the line, then the calls that it was
-    inlined through. None: from there on nothing is known.
+    inlined through. None: from there on nothing is known. ``table``: the section, ``PTX_LINES`` for lines of the PTX.
 
     Raises:
         CubinError: the line information is damaged or of a version that is not known.
     """
     by_section: dict[int, dict[int, list[SourceLine] | None]] = {}
-    for program in _programs(cubin):
+    for program in _programs(cubin, table):
         for row in program.rows:
             places = None if row.ends or row.line == _NO_LINE else program.places(row)
-            table = by_section.setdefault(row.section, {})
-            if places is not None or row.address not in table:
-                table[row.address] = places
+            rows = by_section.setdefault(row.section, {})
+            if places is not None or row.address not in rows:
+                rows[row.address] = places
     return by_section
 
 
-def _programs(cubin: Cubin) -> Iterator[_Program]:
-    section = cubin.section(_SECTION)
+def _programs(cubin: Cubin, table: str) -> Iterator[_Program]:
+    section = cubin.section(table)
     if section is None:
         return
     places = {r.offset: (cubin.symbols[r.symbol], r.addend) for r in cubin.relocations_of(section.index)}
@@ -148,7 +149,7 @@ def _programs(cubin: Cubin) -> Iterator[_Program]:
         if wide:
             size = reader.fixed(8)
         if size > len(data) - reader.at:
-            raise CubinError(f"{_SECTION}: the unit at {at:#x} is longer than the section")
+            raise CubinError(f"{SOURCES}: the unit at {at:#x} is longer than the section")
         at = reader.at + size
         reader.end = at
         yield _program(reader, wide, addresses)
@@ -158,7 +159,7 @@ def _program(reader: _Reader, wide: bool, addresses: dict[int, tuple[int, int]])
     out = _Program()
     version = reader.fixed(2)
     if version not in _VERSIONS:
-        raise CubinError(f"{_SECTION}: line information of DWARF version {version} is not supported")
+        raise CubinError(f"{SOURCES}: line information of DWARF version {version} is not supported")
     header = reader.fixed(8 if wide else 4)
     begin = reader.at + header
     step = reader.fixed(1)
@@ -168,7 +169,7 @@ def _program(reader: _Reader, wide: bool, addresses: dict[int, tuple[int, int]])
     line_base, line_range, opcode_base = reader.fixed(1), reader.fixed(1), reader.fixed(1)
     line_base -= (line_base & 0x80) << 1
     if line_range == 0 or opcode_base == 0:
-        raise CubinError(f"{_SECTION}: a unit's header is damaged")
+        raise CubinError(f"{SOURCES}: a unit's header is damaged")
     lengths = [0, *reader.bytes(opcode_base - 1)]
     while text := reader.string():
         out.directories.append(text)
@@ -176,7 +177,7 @@ def _program(reader: _Reader, wide: bool, addresses: dict[int, tuple[int, int]])
         out.files.append((text, _file_entry(reader)))
     reader.at = begin
     if begin > reader.end:
-        raise CubinError(f"{_SECTION}: a unit's header is longer than the unit")
+        raise CubinError(f"{SOURCES}: a unit's header is longer than the unit")
     _run(reader, out, addresses, (step, line_base, line_range, opcode_base, lengths))
     return out
 

@@ -157,3 +157,17 @@ int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_
     while (word < size && !error[0]) error[0] = put_plain(fn->isa, nop, NO_BARRIERS, 0, &words[2 * word++]);
     return error[0] ? -1 : marked;
 }
+
+int32_t oric_emit_origins(const oric_fn *fn, const oric_function *f, uint32_t first, uint32_t *out_words, int64_t *out_origins) {
+    int32_t count = 0;
+    uint32_t word = first;
+    for (int32_t i = 0; i < fn->insn_count; i++) {
+        int64_t origin = f->line[fn->nodes[i].index];
+        if (!count || out_origins[count - 1] != origin) {
+            out_words[count] = word;
+            out_origins[count++] = origin;
+        }
+        word += (uint32_t)fn->nodes[i].pads + 1;
+    }
+    return count;
+}

@@ -25,4 +25,8 @@ int32_t oric_emit_size(const oric_fn *fn, int32_t lead);
  * instruction in error[1]. */
 int32_t oric_emit(const oric_fn *fn, const oric_function *f, int32_t nop, int32_t bra, const uint8_t *marks, int32_t lead,
                   uint64_t *words, uint32_t *block_words, oric_mark *out_marks, int32_t *error);
+
+/* Where the origin of the code (oric_function.line) changes: out_words gets the machine word, out_origins the origin from there on
+ * (room for insn_count), the first instruction being at word `first`. Returns the number of changes. */
+int32_t oric_emit_origins(const oric_fn *fn, const oric_function *f, uint32_t first, uint32_t *out_words, int64_t *out_origins);
 #endif
