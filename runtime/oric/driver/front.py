@@ -147,6 +147,7 @@ class _Watcher(Events):
         """See to the calls of all entries, unless something is missing for them."""
         names = {handle: function.name for handle, function in builder.functions.items()}
         inliner = Inliner(builder.bodies, names, builder.broken, builder.ir.relocatable)
+        inliner.entries = [f for f, _ in builder.entries]
         outliner = Outliner(inliner, builder.shapes())
         if not builder.ir.relocatable:
             self._check_functions(builder, inliner)

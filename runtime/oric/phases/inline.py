@@ -1,4 +1,4 @@
-"""Inlining: the bodies of called functions take the places of the calls.
+"""Inlining: the bodies of called functions take the places of the calls, unless they are too large (:mod:`.inline_cost`).
 
 Each copy has virtual registers of its own; ``.param`` variables of the caller take the places of those of the function. Calls of
 functions that call themselves, by whatever way, and calls through registers stay calls (:mod:`oric.phases.outline`).
@@ -24,6 +24,8 @@ from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
 
+from .inline_cost import too_large
+
 
 @final
 class Inliner:
@@ -40,6 +42,7 @@ class Inliner:
         self.names = names
         self.broken = broken
         self.relocatable = relocatable
+        self.entries: list[Function] = []  # those that call functions here
         self.done: set[int] = set()  # functions whose own calls are inlined
         self._recursive: dict[int, str] | None = None
 
@@ -91,6 +94,7 @@ class Inliner:
             self._recursive[INDIRECT] = ""
             external = (n for n, name in self.names.items() if n not in self.bodies and name in DRIVER_FUNCTIONS)
             self._recursive.update((n, self.names[n]) for n in external)
+            self._recursive.update((n, "") for n in too_large(self.bodies, self.entries, self._recursive.keys()))
         return self._recursive
 
     def _prepare(self, site: CallSite) -> None:
