@@ -82,10 +82,7 @@ KERNEL assert_fires(const int *a, int *o, int limit) {
 KERNEL stack_room(const int *sizes, int *o) {  // as much of the stack as the thread asks for
     int n = sizes[threadIdx.x], *a = (int *)alloca(n * sizeof(int)), sum = 0;
     for (int k = 0; k < n; k++) a[k] = k ? a[k - 1] * 3 + k : threadIdx.x;
-    int *b = (int *)alloca((n / 2 + 1) * sizeof(int));
-    for (int k = 0; k < n / 2 + 1; k++) b[k] = n ? a[n - 1 - k % n] ^ k : 5;
-    for (int k = 0; k < n / 2 + 1; k++) sum = sum * 7 + b[k];
-    for (int k = 0; k < n; k++) sum ^= a[k];
+    for (int k = 0; k < n; k++) sum = sum * 7 + (a[n - 1 - k] ^ k);
     o[threadIdx.x] = sum;
 }
 

@@ -26,7 +26,11 @@ def heap_tree(rng: Any) -> Case:
     for row in a.tolist():
         levels: dict[int, int] = {}
         for key in row:
-            near = [levels[k] for k in (max((k for k in levels if k < key), default=None), min((k for k in levels if k > key), default=None)) if k is not None]
+            near = [
+                levels[k]
+                for k in (max((k for k in levels if k < key), default=None), min((k for k in levels if k > key), default=None))
+                if k is not None
+            ]
             levels.setdefault(key, 1 + max(near, default=0))
         want.append(sum(k * n for k, n in levels.items()))
     return Case(1, 32, [a, out(32, np.int64), 10], {1: longs(want).view(np.int64)})
@@ -74,11 +78,9 @@ def stack_room(rng: Any) -> Case:
         a = [t]
         for k in range(1, n):
             a.append(a[-1] * 3 + k)
-        a, total = a[:n], 0
-        for k in range(n // 2 + 1):
-            total = total * 7 + (a[n - 1 - k % n] ^ k if n else 5)
-        for x in a:
-            total ^= x
+        total = 0
+        for k, x in enumerate(a[:n][::-1]):
+            total = total * 7 + (x ^ k)
         want.append(total)
     return Case(1, 32, [sizes, out(32, np.int32)], {1: s32(want)}, stack=1024)
 
