@@ -5,9 +5,10 @@
 Compile time is CPU time.  Ours: `time.process_time` from PTX text to image in a warm process, median of the repeats.  ptxas:
 user and system time of the child process less that of ptxas on a module with nothing in it, median of the repeats.  It is taken
 over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then the code of every target,
-spills and cycles at few registers and what the proof of allocations costs, how time grows from 1,000 to 100,000 instructions, and
-process against process (start-up included).  Writes bench/results.json and prints tables.  Without ptxas on PATH
-only our own figures are measured, and the output says so.
+cycles, spills and stack frames at few registers (these of programs that make calls, too), what the proof of allocations costs,
+how time grows from 1,000 to 100,000 instructions, and process against process (start-up included).  Spills and frames are what
+both say with -v.  Writes bench/results.json and prints tables.  Without ptxas on PATH only our own figures are measured, and the
+output says so.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = ("kernels", "corpora", "quality", "pressure", "growth", "processes")
 NO_PTXAS = "bench: THERE IS NO ptxas ON PATH: only oric is measured, nothing is compared"
 WORST = 10
+WHAT = {"instructions": "oric SASS", "registers": "oric regs", "spills": "oric spills", "stack": "oric stack"}
 EACH = list({target.number: name for name, target in reversed(TARGETS.items())}.values())[::-1]  # one target of each number
 
 __all__ = ["ptx_instructions", "table"]
@@ -40,8 +42,17 @@ __all__ = ["ptx_instructions", "table"]
 def report_kernels(rows: list[Row], code: list[Row]) -> None:
     """The kernels one by one."""
     table(
-        "Kernels (CPU ms, text to image); SASS instructions and registers",
-        ["kernel", "target", "PTX", "oric", "ptxas", "oric us/i", "ratio", "oric SASS", "ptxas", "oric regs", "ptxas"],
+        "Kernels (CPU ms, text to image); SASS instructions, registers, bytes of spills and stack frames",
+        [
+            "kernel",
+            "target",
+            "PTX",
+            "oric",
+            "ptxas",
+            "oric us/i",
+            "ratio",
+            *(h for what in WHAT.values() for h in (what, "ptxas")),
+        ],
         [
             [
                 r["name"],
@@ -51,7 +62,7 @@ def report_kernels(rows: list[Row], code: list[Row]) -> None:
                 r["ptxas_ms"],
                 modules.each(r),
                 modules.ratio(r),
-                *(c[who] and c[who][what] for what in ("instructions", "registers") for who in ("oric", "ptxas")),
+                *(c[who] and c[who][what] for what in WHAT for who in ("oric", "ptxas")),
             ]
             for r, c in zip(rows, code, strict=True)
         ],
@@ -86,9 +97,10 @@ def run(options: argparse.Namespace, ptxas: Ptxas) -> tuple[dict[str, Any], list
         files = options.kernels or cases.files()
         inputs = [*modules.kernels(files, targets), *(one for one in modules.corpora() if modules.compiles(one, level))]
         spills, clock = pressure.measure_spills(inputs, level, ptxas), pressure.measure_cycles(files, targets, level, ptxas)
+        calling = [] if options.kernels else pressure.measure_spills(modules.calling(targets), level, ptxas)
         proof = pressure.measure_proof(inputs, level)
-        results["pressure"] = {"spills": spills, "cycles": clock, "proof": proof}
-        pressure.report(spills, clock, proof)
+        results["pressure"] = {"spills": spills, "calling": calling, "cycles": clock, "proof": proof}
+        pressure.report(spills, calling, clock, proof)
         missed += pressure.verdicts(spills, clock, proof)
     if "growth" in options.only:
         rows = results["growth"] = growth.measure(targets[-1], level, ptxas)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
 import re
 import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -31,6 +34,27 @@ class Cost(NamedTuple):
 
     cpu: float
     wall: float
+
+
+_FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+
+
+class Frames(NamedTuple):
+    """Bytes of the stack frames of all functions of a module, and what spills store and load, counted once an instruction."""
+
+    stack: int
+    stores: int
+    loads: int
+
+    @property
+    def spills(self) -> int:
+        return self.stores + self.loads
+
+
+def frames(told: str) -> Frames:
+    """What a compiler says of its functions with ``-v``: ours has ptxas's words."""
+    found = [tuple(map(int, match.groups())) for match in _FRAME.finditer(told)]
+    return Frames(*(sum(part) for part in zip(*found, strict=True))) if found else Frames(0, 0, 0)
 
 
 def ptx_instructions(text: str) -> int:
@@ -95,6 +119,25 @@ def our_time(text: str, target: str, level: int, repeats: Repeats) -> float:
     return statistics.median(times)
 
 
+def our_code(text: str, target: str, level: int, limit: int | None = None) -> tuple[Frames, bytes]:
+    """What the command line makes of a module and says of it with ``-v``.
+
+    Raises:
+        oric.CompileError: the module does not compile.
+    """
+    import oric
+    from oric.cli import main
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()) as told:
+        source, image = Path(folder, "k.ptx"), Path(folder, "k.cubin")
+        source.write_text(text)
+        options = ["-v", f"-O{level}", "-arch", target, *(["-maxrregcount", str(limit)] if limit else [])]
+        if main([str(source), *options, "-o", str(image)]):
+            oric.compile(text, arch=target, opt_level=level, maxrregcount=limit)
+            raise AssertionError(told.getvalue())
+        return frames(told.getvalue()), image.read_bytes()
+
+
 class Ptxas:
     """ptxas as a child process, if there is one."""
 
@@ -121,6 +164,16 @@ class Ptxas:
             self._empty[target] = empty.cpu
         cost = self.process(text, target, level, repeats)
         return None if cost is None else max(0.0, cost.cpu - self._empty[target])
+
+    def code(self, text: str, target: str, level: int, limit: int | None = None) -> tuple[Frames, bytes] | None:
+        """What it makes of a module and says of it with ``-v``; None as in :meth:`process`."""
+        if self.path is None:
+            return None
+        Path(self.folder.name, "k.ptx").write_text(text)
+        command = [self.path, "-v", f"-O{level}", "-arch", target, "k.ptx", "-o", "k.cubin"]
+        command += ["-maxrregcount", str(limit)] if limit else []
+        done = subprocess.run(command, cwd=self.folder.name, capture_output=True, text=True, check=False)
+        return None if done.returncode else (frames(done.stdout + done.stderr), self.image())
 
     def image(self) -> bytes:
         """The cubin of the last compilation."""

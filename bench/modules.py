@@ -11,7 +11,9 @@ from oric.support.targets import TargetError, find_target
 
 from bench import stages
 from bench.measure import Ptxas, Repeats, Row, our_time, ptx_instructions, table
+from tests.e2e import call_programs
 from tests.kernels import cases
+from tests.programs.portable import case
 from tests.ptx_corpus import archive
 
 KERNELS, CORPORA = "kernels of the tests", "modules of other compilers"
@@ -50,6 +52,21 @@ def corpora() -> Iterator[Input]:
                 text = text[: found.start(4)] + text[found.end(4) :]
             target = own if letter or int(number) > int(DEFAULT_TARGET[3:]) else DEFAULT_TARGET
             yield Input(f"{compiler}/{name.removesuffix('.ptx')}", text, target)
+
+
+def calling(targets: list[str]) -> list[Input]:
+    """Programs of the tests that make calls which stay calls, and those of which one text is for all targets."""
+    inputs = [
+        Input(f"calls/{name}", call_programs.HEAD.format(target=target) + call_programs.PROGRAMS[name].text, target)
+        for name in call_programs.PROGRAMS
+        for target in targets
+    ]
+    return inputs + [
+        Input(f"programs/{name}", case.module(name, target), target)
+        for name, entry in case.programs().items()
+        for target in targets
+        if target in entry.targets
+    ]
 
 
 def compiles(one: Input, level: int) -> bool:

@@ -1,57 +1,19 @@
-"""Code with few registers, ours and ptxas's: bytes of spills, cycles in the simulator; what the proof of allocations costs."""
+"""Code with few registers, ours and ptxas's: spills, stack frames, simulated cycles; what the proof of allocations costs."""
 
 from __future__ import annotations
 
-import re
 import statistics
-import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from bench.measure import Ptxas, Row, table
+from bench.measure import Frames, Ptxas, Row, our_code, table
 from bench.modules import Input
 from tests.kernels import cases
 
 LIMITS: tuple[int | None, ...] = (None, 24, 32, 40, 64)
 SPILLS_LIMIT, CYCLES_LIMIT, PROOF_LIMIT = 1.1, 1.15, 0.10
 PROOF_REPEATS = 5
-_SPILLED = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-
-
-class Spills(NamedTuple):
-    """Bytes that the code of a module stores and loads, counted once an instruction."""
-
-    stores: int
-    loads: int
-
-    @property
-    def both(self) -> int:
-        return self.stores + self.loads
-
-
-def our_spills(one: Input, level: int, limit: int | None) -> Spills:
-    """Raises oric.CompileError."""
-    import oric
-
-    kernels = oric.compile(one.text, arch=one.target, opt_level=level, maxrregcount=limit).kernels.values()
-    return Spills(sum(k.spills[0] for k in kernels), sum(k.spills[1] for k in kernels))
-
-
-def their_code(one: Input, level: int, limit: int | None, ptxas: Ptxas) -> tuple[Spills, bytes] | None:
-    """None: ptxas is not there, or refuses the module."""
-    if ptxas.path is None:
-        return None
-    folder = Path(ptxas.folder.name)
-    (folder / "k.ptx").write_text(one.text)
-    command = [ptxas.path, "-v", f"-O{level}", "-arch", one.target, "k.ptx", "-o", "k.cubin"]
-    command += ["-maxrregcount", str(limit)] if limit else []
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return None
-    found = [tuple(map(int, match.groups())) for match in _SPILLED.finditer(done.stdout + done.stderr)]
-    return Spills(sum(stores for stores, _ in found), sum(loads for _, loads in found)), ptxas.image()
 
 
 def cycles(image: bytes, file: str) -> int:
@@ -69,12 +31,12 @@ def cycles(image: bytes, file: str) -> int:
 
 
 def measure_spills(inputs: list[Input], level: int, ptxas: Ptxas) -> list[Row]:
-    """One row a module and limit; ``ptxas`` is None where that refuses the module, or is not there."""
+    """One row a module and limit, of all its functions; ``ptxas`` is None where that refuses the module, or is not there."""
     rows: list[Row] = []
     for one in inputs:
         for limit in LIMITS:
-            theirs = their_code(one, level, limit, ptxas)
-            ours = our_spills(one, level, limit)
+            theirs = ptxas.code(one.text, one.target, level, limit)
+            ours, _ = our_code(one.text, one.target, level, limit)
             rows.append({"name": one.name, "target": one.target, "limit": limit, "oric": ours, "ptxas": theirs and theirs[0]})
     return rows
 
@@ -88,7 +50,7 @@ def measure_cycles(files: list[str], targets: list[str], level: int, ptxas: Ptxa
         for target in targets:
             for limit in LIMITS:
                 one = Input(file, cases.ptx(file, target), target)
-                theirs = their_code(one, level, limit, ptxas)
+                theirs = ptxas.code(one.text, one.target, level, limit)
                 image = oric.compile(one.text, arch=target, opt_level=level, maxrregcount=limit).image
                 rows.append({"name": file, "target": target, "limit": limit, "oric": cycles(image, file),
                              "ptxas": theirs and cycles(theirs[1], file)})  # fmt: skip
@@ -122,7 +84,7 @@ def by_limit(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
 def spill_totals(rows: list[Row]) -> tuple[int, int]:
     """Ours and ptxas's bytes under limits."""
     counted = [r for r in rows if r["limit"] and r["ptxas"] is not None]
-    return sum(r["oric"].both for r in counted), sum(r["ptxas"].both for r in counted)
+    return sum(r["oric"].spills for r in counted), sum(r["ptxas"].spills for r in counted)
 
 
 def factor(rows: list[Row]) -> float | None:
@@ -130,15 +92,20 @@ def factor(rows: list[Row]) -> float | None:
     return statistics.geometric_mean(r["oric"] / r["ptxas"] for r in rows) if rows else None
 
 
-def report(spills: list[Row], clock: list[Row], proof: Row) -> None:
-    """Print what was measured."""
-    head = ["limit", "modules", "oric stores", "loads", "ptxas stores", "loads"]
+def report_frames(title: str, spills: list[Row]) -> None:
+    """Spills and stacks, a line a limit."""
     lines: list[list[Any]] = []
     for limit, rows in by_limit(spills):
-        sums = [sum(getattr(r[who], what) for r in rows) for who in ("oric", "ptxas") for what in ("stores", "loads")]
+        sums = [sum(getattr(r[who], what) for r in rows) for what in Frames._fields for who in ("oric", "ptxas")]
         lines.append([limit, len(rows), *sums])
-    table("Bytes of spills, by limit of registers", head, lines)
-    lines = []
+    table(title, ["limit", "modules", "oric stack", "ptxas", "oric stores", "ptxas", "oric loads", "ptxas"], lines)
+
+
+def report(spills: list[Row], calling: list[Row], clock: list[Row], proof: Row) -> None:
+    """Print what was measured."""
+    report_frames("Bytes of stack frames and spills, by limit of registers", spills)
+    report_frames("The same of programs that make calls", calling)
+    lines: list[list[Any]] = []
     for limit, rows in by_limit(clock):
         worst = max(rows, key=lambda r: r["oric"] / r["ptxas"], default=None)
         shown = [worst["oric"] / worst["ptxas"], f"{worst['name']} {worst['target']}"] if worst else [None, None]
@@ -160,7 +127,7 @@ def verdicts(spills: list[Row], clock: list[Row], proof: Row) -> list[str]:
     missed += [
         f"spills: {r['name']} {r['target']} at the default limit, where ptxas has none"
         for r in spills
-        if r["limit"] is None and r["ptxas"] is not None and r["oric"].both and not r["ptxas"].both
+        if r["limit"] is None and r["ptxas"] is not None and r["oric"].spills and not r["ptxas"].spills
     ]
     for limit, rows in by_limit(clock):
         found = factor(rows)

@@ -39,7 +39,7 @@ _OBJECTS = (
     "{d} x[2] = {{ {{ array_size = 3 }}, {{ array_size = 4 }} }};",
 )  # fmt: skip
 _PRAGMAS = ("nounroll", "used_bytes_mask 0x7", "used_bytes_mask", "used_bytes_mask x", "frequency 3", "frequency", "frequency -1",
-            "frequency 1 2", "unheard_of")  # fmt: skip
+            "frequency 1 2", "unheard_of", "abi_param_reg 2, 3", "abi_param_reg 2, 8", "abi_param_reg")  # fmt: skip
 
 
 def modules() -> Iterator[tuple[str, str, str]]:

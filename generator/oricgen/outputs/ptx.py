@@ -211,7 +211,7 @@ def _declarations(spec: Spec) -> str:
     """Pragmas, attributes and opaque types."""
     data = spec.load("ptx/declarations.yaml", "ptx_declarations")
     pragmas: dict[str, object] = {
-        n: (tuple(r["places"]), r.get("integer", False), version(r.get("ptx")), r.get("sm", 0))
+        n: (tuple(r["places"]), r.get("integer", False), r.get("registers", False), version(r.get("ptx")), r.get("sm", 0))
         for n, r in data["pragmas"].items()
     }
     opaque: dict[str, object] = {
@@ -222,8 +222,8 @@ def _declarations(spec: Spec) -> str:
     }
     text = "# attribute -> (what it stands on, integers that follow, PTX * 10, SM)\n"
     text += _table("ATTRIBUTES", "tuple[tuple[str, ...], int, int, int]", attributes)
-    text += "# pragma -> (where it may stand, whether an integer follows, PTX * 10, SM)\n"
-    text += _table("PRAGMAS", "tuple[tuple[str, ...], bool, int, int]", pragmas)
+    text += "# pragma -> (where it may stand, whether an integer follows, registers for parameters, PTX * 10, SM)\n"
+    text += _table("PRAGMAS", "tuple[tuple[str, ...], bool, bool, int, int]", pragmas)
     text += "# opaque type -> (fields, texture mode, PTX * 10); words that are values of fields\n"
     text += _table("OPAQUE", "tuple[tuple[str, ...], str, int]", opaque)
     return text + f"FIELD_VALUES: Final = frozenset({sorted(data['values'])!r})\n"

@@ -38,7 +38,14 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
     (
         "messages",
         "name",
-        ("undefined_register", "setmaxnreg_dec_large", "setmaxnreg_below_launch", "setmaxnreg_ignored", "setmaxnreg_unknown"),
+        (
+            "undefined_register",
+            "setmaxnreg_dec_large",
+            "setmaxnreg_below_launch",
+            "setmaxnreg_ignored",
+            "setmaxnreg_unknown",
+            "reserved_by_abi",
+        ),
     ),
 )
 _DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,

@@ -354,7 +354,13 @@ class OriBuilder(Memory):
         """``nounroll``: of the module, or of the loop whose header the block at hand is. Others are hints: nothing to do.
 
         Where no block has begun, what follows without a label is the header of no loop.
+
+        Raises:
+            NotSupported: other registers for parameters than those of the convention.
         """
+        row = ix.PRAGMAS.get(text.partition(" ")[0])
+        if row is not None and row[2]:
+            raise NotSupported(f"pragma {text}", loc)
         if _NOUNROLL not in text:
             return
         if not self.in_body:

@@ -22,6 +22,7 @@ from .check import check, fits, within_limits
 from .declarations import LINKAGE, VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
+from .opaque import names_registers
 from .operands import OperandReader
 from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import KEY_BITS, KEY_CLASSES, KEY_OPERANDS, Entry, entries_for, entry_of
@@ -494,6 +495,8 @@ class Body:
         elif word == ".pragma":
             lexer.advance()
             for text in self.headers.pragma_strings(lexer, "body"):
+                if self.function.is_entry and names_registers(text):
+                    raise PtxError(at, f"Pragma '{text}' cannot be specified for function '{self.function.name}'")
                 self.state.builder.pragma(text, at)
         elif word == ".target":
             lexer.advance()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from oric_tables.ptx_index import FIELD_VALUES, OPAQUE, PRAGMAS
+from oric_tables.registers import FIRST_ARGUMENT, RESERVED_BY_ABI
 
 from .builder import Variable
 from .constants import expression
 from .lexer import IDENT, Lexer, PtxError, integer_value
 from .state import State
+
+_REGISTERS = re.compile(r"\w+ +(?:(\d{1,9})(?: *, *(\d{1,9}))?|(\d{1,9}) *- *(\d{1,9}))", re.ASCII)
 
 
 def check_opaque(state: State, variable: Variable, entry: bool = False) -> None:
@@ -96,12 +101,12 @@ def check_pragma(state: State, text: str, place: str, at: int) -> None:
     """
     word, _, argument = text.partition(" ")
     row = PRAGMAS.get(word)
-    if row is None or (argument and not row[1] and "module" in row[0]):
+    if row is None or (argument and not (row[1] or row[2]) and "module" in row[0]):
         if place == "module":
             raise PtxError(at, f"pragma '{text}' is not known")
         state.diag.warning(f"pragma '{text}' is not known: it is ignored", at)
         return
-    places, integer, ptx, sm = row
+    places, integer, registers, ptx, sm = row
     state.gate(f"pragma '{word}'", ptx, sm, (), at)
     if place not in places:
         raise PtxError(at, f"pragma '{word}' stands in function bodies only")
@@ -109,6 +114,27 @@ def check_pragma(state: State, text: str, place: str, at: int) -> None:
         raise PtxError(at, f"pragma '{word}' needs an integer")
     if integer and not _is_integer(argument.strip(), at):
         raise PtxError(at, f"pragma '{word}' needs an integer, found '{argument.strip()}'")
+    if registers:
+        _check_registers(text, at)
+
+
+def names_registers(text: str) -> bool:
+    """Whether a pragma says where the parameters of a function are."""
+    row = PRAGMAS.get(text.partition(" ")[0])
+    return row is not None and row[2]
+
+
+def _check_registers(text: str, at: int) -> None:
+    """Registers for parameters that a pragma names: how many and the first one, or the first and the last one.
+
+    Raises:
+        PtxError: no such numbers; one of the registers is reserved (ptxas's words, observed).
+    """
+    found = _REGISTERS.fullmatch(text.strip())
+    if found is None:
+        raise PtxError(at, f"pragma '{text}' needs a number of registers")
+    if int(found[2] or found[3] or FIRST_ARGUMENT) < FIRST_ARGUMENT:
+        raise PtxError(at, RESERVED_BY_ABI % "parameter passing")
 
 
 def _is_integer(text: str, at: int) -> bool:

@@ -1,0 +1,46 @@
+"""Whole programs for every target, at few registers and at many: right, without hazards, nothing read that was not written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cubin.loader_facts import ptxas_image
+from tests.e2e.conftest import ptxas  # noqa: F401
+from tests.programs.measure import judge
+from tests.programs.portable.case import TARGETS, module, programs
+from tests.programs.portable.measure import WAYS, problem
+
+NAMES = sorted(programs())
+LEAST = 90
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_in_one_way(name: str) -> None:
+    """Over all programs every target and way has its turn."""
+    turn, targets = NAMES.index(name), programs()[name].targets
+    assert problem(name, targets[turn % len(targets)], *WAYS[turn % len(WAYS)]) == ""
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way(name: str, target: str) -> None:
+    if target in programs()[name].targets:
+        assert [(way, found) for way in WAYS if (found := problem(name, target, *way))] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ptxas_means_the_same(name: str, ptxas: str) -> None:  # noqa: F811
+    turn, targets = NAMES.index(name), programs()[name].targets
+    target = targets[turn % len(targets)]
+    image = ptxas_image(ptxas, module(name, target), target)
+    assert image is not None
+    assert judge(programs()[name], image, checked=False)[0] == ""
+
+
+def test_there_are_enough_and_no_text_without_launches() -> None:
+    assert len(NAMES) >= LEAST
+    sources = {entry.source for entry in programs().values()}
+    assert {path.stem for path in Path(__file__).parent.glob("*.cu")} <= sources
