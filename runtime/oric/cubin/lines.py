@@ -168,14 +168,14 @@ class _Sequence:
             self.data.append(special)
             return
         if lines:
-            self.data += bytes((_ADVANCE_LINE,)) + _signed(lines)
+            self.data += bytes((_ADVANCE_LINE,)) + signed(lines)
         if distance:
-            self.data += bytes((_ADVANCE_PC,)) + _signed(distance)
+            self.data += bytes((_ADVANCE_PC,)) + signed(distance)
         self.data.append(_COPY)
 
     def end(self, size: int) -> bytes:
         """The whole program of code of ``size`` bytes."""
-        rest = bytes((_ADVANCE_PC,)) + _signed(size - self.at) if size > self.at else b""
+        rest = bytes((_ADVANCE_PC,)) + signed(size - self.at) if size > self.at else b""
         return bytes(self.data) + rest + _extended(_END_SEQUENCE, b"")
 
 
@@ -247,7 +247,7 @@ def _unsigned(value: int) -> bytes:
     return bytes(out)
 
 
-def _signed(value: int) -> bytes:
+def signed(value: int) -> bytes:
     """LEB128 of a number with a sign."""
     out = bytearray()
     while not -0x40 <= value < 0x40:
