@@ -11,6 +11,8 @@ import lzma
 import subprocess
 from pathlib import Path
 
+from oric.support.elf import read
+
 from tests.cubin.line_twins import lines_of, ptxas
 from tests.ptx_corpus.archive import modules
 
@@ -32,6 +34,14 @@ MODULES = (
     ("llc", "programs2.sm_80.g.llc19.ptx", "sm_80"),
 )
 GOLDEN = FOLDER / "golden.json.xz"
+# Stored modules with debug data, whose functions are kernels all.
+DEBUGGED = (
+    "kernels.transpose.sm_75.G.ptx",
+    "kernels.collatz.sm_75.G.ptx",
+    "kernels.tables.sm_75.G.ptx",
+    "kernels.sgemm.sm_75.G.ptx",
+)
+DEBUG = FOLDER / "debug.json.xz"
 
 
 def stored() -> dict[str, tuple[str, str]]:
@@ -43,6 +53,25 @@ def stored() -> dict[str, tuple[str, str]]:
             if (archive, name) in wanted:
                 out[name] = (text, wanted[archive, name])
     return out
+
+
+def with_debug_data() -> dict[str, str]:
+    """The texts of ``DEBUGGED``."""
+    return {name: text for name, text in modules("nvcc") if name in DEBUGGED}
+
+
+def debug_data(image: bytes) -> dict[str, tuple[str, list[tuple[int, int, str]]]]:
+    """Sections of debug data that a cubin has of the PTX: contents and relocations (place, type, symbol)."""
+    cubin = read(image)
+    made = (".debug_frame", ".debug_line", ".debug_str")
+    found = [s for s in cubin.sections if s.name.startswith(".debug_") and s.name not in made]
+    return {
+        s.name: (
+            bytes(s.data).hex(),
+            sorted((r.offset, r.type, cubin.symbols[r.symbol].name) for r in cubin.relocations_of(s.index)),
+        )
+        for s in found
+    }
 
 
 def main() -> None:
@@ -60,6 +89,12 @@ def main() -> None:
         image = ptxas(text, target, "-O0", "-lineinfo")
         assert image is not None, name
         golden[name] = {kernel: [list(line) for line in code] for kernel, code in lines_of(image).items()}
+    debugged = {}
+    for name, text in with_debug_data().items():
+        image = ptxas(text, "sm_75", "-g")
+        assert image is not None, name
+        debugged[name] = debug_data(image)
+    DEBUG.write_bytes(lzma.compress(json.dumps(debugged, separators=(",", ":")).encode(), preset=9))
     GOLDEN.write_bytes(lzma.compress(json.dumps(golden, separators=(",", ":")).encode(), preset=9))
 
 

@@ -58,7 +58,7 @@ def test_a_body_that_says_nothing_is_of_the_call():
 
 def test_names_are_added_once():
     made = info()
-    made.section("L9: .b8 65,66\n")
+    made.section(".debug_str", "L9: .b8 65,66\n")
     node = Node(0, 25, "f")
     assert [made.name(made.text, node), made.name(made.text, node)] == [3, 3]
     assert made.name(made.text, Node(0, 25, "g")) == 5
@@ -68,7 +68,7 @@ def test_names_are_added_once():
 
 def test_numbers_in_data():
     made = LineInfo()
-    made.section("A:.b8 0x41,0102 ,-1\n// B: .b8 9\n/* C: .b8 9 */ .b16 258\nD : .b32 1U\n.b64 0xffffffffffffffff")
+    made.section(".debug_str", "A:.b8 0x41,0102 ,-1\n// B: .b8 9\n/* C: .b8 9 */ .b16 258\nD : .b32 1U\n.b64 0xffffffffffffffff")
     assert bytes(made.strings) == b"AB\xff\2\1\1\0\0\0" + b"\xff" * 8
     assert made.text.labels == {"A": 0, "D": 5}
 

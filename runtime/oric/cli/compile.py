@@ -197,6 +197,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         contract=args.get("fmad") == "true",
         nvopt=_nvopt_level(args),
         line_info=_line_info(args),
+        debug=args.has("device-debug") and not args.has("suppress-debug-info"),
     )
 
 
@@ -204,7 +205,7 @@ def _line_info(args: Arguments) -> bool | None:
     """Whether there are line tables; None: where the PTX has ``.loc``."""
     if args.has("suppress-debug-info"):
         return False
-    return True if args.has("generate-line-info") or args.has("device-debug") else None
+    return True if args.has("generate-line-info") else None
 
 
 def _nvopt_level(args: Arguments) -> int | None:

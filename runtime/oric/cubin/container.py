@@ -127,9 +127,14 @@ class Container:
         added = [e for e in entries if not (self.layout.implicit_addends and e[3] == 0)]
         for kind, part in ((layout_tables.REL, plain), (layout_tables.RELA, added)):
             if part or (empty and kind == layout_tables.RELA):
-                self._relocations.append(
-                    (self.section(kind, section.name, section), _in_order(part, rising and kind == layout_tables.RELA))
-                )
+                self.relocate_as(section, kind, part, rising and kind == layout_tables.RELA)
+
+    def relocate_as(
+        self, section: OutSection, kind: int, entries: list[tuple[int, int, OutSymbol, int]], rising: bool = False
+    ) -> None:
+        """Patch ``section`` by a section of relocations of one kind; those of REL have their addends in their places."""
+        ordered = sorted(entries, key=lambda e: e[0] if rising else -e[0])
+        self._relocations.append((self.section(kind, section.name, section), ordered))
 
     def number(self) -> None:
         """Fix the order of sections and symbols; afterwards ``number`` of both is final."""
@@ -232,8 +237,3 @@ class Container:
                     memory = -(-memory // section.align) * section.align + section.size
             out.append((kind, flags, start, 0, 0, end - start, memory, _TABLE_ALIGN))
         return out
-
-
-def _in_order(entries: list[tuple[int, int, OutSymbol, int]], rising: bool) -> list[tuple[int, int, OutSymbol, int]]:
-    """Relocations by their places, the last one first unless they are ``rising``."""
-    return sorted(entries, key=lambda e: e[0] if rising else -e[0])

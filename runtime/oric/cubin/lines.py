@@ -32,6 +32,7 @@ _NO_FILE: Final = -1
 _PTX: Final = 0  # the number of the file that the PTX is
 # Lines of the PTX that its text is empty for: they say nothing of code.
 _SILENT: Final = re.compile(r"//|\.(?:loc|file|b8|b32|b64)\b")
+_FIRST: Final = ("/", ".")
 
 # A section: its kind, contents, and the places in it of the addresses of kernels, each with the number of the kernel.
 Section = tuple[int, bytes, list[tuple[int, int]]]
@@ -39,7 +40,7 @@ Section = tuple[int, bytes, list[tuple[int, int]]]
 
 def line_tables(info: LineInfo, kernels: list[EncodedFunction]) -> list[Section]:
     """The sections that tell where the code of ``kernels`` comes from, in the file's order."""
-    ptx_lines, bases = _ptx_text(info)
+    ptx_text, bases = _ptx_text(info)
     source, sass = _Table(), _Table()
     for number, kernel in enumerate(kernels):
         if not kernel.origins:  # of an input without .loc
@@ -53,7 +54,7 @@ def line_tables(info: LineInfo, kernels: list[EncodedFunction]) -> list[Section]
     found: list[Section] = [source.section(tables.DEBUG_LINE, head)]
     last: list[Section] = [
         sass.section(tables.DEBUG_LINE_SASS, _header([], []) if kernels else head),
-        (tables.DEBUG_PTX_TXT, b"".join(line.encode("utf-8", "replace") + b"\0" for line in ptx_lines), []),
+        (tables.DEBUG_PTX_TXT, ptx_text, []),
     ]
     strings: list[Section] = [(tables.DEBUG_STR, bytes(info.strings), [])] if info.strings else []
     return found + strings + last if inlined else found + last + strings
@@ -113,12 +114,20 @@ class _Rows:
         self.text = text
         self.sequence = _Sequence()
         self.rows: dict[Node, int] = {}  # of calls -> their numbers
+        self.callers: dict[Node, tuple[int, int]] = {}  # of what was inlined -> row of the call, name
+        self.last: Node | None = None
 
     def put(self, at: int, node: Node) -> None:
         """A row, unless its line is 0: nobody knows then."""
+        if node is self.last:
+            return
         loc = self.text.locs[node.loc]
         if loc.line:
-            self.sequence.put(at, loc.file, loc.line, *self._inlined(at, node))
+            self.last = node
+            found = self.callers.get(node)
+            if found is None:
+                found = self.callers[node] = self._inlined(at, node)
+            self.sequence.put(at, loc.file, loc.line, found[0], found[1])
 
     def _inlined(self, at: int, node: Node) -> tuple[int, int]:
         """The number of the row of the call that a row was inlined through, and the name of its function."""
@@ -168,14 +177,14 @@ class _Sequence:
             self.data.append(special)
             return
         if lines:
-            self.data += bytes((_ADVANCE_LINE,)) + _signed(lines)
+            self.data += bytes((_ADVANCE_LINE,)) + signed(lines)
         if distance:
-            self.data += bytes((_ADVANCE_PC,)) + _signed(distance)
+            self.data += bytes((_ADVANCE_PC,)) + signed(distance)
         self.data.append(_COPY)
 
     def end(self, size: int) -> bytes:
         """The whole program of code of ``size`` bytes."""
-        rest = bytes((_ADVANCE_PC,)) + _signed(size - self.at) if size > self.at else b""
+        rest = bytes((_ADVANCE_PC,)) + signed(size - self.at) if size > self.at else b""
         return bytes(self.data) + rest + _extended(_END_SEQUENCE, b"")
 
 
@@ -219,18 +228,18 @@ def _files(info: LineInfo) -> tuple[list[str], list[tuple[str, int, int, int]]]:
     return list(folders)[1:], files
 
 
-def _ptx_text(info: LineInfo) -> tuple[list[str], dict[int, int]]:
-    """The lines of all inputs, up to the last one that is not empty, and the number of lines in front of each input."""
+def _ptx_text(info: LineInfo) -> tuple[bytes, dict[int, int]]:
+    """The lines of all inputs, up to the last one that is not empty, each with a zero behind it, and the number of lines in front
+    of each input."""
     lines: list[str] = []
     bases: dict[int, int] = {}
     for text in info.texts:
         bases[id(text)] = len(lines)
         for line in text.text.split("\n"):
-            shown = line.lstrip(" \t").rstrip("\r")
-            lines.append("" if _SILENT.match(shown) else shown)
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines, bases
+            shown = line.lstrip(" \t")
+            lines.append("" if shown.startswith(_FIRST) and _SILENT.match(shown) else shown)
+    shown = "\0".join(lines).replace("\r\0", "\0").rstrip("\r\0")
+    return shown.encode("utf-8", "replace") + b"\0" if shown else b"", bases
 
 
 def _extended(opcode: int, operands: bytes) -> bytes:
@@ -247,7 +256,7 @@ def _unsigned(value: int) -> bytes:
     return bytes(out)
 
 
-def _signed(value: int) -> bytes:
+def signed(value: int) -> bytes:
     """LEB128 of a number with a sign."""
     out = bytearray()
     while not -0x40 <= value < 0x40:

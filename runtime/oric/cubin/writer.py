@@ -11,6 +11,7 @@ from oric.support import notes
 
 from . import records
 from .container import Container, OutSection, OutSymbol
+from .dwarf import Address, debug_data
 from .lines import line_tables
 
 if TYPE_CHECKING:
@@ -271,6 +272,22 @@ class Writer:
             section.data = data
             entries = [(at, tables.R_CUDA_64, self.kernel_symbols[number], 0) for at, number in places]
             self.out.relocate(section, entries, rising=True)
+        if self.module.line_info.debug:
+            self._debug_data()
+
+    def _debug_data(self) -> None:
+        """Sections of debug data of the PTX."""
+        for name, data, patches in debug_data(self.module, self.kernels, self.target):
+            section = self.out.section(tables.DEBUG_DATA, name)
+            section.data = data
+            for implicit in (False, True):
+                wanted = [p for p in patches if (p.implicit and self.layout.implicit_addends) == implicit]
+                entries = [(p.at, p.type, self._address_symbol(p.address), p.address.value) for p in wanted]
+                if entries:
+                    self.out.relocate_as(section, tables.REL if implicit else tables.RELA, entries)
+
+    def _address_symbol(self, address: Address) -> OutSymbol:
+        return self.kernel_symbols[address.kernel] if address.kernel >= 0 else self.data_symbols[address.variable]
 
     def _text_mark(self) -> str:
         """What the name of the section with the PTX has behind it: nothing."""

@@ -198,7 +198,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
-    builder.demand_lines(options.line_info)
+    builder.demand_lines(options.line_info, options.debug)
     parts = []
     for text, filename in inputs:
         diag = diagnostics_for(text, filename)

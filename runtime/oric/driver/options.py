@@ -82,16 +82,15 @@ class CompileOptions:
     process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
-    line tables; None: where the PTX has ``.loc``.
+    line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level, a level
             of register usage or of NvOpt that there is not.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "contract", "dump", "dump_sink", "entries", "extras", "line_info", "maxrregcount",
-                 "nvopt",
-                 "opt_level", "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
+    __slots__ = ("arch", "bounds", "clock", "contract", "debug", "dump", "dump_sink", "entries", "extras", "line_info",
+                 "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -111,6 +110,7 @@ class CompileOptions:
         contract: bool = True,
         nvopt: int | None = None,
         line_info: bool | None = None,
+        debug: bool = False,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -121,7 +121,8 @@ class CompileOptions:
         if nvopt is not None and not 0 <= nvopt < NVOPT_LEVELS:
             raise ValueError(f"Invalid nvopt level : {nvopt}.")
         self.nvopt = nvopt
-        self.line_info = line_info
+        self.line_info = True if debug else line_info
+        self.debug = debug
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

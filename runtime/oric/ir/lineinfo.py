@@ -70,7 +70,7 @@ class Node(NamedTuple):
 class Text:
     """One input: its text, and the ``.loc`` and function bodies in it, all in the order of the text."""
 
-    __slots__ = ("bodies", "first_locs", "labels", "loc_lines", "locs", "names", "text")
+    __slots__ = ("bodies", "code_labels", "first_locs", "labels", "loc_lines", "locs", "names", "sections", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -80,6 +80,8 @@ class Text:
         self.bodies: list[int] = []  # the lines in which their bodies begin
         self.first_locs: list[int] = []  # numbers of the first .loc in them, if they have one
         self.labels: dict[str, int] = {}  # of .debug_str -> offset there
+        self.code_labels: dict[str, int] = {}  # of the code -> line, where somebody wants debug data
+        self.sections: list[tuple[str, str]] = []  # of debug data, in the order of the text
 
     def loc_at(self, line: int) -> int:
         """Number of the ``.loc`` in force at the beginning of a line, or NO_LOC."""
@@ -96,7 +98,8 @@ class Text:
 
 @final
 class LineInfo:
-    """What the inputs say of their sources. ``has_locs``: one of them has a ``.loc``; ``strings``: contents of .debug_str."""
+    """What the inputs say of their sources. ``has_locs``: one of them has a ``.loc``; ``strings``: contents of .debug_str;
+    ``debug``: sections of debug data and the labels of the code are wanted, too."""
 
     def __init__(self) -> None:
         self.texts: list[Text] = [Text("")]
@@ -105,6 +108,7 @@ class LineInfo:
         self.files: dict[int, SourceFile] = {}
         self.strings = bytearray()
         self.has_locs = False
+        self.debug = False
         self.names_added = False  # to the strings
         self.marks: list[Mark] = [Mark(NO_LOC, 0, "")]
         self._marks: dict[Mark, int] = {}
@@ -140,15 +144,19 @@ class LineInfo:
         self.text.loc_lines.append(ptx_line)
         return number
 
-    def section(self, text: str) -> None:
-        """The text of a ``.section .debug_str``."""
+    def section(self, name: str, text: str) -> None:
+        """The text of a ``.section``: names are kept always, other debug data where it is wanted."""
+        if self.debug:
+            self.text.sections.append((name, text))
+        if name != STRINGS:
+            return
         for found in _DATA.finditer(text):
             if found[1]:
                 self.text.labels[found[1]] = len(self.strings)
             elif found[2]:
                 size = int(found[2]) // 8
                 for value in found[3].split(","):
-                    self.strings += (_number(value.strip()) & (1 << 8 * size) - 1).to_bytes(size, "little")
+                    self.strings += (number_of(value.strip()) & (1 << 8 * size) - 1).to_bytes(size, "little")
 
     # -- origins ---------------------------------------------------------------------------------------------
 
@@ -203,7 +211,7 @@ class LineInfo:
         return found + 1
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     """The value of an integer of PTX."""
     digits = text.rstrip("U")
     return int(digits, 8) if _OCTAL.fullmatch(digits.lstrip("-")) else int(digits, 0)

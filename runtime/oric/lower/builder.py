@@ -19,7 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
-from oric.ir.lineinfo import STRINGS, LineInfo, SourceFile
+from oric.ir.lineinfo import LineInfo, SourceFile
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -69,12 +69,14 @@ class OriBuilder(Memory):
         self.module_registers: list[tuple[int, int]] = []  # handles of registers declared outside of bodies
         self.sources = LineInfo()
         self.lines_wanted: bool | None = None  # whether there are line tables; None: where there is a .loc
+        self.label_names: dict[int, str] = {}  # of the body, for debug data
         self.loc_line: int = 0  # line of the PTX that has the last .loc of the body, ...
         self.loc_mark: int = 0  # ... what origins of instructions behind it in that line have (oric.ir.lineinfo)
 
-    def demand_lines(self, wanted: bool | None) -> None:
-        """Say whether there are line tables; None: where the PTX has ``.loc``."""
+    def demand_lines(self, wanted: bool | None, debug: bool) -> None:
+        """Say whether there are line tables (None: where the PTX has ``.loc``), and whether debug data is kept."""
         self.lines_wanted = wanted
+        self.sources.debug = debug
 
     # -- module level ------------------------------------------------------------------------------------
 
@@ -277,11 +279,16 @@ class OriBuilder(Memory):
 
     def place_label(self, label: int, loc: int) -> None:
         """A label: a block begins."""
+        if self.sources.debug:
+            self.sources.text.code_labels[self.label_names[label]] = self.lines.of(loc)
         self.place(label)
 
     def new_label(self, name: str = "") -> int:
         """A label handle."""
-        return self.make_label()
+        made = self.make_label()
+        if self.sources.debug:
+            self.label_names[made] = name
+        return made
 
     def branch_targets(self, name: str, labels: Sequence[int], loc: int) -> int:
         """A table of labels; its handle is its place in ``tables_of_labels``."""
@@ -382,9 +389,8 @@ class OriBuilder(Memory):
         self.loc_mark = self.sources.mark(self.sources.loc(file, line, col, self.loc_line, inlined))
 
     def section(self, name: str, text: str, loc: int) -> None:
-        """Names of functions that were inlined are in .debug_str; other debug information is not kept."""
-        if name == STRINGS:
-            self.sources.section(text)
+        """Debug data; of the names of functions that were inlined line tables know, too."""
+        self.sources.section(name, text)
 
     def alias(self, name: str, target: int, loc: int) -> None:
         """Another name of a function."""
