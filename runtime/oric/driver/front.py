@@ -95,6 +95,7 @@ class _Watcher(Events):
         self._begun = 0.0
         self._body_at = -1
         self._defined = Definitions()
+        self._extern: list[Any] = []  # variables of the input at hand that are elsewhere
         self._placed: set[int] = set()  # functions of an object that are in the module
         self._bodies: set[str] = set()  # names of the functions and entries that have one
 
@@ -121,6 +122,8 @@ class _Watcher(Events):
 
     def variable(self, variable: Any) -> None:
         """One variable of a name that is seen from outside is enough."""
+        if variable.linkage == "extern" and not (variable.space == "shared" and not variable.size):
+            self._extern.append(variable)
         self._defined.enter("variable", variable.name, self.diag, variable.loc)
 
     def file_again(self, index: int, loc: int) -> None:
@@ -134,6 +137,8 @@ class _Watcher(Events):
     def end_module(self, builder: OriBuilder) -> None:
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
         declared = {f.name for f in builder.functions.values() if f.linkage != "extern"}
+        if not builder.ir.relocatable:
+            self._check_extern()
         missing = [] if self.diag.error_count or builder.ir.relocatable else sorted(declared - self._bodies)
         for name in missing:
             self.diag.error(f"Unresolved extern function '{name}'")
@@ -142,6 +147,16 @@ class _Watcher(Events):
             start = self.clock()
             self._complete(builder)
             self.inlining += self.clock() - start
+
+    def _check_extern(self) -> None:
+        """Variables that are elsewhere are here after all when nothing is linked, if they have a size (wording of ptxas 13.0.88)."""
+        for variable in self._extern:
+            if variable.size:
+                text = f"Unresolved extern variable '{variable.name}' in whole program compilation, ignoring extern qualifier"
+                self.diag.warning(text)
+            else:
+                self.diag.error(f"Unresolved extern variable '{variable.name}'", variable.loc)
+        self._extern.clear()
 
     def _complete(self, builder: OriBuilder) -> None:
         """See to the calls of all entries, unless something is missing for them."""

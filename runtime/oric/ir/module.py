@@ -90,7 +90,7 @@ class Symbol(Record):
     @property
     def is_dynamic_shared(self) -> bool:
         """True for ``extern .shared`` arrays, whose size is given at launch."""
-        return self.space == "shared" and self.binding == "extern"
+        return self.space == "shared" and self.binding == "extern" and not self.size
 
 
 class Module:

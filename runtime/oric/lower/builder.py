@@ -115,7 +115,7 @@ class OriBuilder(Memory):
     def _declare(self, variable: Any) -> Place:
         """The place of a declared variable."""
         space = variable.space
-        external = variable.linkage == "extern"
+        external = variable.linkage == "extern" and (not variable.size or variable.space != "shared")
         way = storage.CLASSES.get((space, external), (0, 0, 0))[2]
         if way == storage.REGISTERS:
             return self._parameter(variable)
@@ -149,6 +149,8 @@ class OriBuilder(Memory):
             raise NotSupported(f".{_UNIFIED}", variable.loc)
         relocations = [self._pointer(item, variable) for item in variable.relocs if not self._is_function(item)]
         binding = _BINDINGS.get(variable.linkage, variable.linkage)
+        if binding == "extern" and variable.space == "shared" and variable.size and not self.ir.relocatable:
+            binding = "global"  # it is not elsewhere when nothing is linked
         symbol = Symbol(
             variable.name, variable.space, variable.size, variable.align, self._initial(variable), relocations, binding
         )
