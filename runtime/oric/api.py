@@ -15,6 +15,8 @@ def compile(
     maxrregcount: int | None = None,
     filename: str = "<ptx>",
     verify: bool = False,
+    line_info: bool | None = None,
+    debug: bool = False,
 ) -> Cubin:
     """Compile a PTX module to a cubin.
 
@@ -25,10 +27,13 @@ def compile(
         maxrregcount: ceiling of registers per thread; None leaves it to the target and the directives.
         filename: name in messages.
         verify: run the verifier after every phase, and prove every register allocation.
+        line_info: whether the file has line tables; None: where the PTX has ``.loc``.
+        debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
             target; its text is the rendered messages, ``.diagnostics`` holds them.
         ValueError: ``arch`` or ``opt_level`` is unknown.
     """
-    return compile_text(ptx_text, CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify), filename)
+    options = CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify, line_info=line_info, debug=debug)
+    return compile_text(ptx_text, options, filename)

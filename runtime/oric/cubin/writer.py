@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ADDRESS_BYTES: Final = 8
 _SHARED_ADDRESS_BYTES: Final = 4
+_NOTE_SHIFT: Final = 24
 
 
 def write(module: Module, encoded: list[EncodedFunction], target: Target, options: str = "", register_default: int = 0) -> bytes:
@@ -94,7 +95,10 @@ class _Writer:
         info.data = records.module_records(self.kernels, self.layout)
         elf = target.elf
         version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
-        return out.image(elf["osabi"], elf["abiversion"], version, elf["flags_base"] | target.number << sm_shift)
+        flags = elf["flags_base"] | target.number << sm_shift
+        if flags >> _NOTE_SHIFT:  # the number of the section with the CUDA note
+            flags = flags & (1 << _NOTE_SHIFT) - 1 | cuinfo.number << _NOTE_SHIFT
+        return out.image(elf["osabi"], elf["abiversion"], version, flags)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 
