@@ -16,6 +16,8 @@ def compile(
     filename: str = "<ptx>",
     verify: bool = False,
     relocatable: bool = False,
+    line_info: bool | None = None,
+    debug: bool = False,
 ) -> Cubin:
     """Compile a PTX module to a cubin.
 
@@ -27,12 +29,21 @@ def compile(
         filename: name in messages.
         verify: run the verifier after every phase, and prove every register allocation.
         relocatable: make an object to link (``-c``).
+        line_info: whether the file has line tables; None: where the PTX has ``.loc``.
+        debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
             target; its text is the rendered messages, ``.diagnostics`` holds them.
         ValueError: ``arch`` or ``opt_level`` is unknown.
     """
-    extras = Extras(relocatable=True) if relocatable else None
-    options = CompileOptions(arch, opt_level, maxrregcount=maxrregcount, verify=verify, extras=extras)
+    options = CompileOptions(
+        arch,
+        opt_level,
+        maxrregcount=maxrregcount,
+        verify=verify,
+        extras=Extras(relocatable=True) if relocatable else None,
+        line_info=line_info,
+        debug=debug,
+    )
     return compile_text(ptx_text, options, filename)

@@ -49,6 +49,7 @@ def facts(cubin: Cubin) -> list[str]:
         for s in shown
     ]
     out += [f"{s.name} {s.info} {s.other}" for s in cubin.symbols if "debug" in s.name]
+    out.append(f"flags {cubin.flags:#x}")  # with the number of a section behind these
     for name in (".debug_line", PTX_LINES):
         section = cubin.section(name)
         if section is not None:

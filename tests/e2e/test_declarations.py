@@ -92,3 +92,23 @@ def test_the_ceiling_of_registers(given: int, limit: int) -> None:
     raised = f"For profile sm_90 adjusting per thread register count of {given} to lower bound of 24"
     wanted = [too_big] if not 0 <= given <= 255 else [raised] if given < 24 else []
     assert [text.partition("warning: ")[2] or text for text in done.warnings] == wanted
+
+
+def test_variables_that_are_elsewhere_are_here_in_a_whole_program() -> None:
+    """With ptxas's warnings; shared ones with a size are no dynamic arrays."""
+    names = (
+        ".extern .global .b32 a[4];\n.extern .const .b32 b[4];\n.extern .shared .align 4 .b32 c[4];\n.extern .shared .b32 d[];\n"
+    )
+    body = "ld.param.u64 %d, [p]; ld.shared.u32 %r1, [c]; st.global.u32 [%d], %r1; ret;"
+    code = f".entry k(.param .u64 p) {{.reg .b32 %r<3>; .reg .b64 %d; {body}}}"
+    made = oric.compile(HEAD + names + code, arch="sm_90")
+    assert [line for line in made.warnings if "extern" in line] == [
+        f"<ptx>: warning: Unresolved extern variable '{name}' in whole program compilation, ignoring extern qualifier"
+        for name in "abc"
+    ]
+    assert made.kernels["k"].shared == 16
+    assert oric.compile(HEAD + names + code, arch="sm_90", relocatable=True).warnings == []
+
+
+def test_an_array_without_a_size_that_is_nowhere() -> None:
+    assert "Unresolved extern variable 'a'" in refused(".extern .global .b32 a[];\n.entry k() {ret;}")

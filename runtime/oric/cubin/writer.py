@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ADDRESS_BYTES: Final = 8
 _SHARED_ADDRESS_BYTES: Final = 4
+_NOTE_SHIFT: Final = 24
 
 
 class Writer:
@@ -84,7 +85,7 @@ class Writer:
         """What stands first; returns the section of the module's records."""
         out, target = self.out, self.target
         out.section(tables.TKINFO).data = notes.tool_note(options)
-        cuinfo = out.section(tables.CUINFO)
+        cuinfo = self.cuinfo = out.section(tables.CUINFO)
         cuinfo.data = notes.cuda_note(int(self.module.written_for.removeprefix("sm_").rstrip("af")))
         cuinfo.flags |= self.layout.cuinfo_flags
         info = out.section(tables.INFO)
@@ -98,9 +99,10 @@ class Writer:
         elf = self.target.elf
         version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
         base = elf["flags_base"] & ~0xFF | tables.OBJECT_FLAGS if self.module.relocatable else elf["flags_base"]
-        if self.module.line_info is not None:
-            base = base & 0xFFFFFF | tables.LINE_FLAGS
-        return self.out.image(elf["osabi"], elf["abiversion"], version, base | self.target.number << sm_shift)
+        flags = base | self.target.number << sm_shift
+        if flags >> _NOTE_SHIFT:  # the number of the section with the CUDA note
+            flags = flags & (1 << _NOTE_SHIFT) - 1 | self.cuinfo.number << _NOTE_SHIFT
+        return self.out.image(elf["osabi"], elf["abiversion"], version, flags)
 
     # -- kernels ---------------------------------------------------------------------------------------------
 

@@ -149,7 +149,7 @@ class _Watcher(Events):
             self.inlining += self.clock() - start
 
     def _check_extern(self) -> None:
-        """Variables that are elsewhere are here after all when nothing is linked, if they have a size (wording of ptxas 13.0.88)."""
+        """Variables that are elsewhere are here when nothing is linked, if they have a size (wording of ptxas 13.0.88)."""
         for variable in self._extern:
             if variable.size:
                 text = f"Unresolved extern variable '{variable.name}' in whole program compilation, ignoring extern qualifier"
