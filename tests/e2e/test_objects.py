@@ -17,6 +17,9 @@ from oric.sim import Modes
 from oric.support.elf import read
 from oric_tables.targets import TARGETS as ALL_TARGETS
 
+from tests.programs.measure import judge
+from tests.programs.portable import case as portable
+
 from . import call_programs, object_programs, splitting
 from .call_programs import THREADS
 
@@ -104,6 +107,7 @@ class Linker:
 
 def splits(module: str) -> list[frozenset[str]]:
     names = splitting.functions(module)
+    names = names[:10]
     return [frozenset(chosen) for count in range(len(names) + 1) for chosen in itertools.combinations(names, count)]
 
 
@@ -134,3 +138,23 @@ def test_every_split(name: str, target: str, tmp_path: Path, ptxas: str, nvlink:
         for makers in ("op", "po"):
             level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
             assert launch(linker.link(parts, makers, target, level, limit)) == (wanted(name), []), (there, makers, level, limit)
+
+
+WHOLE = [name for name in portable.programs() if splitting.functions(portable.module(name, TARGETS[0]))]
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("name", WHOLE)
+def test_mixed_links_of_whole_programs(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
+    """Those that nvcc has made of CUDA among them: each split, up to eight of them."""
+    chance = random.Random(name)
+    linker = Linker(tmp_path, ptxas, nvlink)
+    entry = portable.programs()[name]
+    ways = splits(portable.module(name, TARGETS[0]))
+    for there in chance.sample(ways, min(8, len(ways))):
+        target = chance.choice(entry.targets)
+        parts = splitting.split(portable.module(name, target), there)
+        for makers in ("oo", "op", "po"):
+            level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
+            image = linker.link(parts, makers, target, level, limit)
+            assert judge(entry, image, stack=STACK)[0] == "", (target, sorted(there), makers, level, limit)

@@ -49,9 +49,13 @@ def texts(source: str, target: str) -> dict[str, str]:
     return kernels(stored.ptx(source, target))
 
 
-def judge(entry: Entry, image: bytes, checked: bool = True) -> tuple[str, Case]:
-    """What is wrong with a cubin of a kernel, "" when nothing is; and the launch, with what it wrote."""
+def judge(entry: Entry, image: bytes, checked: bool = True, stack: int = 0) -> tuple[str, Case]:
+    """What is wrong with a cubin of a kernel, "" when nothing is; and the launch, with what it wrote.
+
+    ``stack``: bytes that a thread has at the least, where the file does not say how many it needs.
+    """
     case = entry.case()
+    case.stack = max(case.stack, stack)
     if checked and (found := check_cubin(elf.read(image)).findings):
         return f"{len(found)} hazards: {found[0]}", case
     module = oric.sim.load(image)
