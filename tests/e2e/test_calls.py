@@ -75,6 +75,46 @@ def test_a_call_takes_no_more_registers_than_live_across_it(tmp_path: Path, caps
     assert frame <= 32 and 0 < stored == loaded <= 32
 
 
+ORDER = (
+    ".func (.param .b32 res) c(.param .b32 p0);\n"
+    + function("once", 1, "mad.lo.u32 %r0, %r1, 3, 1;")
+    + function("twice", 1, call("once", "%r2", "%r1") + call("once", "%r0", "%r2"))
+    + function("b", 1, call("c", "%r2", "%r1") + call("twice", "%r0", "%r2"))
+    + function("z", 1, call("b", "%r0", "%r1"))
+    + function(
+        "c", 1,
+        f"mov.u32 %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE; bar.sync 3; sub.u32 %r1, %r1, 1; {call('z', '%r0', '%r1')}",
+    )
+    + function("a", 1, f"mov.u32 %r0, 1; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE; sub.u32 %r1, %r1, 1; {call('a', '%r0', '%r1')}")
+    + call_programs.entry("mov.u32 %r4, 5; " + call("c", "%r3", "%r4") + call("a", "%r5", "%r4") + call("twice", "%r3", "%r3"))
+)  # fmt: skip
+
+
+@pytest.mark.row("R3-08")
+def test_what_calls_itself_is_found_and_a_callee_is_done_before_its_caller() -> None:
+    """By whatever way; what does not is inlined, callees first. A kernel knows what its functions need."""
+    ((kernel, encoded),) = compile_functions(call_programs.HEAD.format(target="sm_90") + ORDER, CompileOptions("sm_90", 3))
+    assert [f.name for f in kernel.functions] == ["$k$a", "$k$b", "$k$c", "$k$z"]
+    assert all(not f.calls for f in (kernel, *kernel.functions))
+    assert kernel.attributes.num_barriers == max(f.attributes.num_barriers for f in kernel.functions) == 4
+    assert encoded.num_regs >= max(f.attributes.num_regs for f in kernel.functions)
+
+
+def _places(image: bytes) -> list[str]:
+    """The functions behind the kernel, in the order in which they lie there."""
+    found = sorted((symbol.value, symbol.name) for symbol in read(image).symbols if symbol.name.startswith("$k$"))
+    return [name for _, name in found]
+
+
+def test_functions_lie_in_the_order_of_their_names(tmp_path: Path, ptxas: str) -> None:
+    """As ptxas places them."""
+    module = call_programs.HEAD.format(target="sm_90") + ORDER
+    (tmp_path / "k.ptx").write_text(module)
+    subprocess.run([ptxas, "-arch=sm_90", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
+    ours = _places(oric.compile(module, arch="sm_90").image)
+    assert ours == [name for name in _places((tmp_path / "k.cubin").read_bytes()) if name in ours]
+
+
 DRIVER = """
 .extern .func (.param .b64 r) malloc(.param .b64 n);
 .extern .func free(.param .b64 p);

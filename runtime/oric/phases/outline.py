@@ -35,7 +35,9 @@ class Outliner:
         self.shapes = shapes
 
     def complete(self, kernel: Function, addressed: Iterable[int]) -> None:
-        """Make the copies that a kernel needs; ``addressed``: the functions whose addresses are taken, by their numbers.
+        """Make the copies that a kernel needs, in the order of their names, in which ptxas has them (observed).
+
+        ``addressed``: the functions whose addresses are taken, by their numbers.
 
         Raises:
             NotSupported: see :meth:`Inliner.inline`; a function that the convention does not have here.
@@ -51,7 +53,7 @@ class Outliner:
                 name = f"${kernel.name}${self.inliner.names[callee]}"
                 found[callee] = self._copy(name, self.inliner.body(callee), callee)
                 waiting += self._called(found[callee], addressed)
-        kernel.functions = list(found.values())
+        kernel.functions = [found[callee] for _, callee in sorted([(f.name, callee) for callee, f in found.items()])]
         if any(call.callee == INDIRECT for f in (kernel, *kernel.functions) for call in f.kept):
             kernel.addressed = list(addressed)
             kernel.attributes.constant2 = bytearray(_NO_FUNCTION.ljust(FUNCTION_SLOT * (1 + len(kernel.addressed)), b"\0"))
