@@ -139,7 +139,7 @@ class _Watcher(Events):
     def _complete(self, builder: OriBuilder) -> None:
         """See to the calls of all entries, unless something is missing for them."""
         names = {handle: function.name for handle, function in builder.functions.items()}
-        inliner = Inliner(builder.bodies, names, builder.broken)
+        inliner = Inliner(builder.ir, builder.bodies, names, builder.broken)
         outliner = Outliner(inliner, builder.shapes())
         self._check_functions(builder, inliner)
 

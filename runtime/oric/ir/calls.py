@@ -5,7 +5,7 @@ Source: PTX ISA, "Function Declarations and Definitions"; "call"; observed (whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
 from oric_tables.named import NamedTuple
@@ -110,6 +110,12 @@ def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
         found.append(at)
     last = max((k + 1 for k in range(ARGUMENTS) if not free[k]), default=0)
     return found, ARGUMENTS + end if end else last
+
+
+def hidden_result(shapes: Sequence[Shape]) -> Shape | None:
+    """The shape of the result that lies in memory, as one alone does that is too large for registers; None: there is none such."""
+    results = [shape for shape in shapes if shape.is_result]
+    return results[0] if len(results) == 1 and results[0].size > WORD * ARGUMENTS else None
 
 
 def reached(callee: int, calls: Mapping[int, set[int]]) -> set[int]:

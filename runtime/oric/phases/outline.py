@@ -12,7 +12,6 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables.op import ARG_IN, ARG_OUT, INVOKE, RETURN
-from oric_tables.registers import ARGUMENTS
 
 from oric.ir import operand as opd
 from oric.ir.calls import FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
@@ -21,7 +20,8 @@ from oric.ir.edges import make_edges
 from oric.ir.function import Function, R
 from oric.support.diagnostics import NotSupported
 
-from .inline import Inliner, Splice, pass_words
+from .inline import Inliner, Splice
+from .passing import give_to_room, pass_words, take_pointer
 
 _NO_FUNCTION: Final = b"\1"  # at the place that is the address of no function; observed
 
@@ -75,15 +75,15 @@ class Outliner:
         f.aux[made] = STACK_POINTER
         site = CallSite(callee, [_fresh(f, body, formal) for formal in body.formals], 0, self.shapes[callee])
         f.calls = [site]
+        pointer = take_pointer(f, cursor, site)
         f.given = pass_words(f, cursor, site, False, ARG_IN)
         made = cursor.make(INVOKE)
         f.aux[made] = 0
         f.returned = pass_words(f, cursor, site, True, ARG_OUT)
-        if f.returned > ARGUMENTS:
-            raise NotSupported(f"'{body.name}' with results of more than {4 * ARGUMENTS} bytes, which is not inlined")
+        give_to_room(f, cursor, site, pointer)
         cursor.make(RETURN)
         make_edges(f)
-        Splice(f, self.inliner.bodies, {INDIRECT: ""}).run()
+        Splice(f, self.inliner.bodies, {INDIRECT: ""}, self.inliner.rooms).run()
         f.calls = []
         return f
 
