@@ -19,8 +19,12 @@ from oric.support.elf import read
 from oric_tables.registers import UNTOUCHED_UNIFORM
 
 from . import call_programs
-from .call_programs import PROGRAMS, THREADS, call, function, indirect
+from .call_memory import MEMORY_PROGRAMS
+from .call_programs import THREADS, call, function, indirect
 
+PROGRAMS = call_programs.PROGRAMS | MEMORY_PROGRAMS
+# What ptxas 13.0.88 makes of these from -O1 on finds a result whose address it has passed on 8 bytes away from where it is.
+PTXAS_DIFFERS = ("addresses of parameters",)
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 LIMITS = (None, 24, 32, 64)
 
@@ -60,7 +64,8 @@ def test_programs(name: str, target: str, level: int) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ptxas_means_the_same(name: str, target: str, tmp_path: Path, ptxas: str) -> None:
     (tmp_path / "k.ptx").write_text(text(name, target))
-    subprocess.run([ptxas, f"-arch={target}", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
+    level = "-O0" if name in PTXAS_DIFFERS else "-O3"
+    subprocess.run([ptxas, level, f"-arch={target}", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
     assert launch((tmp_path / "k.cubin").read_bytes(), Modes())[0] == wanted(name)
 
 
@@ -107,13 +112,14 @@ def test_functions_of_the_driver(target: str, level: int) -> None:
     assert check_cubin(read(image)).findings == []
 
 
-def test_results_that_are_too_large_are_told_by_their_size() -> None:
-    body = "{ .param .align 8 .b8 r[64]; .param .b32 n; st.param.b32 [n], %r2; call (r), large, (n); ld.param.b32 %r3, [r]; }"
-    large = ".func (.param .align 8 .b8 r[64]) large(.param .b32 n)\n{ .reg .b32 %r<4>; ld.param.u32 %r2, [n];\n"
-    module = (
-        call_programs.HEAD.format(target="sm_90") + large + body + " st.param.b32 [r], %r3; ret; }\n" + call_programs.entry(body)
-    )
-    with pytest.raises(oric.CompileError, match="results of 64 bytes"):
+def test_several_results_that_no_registers_hold_are_told_by_their_size() -> None:
+    """ptxas has no calling convention for several results at all."""
+    results, taken = (", ".join(f"{word}{k}" for k in range(7)) for word in (".reg .b64 %x", "%d1"))
+    body = f"call ({taken}), large, (%r2); cvt.u32.u64 %r3, %d10;"
+    large = f".func ({results}) large(.reg .b32 %n)\n{{ .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<20>;\n"
+    large += f"mov.u32 %r2, %n; setp.eq.u32 %p, %n, 0; @%p ret; {body} ret; }}\n"
+    module = call_programs.HEAD.format(target="sm_90") + large + call_programs.entry(body)
+    with pytest.raises(oric.CompileError, match="results of 56 bytes together"):
         oric.compile(module, arch="sm_90")
 
 

@@ -15,14 +15,16 @@ WORD: Final = 4  # bytes
 _MOST_ALIGN: Final = 16  # of an argument
 FUNCTION_SLOT: Final = 8  # bytes of a function in the table of functions
 INDIRECT: Final = -1  # in place of the id of a function: which one, a register says
-STACK_POINTER: Final = 1 << 16  # ``aux`` of the ARG_IN that is no argument: the stack pointer where a function begins
+# ``aux`` of the ARG_IN and ARG_OUT that are no arguments.
+STACK_POINTER: Final = 1 << 16  # where a function begins
+FREE_STACK: Final = 1 << 17  # in: where free stack begins, below the frame; out: below what, in front of a call and its arguments
 
 
 @final
 class ParamVariable:
     """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use.
 
-    ``align``: bytes.
+    ``align``: bytes. ``home``: where its address is taken, the module's id of the variable in local memory that it is, else -1.
     """
 
     def __init__(self, name: str, size: int, align: int = WORD) -> None:
@@ -30,6 +32,7 @@ class ParamVariable:
         self.size = size
         self.align = align
         self.words: list[int] = [0] * -(-size // WORD)
+        self.home: int = -1
 
 
 @final
@@ -113,7 +116,7 @@ def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
 
 
 def hidden_result(shapes: Sequence[Shape]) -> Shape | None:
-    """The shape of the result that lies in memory, as one alone does that is too large for registers; None: there is none such."""
+    """The shape of a result that lies in memory: one alone that is too large for registers; else None."""
     results = [shape for shape in shapes if shape.is_result]
     return results[0] if len(results) == 1 and results[0].size > WORD * ARGUMENTS else None
 

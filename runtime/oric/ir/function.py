@@ -139,6 +139,8 @@ class Function:
         self.given: int = 0
         self.returned: int = 0
         self.outgoing: list[tuple[int, int]] = []  # immediates for places of arguments on the stack, and the bytes there
+        self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
+        self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take
         self.functions: list[Function] = []
         self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of

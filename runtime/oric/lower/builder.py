@@ -23,6 +23,7 @@ from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .addressed import settle_parameters
 from .events import Events
 from .expansions import FUNCTIONS
 from .layout import lay_out
@@ -195,6 +196,8 @@ class OriBuilder(Memory):
         self.symbol = symbol
         self.in_body = True
         self.carry = 0
+        self.zeroed = []
+        self.cleared = {}
         self.own_shared = []
         self.tables_of_labels = []
         for first, end in self.module_registers:
@@ -230,6 +233,7 @@ class OriBuilder(Memory):
         self.line = self.lines.of(loc)
         if self.block != NONE or f.blocks() == 0:
             self.leave("exit" if f.is_entry else "return")
+        self.finish_parameters()
         self.finish_flow()
         self.in_body = False
         if not f.is_entry:
@@ -237,6 +241,14 @@ class OriBuilder(Memory):
         elif self.events.end_entry(f):
             self.ir.add_function(f)
             self.entries.append((f, self.own_shared))
+
+    def finish_parameters(self) -> None:
+        """See to the variables for calls, and to parameters whose address is taken."""
+        for variable, word in list(self.cleared):
+            if variable.home >= 0:
+                self.cursor.remove(self.cleared.pop((variable, word)))
+        self.zeroed = [(variable, word) for variable, word in self.zeroed if variable.home < 0]
+        settle_parameters(self.code, self.zeroed, self.code.stack)
 
     def begin_scope(self, loc: int) -> None:
         """Scopes are the parser's business."""

@@ -16,9 +16,9 @@ from oric_tables import storage
 from oric_tables.cubin_layout import RESERVED_NAMES
 
 from oric.ir import operand as opd
-from oric.ir.calls import FUNCTION_SLOT, ParamVariable
+from oric.ir.calls import FUNCTION_SLOT, WORD, ParamVariable
 from oric.ir.function import R
-from oric.ir.module import BANK_ADDRESS, Module
+from oric.ir.module import BANK_ADDRESS, Module, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -86,6 +86,8 @@ class Memory(Emitter):
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
         self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
+        self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
+        self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
         self.carry = 0
         self.loc = 0  # of the instruction at hand
 
@@ -287,7 +289,6 @@ class Memory(Emitter):
         """The register with the address below which the stack is free: what ``alloca`` moves."""
         f = self.code
         if not f.top:
-            self.stack()
             f.top = self.new_r()
             f.needs.append("top")
         return f.top
@@ -501,11 +502,24 @@ class Memory(Emitter):
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)
         near = abs(offset) < _MOST_ADDEND
-        symbol = Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0))
-        if place.way not in (storage.FRAME, storage.BLOCK):
+        if place.way not in (storage.FRAME, storage.BLOCK, storage.REGISTERS):
             raise NotSupported(f"address of {place.space} {place.name}")
-        low = self._placed(self.stack() if place.way == storage.FRAME else self.shared_base(), symbol)
+        number = self._home(place) if place.way == storage.REGISTERS else place.ir_id
+        symbol = Value(ADDRESS, opd.symbol(number, offset if near else 0))
+        low = self._placed(self.shared_base() if place.way == storage.BLOCK else self.stack(), symbol)
         return low if near else self._plus(low, offset)
+
+    def _home(self, place: Place) -> int:
+        """The variable in local memory that a parameter or result of the function at hand is, whose address is taken.
+
+        A variable for a call has no address: the parser has refused it.
+        """
+        variable = place.param
+        assert variable is not None
+        if variable.home < 0:
+            size, align = -(-place.size // WORD) * WORD, max(place.align, WORD)
+            variable.home = self.ir.add_symbol(Symbol(place.name, "local", size, align), scoped=True)
+        return variable.home
 
     # -- special registers ---------------------------------------------------------------------------------
 

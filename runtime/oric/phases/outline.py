@@ -11,14 +11,13 @@ from collections.abc import Iterable
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables.op import ARG_IN, ARG_OUT, INVOKE, RETURN
+from oric_tables.op import ARG_IN, ARG_OUT, CALL_SITE, CALL_SITE_R, INVOKE, RETURN
 
 from oric.ir import operand as opd
-from oric.ir.calls import FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
+from oric.ir.calls import FREE_STACK, FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import Function, R
-from oric.support.diagnostics import NotSupported
+from oric.ir.function import NONE, Function, R
 
 from .inline import Inliner, Splice
 from .passing import give_to_room, pass_words, take_pointer
@@ -48,6 +47,9 @@ class Outliner:
                 found[callee] = self._copy(kernel, callee)
                 waiting += self._called(found[callee], addressed)
         kernel.functions = list(found.values())
+        for f in (kernel, *kernel.functions):
+            if f.top and f.kept:
+                _call_below(f)
         if any(call.callee == INDIRECT for f in (kernel, *kernel.functions) for call in f.kept):
             kernel.addressed = list(addressed)
             kernel.attributes.constant2 = bytearray(_NO_FUNCTION.ljust(FUNCTION_SLOT * (1 + len(kernel.addressed)), b"\0"))
@@ -55,7 +57,6 @@ class Outliner:
     @staticmethod
     def _called(f: Function, addressed: Iterable[int]) -> list[int]:
         """The functions that a function calls, each once."""
-        _check(f)
         found: dict[int, None] = {}
         for call in f.kept:
             if not call.external:
@@ -88,9 +89,23 @@ class Outliner:
         return f
 
 
-def _check(f: Function) -> None:
-    if f.kept and f.top:
-        raise NotSupported(f"alloca in '{f.name}', which makes calls", f.kept[0].loc)
+def _call_below(f: Function) -> None:
+    """Let the stack of what a function calls begin below what the function has taken from the stack."""
+    cursor = Cursor(f)
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        first: i64 = NONE  # of the arguments of the call to come
+        while i != NONE:
+            if f.op[i] == ARG_OUT:
+                first = i if first == NONE else first
+            elif f.op[i] == CALL_SITE or f.op[i] == CALL_SITE_R:
+                cursor.in_front(i if first == NONE else first)
+                made = cursor.make1(ARG_OUT, f.top)
+                f.aux[made] = FREE_STACK
+                first = NONE
+            i = f.next[i]
+        b += 1
 
 
 def _fresh(f: Function, body: Function, formal: Formal) -> ParamVariable | int:

@@ -124,7 +124,7 @@ def take_pointer(f: Function, cursor: Cursor, site: CallSite) -> int:
 
 
 def give_to_room(f: Function, cursor: Cursor, site: CallSite, pointer: int) -> None:
-    """Write the result of a function, at the cursor where it ends, to where its caller wants it; no bytes but those of the result.
+    """Write the result of a function, at the cursor where it ends, to where its caller wants it, and no other bytes.
 
     The room of other compilers is aligned as the result is.
     """
