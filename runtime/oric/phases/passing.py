@@ -60,11 +60,17 @@ def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i
     if results and words > ARGUMENTS:
         size = sum(site.shapes[n].size for n in wanted)
         raise NotSupported(f"results of {size} bytes together of a call that stays one", site.loc)
+    left = set(range(int(hidden), min(words, ARGUMENTS)))
     for n, first in zip(wanted, found[hidden:], strict=True):
         for at, operand in enumerate(_words_of(f, site.actuals[n], site.loc)):
             if operand:
                 made = cursor.make1(op, operand)
                 f.aux[made] = first + at
+                left.discard(first + at)
+    if op == ARG_OUT:  # what nobody has written is read as well, as registers are passed in a row
+        for word in sorted(left):
+            made = cursor.make1(op, opd.RZ_OPERAND)
+            f.aux[made] = word
     return words
 
 

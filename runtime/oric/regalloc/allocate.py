@@ -101,6 +101,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
     if f.sp:
+        done.view = view = f.analyses.machine = None  # the arrays of the function grow
         finish_frame(f, ctx.target)
         f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     settle_free_stack(f)
