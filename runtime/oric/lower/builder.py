@@ -368,12 +368,22 @@ class OriBuilder(Memory):
         """Debug information: not kept."""
 
     def alias(self, name: str, target: int, loc: int) -> None:
-        """Another name of a function."""
-        raise NotSupported(".alias")
+        """Another name of a function: the same function, at the same address."""
+        handle = next(handle for handle, function in self.functions.items() if function.name == name)
+        if handle in self.pointers and self.aliased(target) in self.pointers:  # they have different addresses already
+            raise NotSupported(f".alias of '{name}' behind uses of its address and of that of the other function", loc)
+        self.aliases[handle] = target
 
     def end_module(self) -> None:
-        """All functions are known."""
+        """All functions are known, and all aliases."""
+        for f in (*self.bodies.values(), *(entry for entry, _ in self.entries)):
+            for site in f.calls:
+                site.callee = self.aliased(site.callee)
         self.events.end_module(self)
+
+    def addressed(self) -> list[int]:
+        """The functions whose addresses are taken, by their numbers."""
+        return [self.aliased(handle) for handle in self.pointers]
 
     def shapes(self) -> dict[int, list[Shape]]:
         """Sizes and alignments of the results and parameters of every function, by symbol handle."""

@@ -85,6 +85,7 @@ class Memory(Emitter):
         self.tables_of_labels: list[list[int]] = []
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
         self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
+        self.aliases: dict[int, int] = {}  # symbol handle of a function that is another one -> the handle of that
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
         self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
         self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
@@ -495,7 +496,14 @@ class Memory(Emitter):
 
         0 is no function. Source: observed (ptxas 13.0.88, for modules of several kernels).
         """
-        return FUNCTION_SLOT * (1 + self.pointers.setdefault(handle, len(self.pointers)))
+        known = next((n for other, n in self.pointers.items() if self.aliased(other) == self.aliased(handle)), len(self.pointers))
+        return FUNCTION_SLOT * (1 + self.pointers.setdefault(self.aliased(handle), known))
+
+    def aliased(self, handle: int) -> int:
+        """The function that a function is, as far as aliases have been seen: itself, or what it is an alias of."""
+        while handle in self.aliases:
+            handle = self.aliases[handle]
+        return handle
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory."""
