@@ -390,6 +390,21 @@ FULL_BODY = (
     + indirect("%d3", "%r3", *(f"%r{10 + k}" for k in range(11)))
 )
 
+# Threads call different functions, and leave a loop of votes one after another.
+VOTES = (
+    BY_TABLE
+    + "\nshr.u32 %r5, %r2, 4; and.b32 %r5, %r5, 7; mov.u32 %r6, 0; mov.u32 %r7, 0xffffffff;\nLOOP: setp.lt.u32 %p1, %r6, %r5;"
+    " vote.sync.ballot.b32 %r7, %p1, %r7; @!%p1 bra END;\nadd.u32 %r3, %r3, %r7; add.u32 %r6, %r6, 1; bra LOOP;\n"
+    "END: bar.warp.sync 0xffffffff;"
+)
+
+
+def _votes(data: list[int], t: int) -> int:
+    first = t & ~31
+    masks = (sum((data[first + lane] >> 4 & 7 > k) << lane for lane in range(32)) for k in range(data[t] >> 4 & 7))
+    return (OPERATIONS[data[t] & 3][2](data[t], t + 9) + sum(masks)) & M32
+
+
 PROGRAMS: dict[str, Program] = {
     "fib": Program(FIB + entry("and.b32 %r4, %r2, 15; " + call("fib", "%r3", "%r4")), lambda data, t: _fib(data[t] & 15)),
     "ackermann": Program(
@@ -422,6 +437,7 @@ PROGRAMS: dict[str, Program] = {
     "chosen function": Program(
         FUNCTIONS + entry(CHOSEN), lambda data, t: ((data[t] + t + 1000) if data[t] > 40 else data[t] * t) & M32
     ),
+    "votes behind a table of functions": Program(FUNCTIONS + TABLE + entry(VOTES), _votes),
     "applied function": Program(FUNCTIONS + TABLE + APPLY + entry(APPLY_BODY), _apply),
     "values across a call": Program(FIB + entry(PRESSURE), _pressure),
     "predicates across a call": Program(

@@ -11,7 +11,7 @@ from typing import Final
 
 from oric_tables.targets import TARGETS
 
-from oric.fuzz.campaign import campaign, program_of
+from oric.fuzz.campaign import KINDS, campaign, program_of
 from oric.sass.arguments import Parser, UsageError
 from oric.support.files import OutputError
 from oric.support.targets import TargetError, find_target
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
         if min(args.count, args.seed, args.size) < 0 or args.seed > _MOST_SEED or args.seconds < 0:
             raise UsageError("numbers of programs, seeds, statements and seconds are not negative")
         if args.show:
-            sys.stdout.write(program_of(args.seed, targets[0], args.size).text(targets[0]))
+            sys.stdout.write(program_of(args.seed, targets[0], args.size, args.kind).text(targets[0]))
             return 0
         return _run(args, targets)
     except (UsageError, TargetError, OutputError) as error:
@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the first program; the next have the next ones")
     parser.add_argument("--count", type=int, default=100, metavar="N", help="number of programs (100)")
     parser.add_argument("--seconds", type=float, default=0.0, metavar="T", help="stop after this time")
+    parser.add_argument("--kind", choices=list(KINDS), default="kernels", help="calls: with functions that call each other")
     parser.add_argument("--size", type=int, default=0, metavar="N", help="statements of a program; without it, 10 to 100")
     parser.add_argument("-o", "--output", default="oric-fuzz", metavar="FOLDER", help="where failures are kept (oric-fuzz)")
     parser.add_argument("--no-ptxas", action="store_true", help="do not ask ptxas, even when it is on PATH")
@@ -61,7 +62,9 @@ def _run(args: argparse.Namespace, targets: list[str]) -> int:
         print("oric: there is no ptxas on PATH: programs are compared with the reference alone", file=sys.stderr)
     until = time.monotonic() + args.seconds if args.seconds else 0.0
     seeds = range(args.seed, args.seed + args.count)
-    counts, kept = campaign(targets, seeds, Path(args.output), ptxas, args.size, until, say=lambda line: print(line, flush=True))
+    counts, kept = campaign(
+        targets, seeds, Path(args.output), ptxas, args.size, until, say=lambda line: print(line, flush=True), kind=args.kind
+    )
     parts = ", ".join(f"{count} {name}" for name, count in sorted(counts.items(), key=lambda item: item[0] != "right"))
     print(f"{counts.get('right', 0) + counts.get('failing', 0)} programs: {parts}" if parts else "no programs")
     return FAILED_STATUS if kept else 0

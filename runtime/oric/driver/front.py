@@ -136,7 +136,7 @@ class _Watcher(Events):
 
     def end_module(self, builder: OriBuilder) -> None:
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
-        declared = {f.name for f in builder.functions.values() if f.linkage != "extern"}
+        declared = {f.name for n, f in builder.functions.items() if f.linkage != "extern" and n not in builder.aliases}
         if not builder.ir.relocatable:
             self._check_extern()
         missing = [] if self.diag.error_count or builder.ir.relocatable else sorted(declared - self._bodies)
@@ -161,15 +161,15 @@ class _Watcher(Events):
     def _complete(self, builder: OriBuilder) -> None:
         """See to the calls of all entries, unless something is missing for them."""
         names = {handle: function.name for handle, function in builder.functions.items()}
-        inliner = Inliner(builder.bodies, names, builder.broken, builder.ir.relocatable)
+        inliner = Inliner(builder.ir, builder.bodies, names, builder.broken)
         inliner.entries = [f for f, _ in builder.entries]
         outliner = Outliner(inliner, builder.shapes())
-        if not builder.ir.relocatable:
+        if not self.diag.error_count and not builder.ir.relocatable:
             self._check_functions(builder, inliner)
 
         def settle(f: Function) -> None:
             inliner.inline(f)
-            outliner.complete(f, list(builder.pointers))
+            outliner.complete(f, builder.addressed())
 
         if not self.diag.error_count:
             builder.complete(settle)
@@ -192,12 +192,12 @@ class _Watcher(Events):
             self.seconds[f.name] = 0.0
 
     def _check_functions(self, builder: OriBuilder, inliner: Inliner) -> None:
-        """What is called, or has an address, has a body; with other errors it may have been passed over."""
-        bare = [inliner.names[handle] for handle in builder.pointers if handle not in builder.bodies]
+        """What is called, or has an address, has a body."""
+        bare = [inliner.names[handle] for handle in builder.addressed() if handle not in builder.bodies]
         for name in sorted(set(bare) - self._bodies):
             self.diag.error(f"Cannot take address of function '{name}'")
         calling = [f for f, _ in builder.entries if f.calls]
-        nowhere = {name for f in calling for name in inliner.unresolved(f, builder.pointers)}
+        nowhere = {name for f in calling for name in inliner.unresolved(f, builder.addressed())}
         for name in sorted(nowhere.difference(self._bodies, bare)):
             self.diag.error(f"Unresolved extern function '{name}'")
 

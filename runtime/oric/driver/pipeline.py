@@ -280,12 +280,9 @@ def _register_limit(options: CompileOptions, diag: Diagnostics) -> int | None:
 def _facts(
     code: Function, encoded: EncodedFunction, options: CompileOptions, diag: Diagnostics, times: tuple[float, float]
 ) -> KernelInfo:
-    facts, watch = code.attributes, options.watch
-    if watch.local and facts.frame_size:
-        diag.warning(f"Local memory used for function '{code.name}', size of stack frame: {facts.frame_size} bytes")
-    if watch.spills and facts.spill_base:
-        amounts = f"{facts.spill_stores} bytes spill stores, {facts.spill_loads} bytes spill loads"
-        diag.warning(f"Registers are spilled to local memory in function '{code.name}', {amounts}")
+    facts, prefix = code.attributes, f"${code.name}$"
+    for f in (code, *code.functions):
+        _warn_of_memory(f, f.name.removeprefix(prefix), options, diag)
     return KernelInfo(
         name=code.name,
         registers=encoded.num_regs,
@@ -305,8 +302,18 @@ def _facts(
         limit_by="" if facts.register_override else facts.limit_by(),
         stated=facts.maxnreg if facts.register_override else 0,
         is_entry=code.is_entry,
-        functions=tuple(_of_function(f, f"${code.name}$") for f in code.functions),
+        functions=tuple(_of_function(f, prefix) for f in code.functions),
     )
+
+
+def _warn_of_memory(f: Function, name: str, options: CompileOptions, diag: Diagnostics) -> None:
+    """Tell of local memory and of registers that wait there, what a function saves for its callers among them."""
+    facts, watch = f.attributes, options.watch
+    if watch.local and facts.frame_size:
+        diag.warning(f"Local memory used for function '{name}', size of stack frame: {facts.frame_size} bytes")
+    if watch.spills and facts.spill_stores + facts.spill_loads:
+        amounts = f"{facts.spill_stores} bytes spill stores, {facts.spill_loads} bytes spill loads"
+        diag.warning(f"Registers are spilled to local memory in function '{name}', {amounts}")
 
 
 def _of_function(f: Function, prefix: str) -> tuple[str, int, tuple[int, int]]:

@@ -9,6 +9,7 @@ counted by what it says, shrunk and kept. Neither is a failure.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import random
@@ -30,6 +31,7 @@ from oric.sim.module import load
 from oric.support.diagnostics import CompileError, InternalError
 from oric.support.files import write_atomically
 
+from .calls import STACK, CallProgram
 from .full import FullProgram
 from .meaning import Op
 from .programs import ATOM_PLACE, OUT_WORDS, THREADS, Buffer, Statement, canonical, input_data, registers
@@ -39,6 +41,7 @@ LEVELS: Final = (0, 1, 2, 3)
 LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
 SIZES: Final = (10, 20, 40, 70, 100)  # statements
 KERNEL: Final = "random_program"
+KINDS: Final[dict[str, type[FullProgram]]] = {"kernels": FullProgram, "calls": CallProgram}
 _PTXAS_SECONDS: Final = 120.0
 _TOLD: Final = 500  # programs between two lines about how far it is
 
@@ -93,9 +96,10 @@ class Differs(Exception):
         self.kind = kind
 
 
-def program_of(seed: int, target: str, size: int = 0) -> FullProgram:
-    """The program of a seed for a target; without a size, one of SIZES."""
-    return FullProgram(seed, size or SIZES[seed % len(SIZES)], TARGETS[target].number)
+def program_of(seed: int, target: str, size: int = 0, kind: str = "kernels") -> FullProgram:
+    """The program of a seed for a target, of one of KINDS; without a size, one of SIZES, or half of that beside functions."""
+    most = SIZES[seed % len(SIZES)]
+    return KINDS[kind](seed, size or (most if kind == "kernels" else most // 2), TARGETS[target].number)
 
 
 def ways_of(seed: int) -> list[Way]:
@@ -124,8 +128,9 @@ def launched(image: bytes, data: Buffer, scalars: list[int]) -> tuple[Buffer, Bu
     out = np.zeros((THREADS, OUT_WORDS), np.uint64)
     atoms = np.zeros(len(ATOM_PLACE), np.uint32)
     modes = Modes(strict=True, memcheck=True)
+    arguments = [data.copy(), out, atoms, *scalars]
     try:
-        done = load(image).launch(KERNEL, (1, 1, 1), (THREADS, 1, 1), [data.copy(), out, atoms, *scalars], modes=modes)
+        done = load(image).launch(KERNEL, (1, 1, 1), (THREADS, 1, 1), arguments, modes=modes, stack_bytes=STACK)
     except Exception as error:  # whatever stops the simulator
         raise Differs("report", f"{type(error).__name__}: {error}") from error
     if done.reports:
@@ -190,7 +195,7 @@ def judged_by_ptxas(program: FullProgram, target: str, way: Way, ptxas: str) -> 
     data = input_data(program.seed)
     want, want_atoms = program.run(data)
     try:
-        image = by_ptxas(ptxas, program.text(target), target, way)
+        image = by_ptxas(ptxas, program.plain_text(target), target, way)
         _compare(launched(image, data, list(program.parameters.values())), canonical(want), want_atoms)
     except subprocess.CalledProcessError as error:
         return Failure("error", way, error.stderr.decode(errors="replace").strip() or str(error))
@@ -236,7 +241,7 @@ def shrink(program: FullProgram, judge: Judge, failure: Failure, until: float) -
     size = 1 << 20
     while size:
         changed = False
-        for block in _blocks(program.body):
+        for block in _all_blocks(program):
             at = 0
             while at < len(block):
                 if time.monotonic() > until:
@@ -250,8 +255,13 @@ def shrink(program: FullProgram, judge: Judge, failure: Failure, until: float) -
                 else:
                     left, changed = found, True
         if not changed:
-            size = min(size // 2, max(map(len, _blocks(program.body)), default=0) or 0)
+            size = min(size // 2, max(map(len, _all_blocks(program)), default=0))
     return left
+
+
+def _all_blocks(program: FullProgram) -> list[list[Statement]]:
+    """All lists of statements of a program, those of its functions behind those of the kernel."""
+    return [block for body in (program.body, *program.functions) for block in _blocks(body)]
 
 
 def _blocks(body: list[Statement]) -> list[list[Statement]]:
@@ -282,13 +292,17 @@ def keep(folder: Path, program: FullProgram, target: str, failure: Failure, said
     Raises:
         OutputError: it cannot be written.
     """
-    path = folder / f"fuzz-{program.seed}-{target}-O{failure.way.level}-{whose}{failure.kind}.ptx"
+    calls = "calls-" if isinstance(program, CallProgram) else ""
+    path = folder / f"fuzz-{calls}{program.seed}-{target}-O{failure.way.level}-{whose}{failure.kind}.ptx"
     folder.mkdir(parents=True, exist_ok=True)
+    kind = next(name for name, made in KINDS.items() if made is type(program))
     report = {
-        "seed": program.seed, "target": target, "level": failure.way.level, "maxrregcount": failure.way.limit or None,
+        "seed": program.seed, "programs": kind, "target": target, "level": failure.way.level,
+        "maxrregcount": failure.way.limit or None,
         "kind": failure.kind, "message": failure.message, "ptxas": said, "statements": _plain(program.body),
+        "functions": _plain(program.functions),
     }  # fmt: skip
-    write_atomically(path, program.text(target).encode())
+    write_atomically(path, (program.plain_text(target) if whose else program.text(target)).encode())
     write_atomically(path.with_suffix(".json"), json.dumps(report, indent=1).encode())
     return path
 
@@ -309,8 +323,10 @@ def campaign(
     until: float = 0.0,
     shrink_seconds: float = 60.0,
     say: Callable[[str], Any] = print,
+    kind: str = "kernels",
 ) -> tuple[dict[str, int], list[Kept]]:
-    """Examine the programs of some seeds, each for the target whose turn it is, until a time of ``time.monotonic`` (0: all).
+    """Examine the programs of some seeds, of one of KINDS, each for the target whose turn it is, until a time of
+    ``time.monotonic`` (0: all).
 
     Returns how often each outcome came, and the failures.
     """
@@ -322,12 +338,12 @@ def campaign(
         if number and number % _TOLD == 0:
             say(f"{number} programs, {len(kept)} failing")
         target = targets[number % len(targets)]
-        program = program_of(seed, target, size)
+        program = program_of(seed, target, size, kind)
         outcome = examine(program, target, ways_of(seed), ptxas)
         for name in ("failing" if outcome.failures else "right", *([outcome.said] if outcome.said else [])):
             counts[name] = counts.get(name, 0) + 1
         if outcome.ptxas is not None and ptxas is not None and not outcome.fault:
-            _keep_of_ptxas(folder, seed, target, size, outcome.ptxas, ptxas, shrink_seconds, say)
+            _keep_of_ptxas(folder, program, target, outcome.ptxas, ptxas, shrink_seconds, say)
         if not outcome.failures:
             continue
         first = outcome.failures[0]
@@ -341,14 +357,14 @@ def campaign(
 
 
 def _keep_of_ptxas(
-    folder: Path, seed: int, target: str, size: int, found: Failure, ptxas: str, seconds: float, say: Callable[[str], Any]
+    folder: Path, program: FullProgram, target: str, found: Failure, ptxas: str, seconds: float, say: Callable[[str], Any]
 ) -> None:
     """Shrink, keep and tell of a program for which ptxas's code differs, or for which it makes none."""
-    judge, program = ptxas_judge(target, found.way, ptxas), program_of(seed, target, size)
+    judge, program = ptxas_judge(target, found.way, ptxas), copy.deepcopy(program)
     bare = without(program, faults_of(program))
     if (still := judge(bare)) is not None and still.kind == found.kind:
         program, found = bare, still
     found = shrink(program, judge, found, time.monotonic() + seconds)
     path = keep(folder, program, target, found, "", "ptxas-")
     line = (found.message.splitlines() or [""])[0]
-    say(f"seed {seed} for {target}: ptxas, not explained: {found.kind} at {found.way}: {line}\n  kept as {path}")
+    say(f"seed {program.seed} for {target}: ptxas, not explained: {found.kind} at {found.way}: {line}\n  kept as {path}")

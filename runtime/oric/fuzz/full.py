@@ -147,6 +147,10 @@ class FullProgram(WideProgram):
         text = text.replace(".visible .entry", "\n".join(head) + "\n.visible .entry", 1)
         return text.replace("\t.param .u64 p_atoms\n", "\t.param .u64 p_atoms,\n\t.param .u32 p_u,\n\t.param .u64 p_w\n", 1)
 
+    def plain_text(self, target: str) -> str:
+        """The kernel and its functions for ptxas, which means the same."""
+        return self.text(target)
+
     def _function(self, k: int, body: list[Statement]) -> Iterator[str]:
         yield f".func (.reg .b64 x0) function{k}(.reg .b32 y0, .reg .b32 y1, .reg .b64 y2, .reg .f32 y3)\n{{"
         yield from (f"\t.reg {TYPE[c]} %{c}<{n}>;" for c, n in POOL.items())

@@ -156,6 +156,11 @@ def _leaving(body: list[Statement], predicates: set[str]) -> list[Statement]:
     return out
 
 
+def _early_return(statement: Statement) -> list[Statement] | None:
+    """Nothing in place of a return in the middle of a function."""
+    return [] if statement[0] == "return" else None
+
+
 class Fault(NamedTuple):
     """How a statement is rewritten that has a fault; ``optimizer``: ptxas has it from level 1 on, and its level 0 is right."""
 
@@ -177,6 +182,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "a uniform register is overwritten on the other way of a branch": Fault(_uniform_address, optimizer=True),
     "what threads of a mask do together and nobody needs leaves them apart": Fault(_exclusive, optimizer=True),
     "instructions in front of a ballot move down behind writes of their sources": Fault(_ballot, optimizer=True),
+    "threads leave a barrier that a function has in a register meanwhile": Fault(_early_return),
 }
 
 

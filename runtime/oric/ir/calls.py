@@ -5,7 +5,7 @@ Source: PTX ISA, "Function Declarations and Definitions"; "call"; observed (whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, final
 
 from oric_tables.named import NamedTuple
@@ -15,14 +15,16 @@ WORD: Final = 4  # bytes
 _MOST_ALIGN: Final = 16  # of an argument
 FUNCTION_SLOT: Final = 8  # bytes of a function in the table of functions
 INDIRECT: Final = -1  # in place of the id of a function: which one, a register says
-STACK_POINTER: Final = 1 << 16  # ``aux`` of the ARG_IN that is no argument: the stack pointer where a function begins
+# ``aux`` of the ARG_IN and ARG_OUT that are no arguments.
+STACK_POINTER: Final = 1 << 16  # where a function begins
+FREE_STACK: Final = 1 << 17  # in: where free stack begins, below the frame; out: below what, in front of a call and its arguments
 
 
 @final
 class ParamVariable:
     """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use.
 
-    ``align``: bytes.
+    ``align``: bytes. ``home``: where its address is taken, the module's id of the variable in local memory that it is, else -1.
     """
 
     def __init__(self, name: str, size: int, align: int = WORD) -> None:
@@ -30,6 +32,7 @@ class ParamVariable:
         self.size = size
         self.align = align
         self.words: list[int] = [0] * -(-size // WORD)
+        self.home: int = -1
 
 
 @final
@@ -80,7 +83,7 @@ class KeptCall:
     """A call that stays one: the function's id or ``INDIRECT``, and words of arguments and results. ``external``: the name of a
     function of the driver; in an object, of every function. ``prototype``: see :class:`CallSite`.
 
-    ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
+    ``stack_align``: the largest alignment of arguments, where some are on the stack. ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
     """
 
     def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = "") -> None:
@@ -91,10 +94,13 @@ class KeptCall:
         self.arguments = arguments
         self.results = results
         self.back: int = -1
+        self.stack_align: int = 0
 
     def copy(self) -> KeptCall:
         """The same in another function."""
-        return KeptCall(self.callee, self.loc, self.arguments, self.results, self.external, self.prototype)
+        made = KeptCall(self.callee, self.loc, self.arguments, self.results, self.external, self.prototype)
+        made.stack_align = self.stack_align
+        return made
 
 
 def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
@@ -119,6 +125,12 @@ def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
         found.append(at)
     last = max((k + 1 for k in range(ARGUMENTS) if not free[k]), default=0)
     return found, ARGUMENTS + end if end else last
+
+
+def hidden_result(shapes: Sequence[Shape]) -> Shape | None:
+    """The shape of a result that lies in memory: one alone that is too large for registers; else None."""
+    results = [shape for shape in shapes if shape.is_result]
+    return results[0] if len(results) == 1 and results[0].size > WORD * ARGUMENTS else None
 
 
 def reached(callee: int, calls: Mapping[int, set[int]]) -> set[int]:

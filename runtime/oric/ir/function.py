@@ -92,7 +92,8 @@ class Function:
     which is ``aux`` of an INVOKE; ``kept``: those that stay calls, by ``aux`` of a CALL_SITE. ``given``, ``returned``: words of
     the arguments and of the results of a function that is called; ``functions``: those that a kernel has behind its own code,
     in their order. ``links``: immediates that a linker puts something into, what that is; ``returns_to``: those of the place
-    behind a call, the number of the call. ``own_shared``: symbols of the shared variables declared inside of a kernel.
+    behind a call, the number of the call. ``own_shared``: symbols of the shared variables declared inside of a kernel; ``realigned``: a
+    function aligns the stack pointer itself.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -146,6 +147,9 @@ class Function:
         self.links: dict[int, Link] = {}
         self.returns_to: dict[int, int] = {}
         self.own_shared: list[int] = []
+        self.realigned = False
+        self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
+        self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take
         self.functions: list[Function] = []
         self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
         self.sources: LineInfo | None = None  # what origins are of, where somebody wants to know

@@ -298,10 +298,15 @@ def _in_sequence(b: Memory, values: list[Value], per: int, width: int) -> bool:
 
 
 def load_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``ld.param``: of a kernel from bank 0, of a call from the registers of the parameter variable."""
+    """``ld.param``: of a kernel from bank 0, of a call from the registers of the parameter variable; at an address that a
+    register of a function has, from local memory.
+    """
     type_ = program.types[-1]
     each = type_bytes(type_)
     node = operands[1]
+    if node[0] == nodes.ADDR_REG and not b.code.is_entry and program.first != program.last:
+        load(b, program, guard, operands)
+        return
     variable = b.place_of(node[1]).param if node[0] == nodes.ADDR_SYM else None
     for index, item in enumerate(_items(operands[0])):
         if item[0] == nodes.SINK:
@@ -386,9 +391,12 @@ def _read_words(b: Memory, dest: i64, variable: ParamVariable, offset: int, each
 
 
 def store_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``st.param``: into the registers of a parameter variable."""
+    """``st.param``: into the registers of a parameter variable; at an address in a register of a function, to local memory."""
     each = type_bytes(program.types[-1])
     node = operands[0]
+    if node[0] == nodes.ADDR_REG and not b.code.is_entry:
+        store(b, program, guard, operands)
+        return
     variable = b.place_of(node[1]).param if node[0] == nodes.ADDR_SYM else None
     if variable is None:
         raise NotSupported(f"{program.text} at a computed address")
@@ -405,6 +413,20 @@ def store_param(b: Memory, program: Program, guard: i64, operands: list[Any]) ->
             _store_bytes(b, variable, at, each, value, guard)
 
 
+def _clear(b: Memory, variable: ParamVariable, index: int, fresh: bool, guard: i64) -> None:
+    """Let a word be 0 before the first of its bytes is written: where the function begins, if another may come first."""
+    key = (variable, index)
+    if fresh:
+        if guard:
+            b.zeroed.append(key)
+        else:
+            b.copy(variable.words[index], opd.RZ_OPERAND, 0)
+            b.cleared[key] = int(b.last())
+    elif key in b.cleared and b.code.block[b.cleared[key]] != b.block:
+        b.cursor.remove(b.cleared.pop(key))
+        b.zeroed.append(key)
+
+
 def _check_alignment(variable: ParamVariable, offset: int, each: int) -> None:
     """Words are whole registers, smaller parts lie within one."""
     if offset % min(each, 4):
@@ -416,8 +438,7 @@ def _store_bytes(b: Memory, variable: ParamVariable, at: int, each: int, value: 
     fresh = not variable.words[at // 4]
     word = _word(b, variable, at // 4)
     source = part(value.bits, 0) if value.kind == OPERAND else in_register(b, value)
-    if fresh:
-        b.copy(word, opd.RZ_OPERAND, 0)
+    _clear(b, variable, at // 4, fresh, guard)
     low = at % 4
     keep = [0, 1, 2, 3]
     for k in range(each):

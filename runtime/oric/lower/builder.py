@@ -24,6 +24,7 @@ from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .addressed import settle_parameters
 from .control import prototype
 from .events import Events
 from .expansions import FUNCTIONS
@@ -213,6 +214,8 @@ class OriBuilder(Memory):
         self.symbol = symbol
         self.in_body = True
         self.carry = 0
+        self.zeroed = []
+        self.cleared = {}
         self.own_shared = []
         self.tables_of_labels = []
         for first, end in self.module_registers:
@@ -248,6 +251,7 @@ class OriBuilder(Memory):
         self.line = self.lines.of(loc)
         if self.block != NONE or f.blocks() == 0:
             self.leave("exit" if f.is_entry else "return")
+        self.finish_parameters()
         self.finish_flow()
         self.in_body = False
         if not f.is_entry:
@@ -255,6 +259,14 @@ class OriBuilder(Memory):
         elif self.events.end_entry(f):
             self.ir.add_function(f)
             self.entries.append((f, self.own_shared))
+
+    def finish_parameters(self) -> None:
+        """See to the variables for calls, and to parameters whose address is taken."""
+        for variable, word in list(self.cleared):
+            if variable.home >= 0:
+                self.cursor.remove(self.cleared.pop((variable, word)))
+        self.zeroed = [(variable, word) for variable, word in self.zeroed if variable.home < 0]
+        settle_parameters(self.code, self.zeroed, self.code.stack)
 
     def begin_scope(self, loc: int) -> None:
         """Scopes are the parser's business."""
@@ -395,16 +407,26 @@ class OriBuilder(Memory):
         self.sources.section(name, text)
 
     def alias(self, name: str, target: int, loc: int) -> None:
-        """Another name of a function."""
-        raise NotSupported(".alias")
+        """Another name of a function: the same function, at the same address."""
+        handle = next(handle for handle, function in self.functions.items() if function.name == name)
+        if handle in self.pointers and self.aliased(target) in self.pointers:  # they have different addresses already
+            raise NotSupported(f".alias of '{name}' behind uses of its address and of that of the other function", loc)
+        self.aliases[handle] = target
 
     def end_module(self) -> None:
-        """All functions are known."""
+        """All functions are known, and all aliases."""
+        for f in (*self.bodies.values(), *(entry for entry, _ in self.entries)):
+            for site in f.calls:
+                site.callee = self.aliased(site.callee)
         if self.lines_wanted or (self.lines_wanted is None and self.sources.has_locs):
             self.ir.line_info = self.sources
             for f in (*self.bodies.values(), *(f for f, _ in self.entries)):
                 f.sources = self.sources
         self.events.end_module(self)
+
+    def addressed(self) -> list[int]:
+        """The functions whose addresses are taken, by their numbers."""
+        return [self.aliased(handle) for handle in self.pointers]
 
     def shapes(self) -> dict[int, list[Shape]]:
         """Sizes and alignments of the results and parameters of every function, by symbol handle."""

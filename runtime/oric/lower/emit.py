@@ -208,6 +208,8 @@ class Emitter:
 
     def place(self, label: i64) -> None:
         """Begin a block at ``label``; the one before falls through unless it has ended."""
+        if not self.code.blocks():
+            self.cursor.new_block()  # nothing comes back to where a function begins
         self.block = self.cursor.new_block()
         self.labels[label] = self.block
 

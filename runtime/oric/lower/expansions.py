@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mypy_extensions import i64
+from oric_tables import storage
 
 from oric.ir import operand as opd
 from oric.support import nodes
+from oric.support.diagnostics import NotSupported
 
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
 from .constants import divide_by_constant
@@ -55,6 +57,14 @@ def on_stack(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
     env.put_value(F, integer(-align))
     b.emit(program, env, guard)
     b.close()
+
+
+def of_kernel(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """To an address in the window of the kernel's parameters, where those of functions do not lie."""
+    node = operands[1]
+    if node[0] == nodes.SYM and b.place_of(node[1]).way == storage.REGISTERS:
+        raise NotSupported(f"{program.text} of {b.place_of(node[1]).name}, which is no parameter of a kernel,")
+    run_lines(b, program, guard, operands)
 
 
 def elements(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -151,6 +161,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "move_vector": move_vector,
     "narrow": narrow,
     "of_a_mask": of_a_mask,
+    "of_kernel": of_kernel,
     "on_stack": on_stack,
     "one_bit": one_bit,
     "ordered": ordered,

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
+from oric_tables.op import ARG_IN
 
 from oric.ir import operand as opd
+from oric.ir.calls import FREE_STACK
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R
 from oric.ir.module import Module
@@ -106,10 +108,10 @@ def _load_at_entry(f: Function, target: Any) -> None:
     tables = tables_of(target.name)
     cursor = Cursor(f)
     cursor.line = 0
-    if f.top:  # behind what the others make, which begins the function
+    if f.top:
         _begin(f, cursor)
-        line = tables.template("move").first
-        cursor.make2(tables.op[line], f.top, f.stack, tables.mods[line])
+        made = cursor.make1(ARG_IN, f.top)
+        f.aux[made] = FREE_STACK
     for need in f.needs:
         if need == "top":
             continue

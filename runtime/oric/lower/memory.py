@@ -16,10 +16,10 @@ from oric_tables import storage
 from oric_tables.cubin_layout import RESERVED_NAMES
 
 from oric.ir import operand as opd
-from oric.ir.calls import FUNCTION_SLOT, ParamVariable
+from oric.ir.calls import FUNCTION_SLOT, WORD, ParamVariable
 from oric.ir.function import R
 from oric.ir.links import ENTRY, FUNCTION
-from oric.ir.module import BANK_ADDRESS, Module
+from oric.ir.module import BANK_ADDRESS, Module, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -84,7 +84,10 @@ class Memory(Linked):
         self.tables_of_labels: list[list[int]] = []
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
         self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
+        self.aliases: dict[int, int] = {}  # symbol handle of a function that is another one -> the handle of that
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
+        self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
+        self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
         self.carry = 0
         self.loc = 0  # of the instruction at hand
 
@@ -286,7 +289,6 @@ class Memory(Linked):
         """The register with the address below which the stack is free: what ``alloca`` moves."""
         f = self.code
         if not f.top:
-            self.stack()
             f.top = self.new_r()
             f.needs.append("top")
         return f.top
@@ -511,7 +513,14 @@ class Memory(Linked):
 
         0 is no function. Source: observed (ptxas 13.0.88, for modules of several kernels).
         """
-        return FUNCTION_SLOT * (1 + self.pointers.setdefault(handle, len(self.pointers)))
+        known = next((n for other, n in self.pointers.items() if self.aliased(other) == self.aliased(handle)), len(self.pointers))
+        return FUNCTION_SLOT * (1 + self.pointers.setdefault(self.aliased(handle), known))
+
+    def aliased(self, handle: int) -> int:
+        """The function that a function is, as far as aliases have been seen: itself, or what it is an alias of."""
+        while handle in self.aliases:
+            handle = self.aliases[handle]
+        return handle
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory, or a constant of an object."""
@@ -520,10 +529,11 @@ class Memory(Linked):
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)
         near = abs(offset) < _MOST_ADDEND
-        symbol = Value(ADDRESS, opd.symbol(place.ir_id, offset if near else 0))
-        if place.way not in (storage.FRAME, storage.BLOCK):
+        if place.way not in (storage.FRAME, storage.BLOCK, storage.REGISTERS):
             raise NotSupported(f"address of {place.space} {place.name}")
-        low = self._placed(self.stack() if place.way == storage.FRAME else self.shared_base(), symbol)
+        number = self._home(place) if place.way == storage.REGISTERS else place.ir_id
+        symbol = Value(ADDRESS, opd.symbol(number, offset if near else 0))
+        low = self._placed(self.shared_base() if place.way == storage.BLOCK else self.stack(), symbol)
         return low if near else self._plus(low, offset)
 
     def _linked_low(self, place: Place, offset: int) -> i64:
@@ -541,6 +551,18 @@ class Memory(Linked):
         dest = self.new_r()
         self.template("add_constant", 0, dest, packed(base), packed(low))
         return dest
+
+    def _home(self, place: Place) -> int:
+        """The variable in local memory that a parameter or result of the function at hand is, whose address is taken.
+
+        A variable for a call has no address: the parser has refused it.
+        """
+        variable = place.param
+        assert variable is not None
+        if variable.home < 0:
+            size, align = -(-place.size // WORD) * WORD, max(place.align, WORD)
+            variable.home = self.ir.add_symbol(Symbol(place.name, "local", size, align), scoped=True)
+        return variable.home
 
     # -- special registers ---------------------------------------------------------------------------------
 

@@ -16,7 +16,6 @@ from oric.ir.dataflow import DataFlow
 
 from .regions import Finder, Meeting, Nest, Region
 
-BARRIERS: Final = 16  # B0 .. B15
 _NESTED: Final = 64  # regions that are live at one place; those further in do without
 _TURNS: Final = 8  # to widen regions: threads of those that are still open then leave their barriers on the way
 
@@ -28,10 +27,11 @@ class Barriers:
     ``live[b]``: the regions in which block b lies; ``behind[b]``: those that are live at its end, the outer ones first.
     ``in_front[h]``: the regions that begin in front of the loop of header h; ``at_end[b]``: those that begin at the end of b.
     ``quiet[b]``: whether threads that go to b only exit soon, so that they need not leave their barriers. ``calling``: the
-    blocks in which functions are called; ``entry``: whether this is no function that is called itself.
+    blocks in which functions are called; ``most``: how many barriers there are, ``entry``: whether this is no function that is
+    called itself.
     """
 
-    def __init__(self, nest: Nest, meeting: Meeting, finder: Finder, calling: set[int], entry: bool) -> None:
+    def __init__(self, nest: Nest, meeting: Meeting, finder: Finder, calling: set[int], most: int, entry: bool) -> None:
         self.nest = nest
         self.leads = meeting.leads
         cfg = nest.cfg
@@ -50,7 +50,7 @@ class Barriers:
         for b in calling:
             for region in self.live[b]:
                 region.calls = True
-        _number_regions(self, entry)
+        _number_regions(self, most, entry)
 
     def _place_regions(self, regions: list[Region]) -> None:
         cfg = self.nest.cfg
@@ -170,7 +170,7 @@ def _quiet_blocks(barriers: Barriers, meeting: Meeting) -> list[bool]:
     return [not noise.behind(at, 0) for at in range(cfg.blocks)]
 
 
-def _number_regions(barriers: Barriers, entry: bool) -> None:
+def _number_regions(barriers: Barriers, most: i64, entry: bool) -> None:
     """Give the regions their barriers.
 
     Where more nest than there are, the outermost ones that no thread leaves by another way are kept in registers, and the last
@@ -185,7 +185,6 @@ def _number_regions(barriers: Barriers, entry: bool) -> None:
     for live in barriers.behind:
         deepest = max(deepest, len(live))
     calls = any(region.calls for live in barriers.behind for region in live)
-    most: i64 = BARRIERS if entry else SCRATCH_BARRIERS - 1  # one is for member masks that differ
     room = most if not calls else most - SCRATCH_BARRIERS if entry else 0
     limit = most if deepest <= room else most - 1
     first: i64 = SCRATCH_BARRIERS if entry else limit

@@ -31,7 +31,7 @@ from oric.support.diagnostics import InternalError
 from .barriers import Barriers
 from .control import thread_jumps
 from .divergence import Definitions, divergence, waiting_loops
-from .flow import COND, JUMP, TABLE, Flow, can_invert
+from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
 from .meeting import gather_barriers, gather_masked, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
@@ -54,6 +54,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     flow.drop_unreachable()
     gathered = gather_barriers(flow, ctx)
     gather_masked(flow, ctx)
+    calls = _calls_apart(flow)
     masked = _masked(f)
     leaving = leaving_blocks(flow)
     cfg = flow.graph(without_bare_exits=True)
@@ -65,7 +66,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         branches &= diverging
         masked = _those_that_differ(f, masked, different)
     waiting = waiting_loops(flow, cfg, definitions, meeting.points)
-    barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered})
+    most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(masked)
+    barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered}, calls, most)
     apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
     _let_others_run(f, waiting)
     _settle_warpsync(f, apart, ctx, gathered)
@@ -100,8 +102,38 @@ def _calling(f: Function) -> set[int]:
     return found
 
 
-def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gathering: set[int]) -> tuple[Barriers, list[int]]:
-    """The barriers of a function, and the branches behind which threads stay apart.
+def _calls_apart(flow: Flow) -> list[tuple[int, int]]:
+    """Give every call through a register, where threads part, a block of its own; the blocks in front of and behind each."""
+    f, cursor = flow.f, flow.cursor
+    calls: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b] if flow.kind[b] != GONE else NONE
+        while i != NONE:
+            if f.op[i] == CALL_SITE_R:
+                calls.append(i)
+            i = f.next[i]
+        b += 1
+    found: list[tuple[int, int]] = []
+    for i in calls:
+        start = f.block[i]
+        before = f.prev[i]
+        cursor.in_front(i)
+        mark = cursor.make(YIELD) if before == NONE else before
+        flow.split_behind(mark)
+        if before == NONE:
+            cursor.remove(mark)
+        found.append((start, int(flow.split_behind(i))))
+        flow.follower.pop(start)  # what waits for the threads comes in between
+        flow.follower.pop(f.block[i])
+    return found
+
+
+def _find(
+    flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gathering: set[int], calls: list[tuple[int, int]], most: int
+) -> tuple[Barriers, list[int]]:
+    """The barriers of a function, and the branches behind which threads stay apart. ``calls``: see :func:`_calls_apart`;
+    ``most``: how many barriers there are.
 
     In the blocks ``gathering`` the threads of a warp wait for all others: nobody may wait for them behind a region around one.
     """
@@ -110,14 +142,16 @@ def _find(flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gatherin
     finder = Finder(nest, meeting, branches)
     finder.run()
     finder.regions.extend(Joins(flow.f, finder).run())
+    for start, meet in calls:
+        finder.enclose(start, meet)
     calling = _calling(flow.f)
-    barriers = Barriers(nest, meeting, finder, calling, flow.f.is_entry)
+    barriers = Barriers(nest, meeting, finder, calling, most, flow.f.is_entry)
     while around := [region for block in gathering for region in barriers.live[block]]:
         finder.regions = [region for region in finder.regions if region not in around]
         for branch, region in finder.top.items():
             if region in around:
                 finder.top[branch] = None
-        barriers = Barriers(nest, meeting, finder, calling, flow.f.is_entry)
+        barriers = Barriers(nest, meeting, finder, calling, most, flow.f.is_entry)
     return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
 
 
@@ -178,12 +212,14 @@ def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[
 
 
 def _parts(f: Function) -> bool:
-    """Whether threads of one block are told apart: by their masks, or by the guard of what is of the warp."""
+    """Whether threads of one block are told apart: by their masks, by the guard of what is of the warp, by what they call."""
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
             if (f.op[i] == WARPSYNC and f.mods[i] & _EXCLUSIVE) or (f.guard[i] and OPS.flags[f.op[i]] & WARP):
+                return True
+            if f.op[i] == CALL_SITE_R:
                 return True
             i = f.next[i]
         b += 1

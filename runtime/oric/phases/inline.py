@@ -17,14 +17,16 @@ from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE,
 from oric_tables.registers import ARGUMENTS
 
 from oric.ir import operand as opd
-from oric.ir.calls import INDIRECT, CallSite, Formal, KeptCall, ParamVariable, places, reached
+from oric.ir.calls import INDIRECT, CallSite, Formal, KeptCall, ParamVariable, reached
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
+from oric.ir.module import Module
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
 
 from .inline_cost import too_large
+from .passing import Rooms, make_room, pass_words, take_from_room
 
 
 @final
@@ -36,12 +38,13 @@ class Inliner:
     """
 
     def __init__(
-        self, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]], relocatable: bool = False
+        self, module: Module, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]]
     ) -> None:
+        self.rooms = Rooms(module)
+        self.relocatable = module.relocatable
         self.bodies = bodies
         self.names = names
         self.broken = broken
-        self.relocatable = relocatable
         self.entries: list[Function] = []  # those that call functions here
         self.done: set[int] = set()  # functions whose own calls are inlined
         self._recursive: dict[int, str] | None = None
@@ -58,7 +61,7 @@ class Inliner:
         for site in f.calls:
             if site.callee not in kept:
                 self._prepare(site)
-        Splice(f, self.bodies, kept).run()
+        Splice(f, self.bodies, kept, self.rooms).run()
         f.calls = []
 
     def unresolved(self, f: Function, addressed: Iterable[int]) -> list[str]:
@@ -111,10 +114,11 @@ class Inliner:
 class Splice:
     """Puts copies of bodies into one function, in place of its calls but those of ``kept``."""
 
-    def __init__(self, f: Function, bodies: dict[int, Function], kept: dict[int, str]) -> None:
+    def __init__(self, f: Function, bodies: dict[int, Function], kept: dict[int, str], rooms: Rooms) -> None:
         self.f = f
         self.bodies = bodies
         self.kept = kept
+        self.rooms = rooms
         self.cursor = Cursor(f)
         self.order = vec[i64]()
         self.body = f  # the body at hand
@@ -174,21 +178,17 @@ class Splice:
         site = f.calls[f.aux[call]]
         following = f.next[call]
         self.cursor.in_front(call)
-        given = self._pass(site, False)
+        make_room(f, self.cursor, self.rooms, site)
+        given = pass_words(f, self.cursor, site, False, ARG_OUT)
         made = self.cursor.make1(CALL_SITE_R, site.pointer) if site.callee == INDIRECT else self.cursor.make(CALL_SITE)
         f.aux[made] = len(f.kept)
-        taken = self._pass(site, True)
-        f.kept.append(KeptCall(site.callee, site.loc, given, taken, self.kept[site.callee], site.prototype))
+        returned = pass_words(f, self.cursor, site, True, ARG_IN)
+        take_from_room(f, self.cursor, self.rooms, site)
+        f.kept.append(KeptCall(site.callee, site.loc, given, returned, self.kept[site.callee], site.prototype))
+        if given > ARGUMENTS:
+            f.kept[-1].stack_align = max(shape.align for shape in site.shapes if not shape.is_result)
         self.cursor.remove(call)
         return following
-
-    def _pass(self, site: CallSite, results: bool) -> int:
-        """Hand arguments over at the cursor, or take results; returns how many words the convention has for them."""
-        words = pass_words(self.f, self.cursor, site, results, ARG_IN if results else ARG_OUT)
-        if results and words > ARGUMENTS:
-            size = sum(shape.size for shape in site.shapes if shape.is_result)
-            raise NotSupported(f"results of {size} bytes of a call that stays one", site.loc)
-        return words
 
     def _need(self, body: Function, what: str) -> None:
         """Let the caller's own register for what its entry loads stand for that of a body."""
@@ -330,33 +330,6 @@ class Splice:
 def _needed(f: Function) -> dict[str, int]:
     """The registers that the entry loads, by what it loads."""
     return {"descriptor": f.descriptor, "stack": f.stack, "top": f.top, "shared": f.shared}
-
-
-def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i64) -> int:
-    """Move arguments, or results, to or from the places of the convention, at the cursor; returns how many words those are."""
-    wanted = [n for n, shape in enumerate(site.shapes) if shape.is_result == results]
-    found, words = places([site.shapes[n] for n in wanted])
-    for n, first in zip(wanted, found, strict=True):
-        for at, operand in enumerate(_words_of(f, site.actuals[n], site.loc)):
-            if operand:
-                made = cursor.make1(op, operand)
-                f.aux[made] = first + at
-    return words
-
-
-def _words_of(f: Function, actual: ParamVariable | int, loc: int) -> list[int]:
-    """The words of an argument or result as operands, 0 for those that nothing is in.
-
-    Raises:
-        NotSupported: a predicate.
-    """
-    if isinstance(actual, ParamVariable):
-        return list(actual.words)
-    if not actual:
-        return []
-    if f.is_predicate(actual):
-        raise NotSupported("a predicate as an argument or result of a call that stays one", loc)
-    return [opd.word(actual, n) for n in range(opd.count_of(actual))]
 
 
 def _registers_of(formals: list[Formal], actuals: list[ParamVariable | int]) -> set[int]:

@@ -11,17 +11,16 @@ from collections.abc import Iterable
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables.op import ARG_IN, ARG_OUT, INVOKE, RETURN
-from oric_tables.registers import ARGUMENTS
+from oric_tables.op import ARG_IN, ARG_OUT, CALL_SITE, CALL_SITE_R, INVOKE, RETURN
 
 from oric.ir import operand as opd
-from oric.ir.calls import FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
+from oric.ir.calls import FREE_STACK, FUNCTION_SLOT, INDIRECT, STACK_POINTER, CallSite, Formal, ParamVariable, Shape
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
-from oric.ir.function import Function, R
-from oric.support.diagnostics import NotSupported
+from oric.ir.function import NONE, Function, R
 
-from .inline import Inliner, Splice, pass_words
+from .inline import Inliner, Splice
+from .passing import give_to_room, pass_words, take_pointer
 
 _NO_FUNCTION: Final = b"\1"  # at the place that is the address of no function; observed
 
@@ -43,7 +42,7 @@ class Outliner:
             NotSupported: see :meth:`Inliner.inline`; a function that the convention does not have here.
         """
         if self.inliner.relocatable:
-            _check(kernel)
+            _call_below(kernel)
             return
         found: dict[int, Function] = {}
         waiting = self._called(kernel, addressed)
@@ -54,6 +53,8 @@ class Outliner:
                 found[callee] = self._copy(name, self.inliner.body(callee), callee)
                 waiting += self._called(found[callee], addressed)
         kernel.functions = [found[callee] for _, callee in sorted([(f.name, callee) for callee, f in found.items()])]
+        for f in (kernel, *kernel.functions):
+            _call_below(f)
         if any(call.callee == INDIRECT for f in (kernel, *kernel.functions) for call in f.kept):
             kernel.addressed = list(addressed)
             kernel.attributes.constant2 = bytearray(_NO_FUNCTION.ljust(FUNCTION_SLOT * (1 + len(kernel.addressed)), b"\0"))
@@ -61,7 +62,6 @@ class Outliner:
     @staticmethod
     def _called(f: Function, addressed: Iterable[int]) -> list[int]:
         """The functions that a function calls, each once."""
-        _check(f)
         found: dict[int, None] = {}
         for call in f.kept:
             if not call.external:
@@ -75,7 +75,7 @@ class Outliner:
             NotSupported: as :meth:`complete`.
         """
         f = self._copy(self.inliner.names[callee], self.inliner.body(callee), callee)
-        _check(f)
+        _call_below(f)
         return f
 
     def _copy(self, name: str, body: Function, callee: int) -> Function:
@@ -91,22 +91,38 @@ class Outliner:
         f.aux[made] = STACK_POINTER
         site = CallSite(callee, [_fresh(f, body, formal) for formal in body.formals], 0, self.shapes[callee])
         f.calls = [site]
+        pointer = take_pointer(f, cursor, site)
         f.given = pass_words(f, cursor, site, False, ARG_IN)
         made = cursor.make(INVOKE)
         f.aux[made] = 0
         f.returned = pass_words(f, cursor, site, True, ARG_OUT)
-        if f.returned > ARGUMENTS:
-            raise NotSupported(f"'{body.name}' with results of more than {4 * ARGUMENTS} bytes, which is not inlined")
+        give_to_room(f, cursor, site, pointer)
         cursor.make(RETURN)
         make_edges(f)
-        Splice(f, self.inliner.bodies, {INDIRECT: ""}).run()
+        Splice(f, self.inliner.bodies, {INDIRECT: ""}, self.inliner.rooms).run()
         f.calls = []
         return f
 
 
-def _check(f: Function) -> None:
-    if f.kept and f.top:
-        raise NotSupported(f"alloca in '{f.name}', which makes calls", f.kept[0].loc)
+def _call_below(f: Function) -> None:
+    """Let the stack of what a function calls begin below what the function has taken from the stack."""
+    if not f.top or not f.kept:
+        return
+    cursor = Cursor(f)
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        first: i64 = NONE  # of the arguments of the call to come
+        while i != NONE:
+            if f.op[i] == ARG_OUT:
+                first = i if first == NONE else first
+            elif f.op[i] == CALL_SITE or f.op[i] == CALL_SITE_R:
+                cursor.in_front(i if first == NONE else first)
+                made = cursor.make1(ARG_OUT, f.top)
+                f.aux[made] = FREE_STACK
+                first = NONE
+            i = f.next[i]
+        b += 1
 
 
 def _fresh(f: Function, body: Function, formal: Formal) -> ParamVariable | int:

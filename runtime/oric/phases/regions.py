@@ -280,6 +280,11 @@ class Finder:
             return
         groups.setdefault(meet, []).append(node)
 
+    def enclose(self, start: i64, meet: i64) -> None:
+        """Add a region from the end of a block to another, which all go through one that follows it in the same loop."""
+        if self.nest.cfg.number[start] >= 0 and not self._tangled[start] and self.may_meet(meet):
+            self.regions.append(Region(start, False, meet, False, self.nest.loops.header[meet]))
+
     def may_meet(self, block: i64) -> bool:
         """Whether a region may meet at a block."""
         return not self._tangled[block]

@@ -21,7 +21,7 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
-from .convention import finish_frame
+from .convention import finish_frame, settle_free_stack
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .residence import Code
@@ -101,11 +101,11 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
     if f.sp:
-        f.analyses.machine = None  # nothing may see arrays that grow now
-        done.view = None
-        del view, proof
+        done.view = view = f.analyses.machine = None  # the arrays of the function grow
+        del proof
         finish_frame(f, ctx.target)
         f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
+    settle_free_stack(f)
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs
     return True
@@ -213,8 +213,6 @@ class _Relief:
     def _general(self, done: Allocation) -> bool:
         """Split registers; where no more are live than there are registers and yet they do not fit, let fewer be."""
         f = self.f
-        if f.top:
-            return False  # slots would lie where alloca takes from the stack
         code = Code(f, _again(done))
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
         self.rounds += 1

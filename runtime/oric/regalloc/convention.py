@@ -31,6 +31,7 @@ from oric_tables.op import (
     LDL,
     LEPC,
     LINKED,
+    LOP3,
     MOV,
     RET,
     RET_ABS,
@@ -42,7 +43,7 @@ from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import load_word
-from oric.ir.calls import INDIRECT, STACK_POINTER, WORD, KeptCall
+from oric.ir.calls import FREE_STACK, INDIRECT, STACK_POINTER, WORD, KeptCall
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
@@ -65,7 +66,11 @@ _LEPC_TARGET: Final = "lepc_target"
 _UNTOUCHED: Final = registers.UNTOUCHED_UNIFORM
 _GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barriers: nobody waits
 _WAITS: Final = BARRIER | CALL | CONVERGENCE
+_AND: Final = 0xC0  # of the first two sources
+_MASK32: Final = 0xFFFFFFFF
 _FRAME_ALIGN: Final = 16  # of the stack pointer at a call
+_CALLER_ALIGN: Final = 8  # ... of others, which align it more for what is on the stack only
+_QUAD: Final = 4  # words of a register that may wait on the stack as one
 # Behind all else at calls and returns: room for what is known when registers are allocated, all that code elsewhere may write.
 _LATER: Final = (opd.NO_OPERAND,) * 4
 
@@ -81,10 +86,19 @@ def lower_calls(f: Function, ctx: PassContext) -> bool:
     module = ctx.module
     linked = module.relocatable and _settle_links(f, module.links)
     if f.is_entry and not f.kept:
-        return linked
+        return _find_free_stack(f, ctx) or linked
     _settle_uniforms(f, ctx)
     _Lowering(f, ctx).run()
     return True
+
+
+def _needs_alignment(f: Function, ctx: PassContext) -> bool:
+    """Whether something on the stack of a function wants more alignment than callers elsewhere give (observed)."""
+    if f.top or any(call.stack_align > _CALLER_ALIGN for call in f.kept):
+        return True
+    if any(ctx.module.symbols[n].align > _CALLER_ALIGN for n in f.attributes.local_offsets):
+        return True
+    return any(f.reg_size[n] >= _QUAD for n in range(f.registers()) if not f.reg_flags[n] & registers.FLAG_FIXED)
 
 
 def _settle_links(f: Function, links: list[Link]) -> bool:
@@ -106,6 +120,28 @@ def _settle_links(f: Function, links: list[Link]) -> bool:
             i = f.next[i]
         b += 1
     return found
+
+
+def _find_free_stack(f: Function, ctx: PassContext) -> bool:
+    """Where free stack begins, in a kernel that makes no calls."""
+    i = f.head[0]
+    while i != NONE and f.op[i] != ARG_IN:
+        i = f.next[i]
+    if i == NONE:
+        return False
+    cursor = Cursor(f)
+    cursor.in_front(i)
+    frame = opd.reg(f.new_reg(R))
+    load_word(cursor, legality_of(ctx.target.isa_name), frame, opd.const_bank(0, ctx.target.bank0_stack))
+    _put_free_stack(f, cursor, f.get(i, 0), frame)
+    cursor.remove(i)
+    return True
+
+
+def _put_free_stack(f: Function, cursor: Cursor, to: i64, stack_pointer: i64) -> None:
+    place = f.own_imm()
+    f.below_frame.append(place)
+    cursor.make4(IADD3, to, stack_pointer, opd.pool(place), opd.RZ_OPERAND)
 
 
 def _settle_uniforms(f: Function, ctx: PassContext) -> None:
@@ -195,12 +231,17 @@ class _Lowering:
         self.changed: list[int] = [self._fixed(R, count, first) for first, count in _runs(self._changed_general())]
         self.changed.append(self._fixed(P, ctx.target.predicates, 0))
         self.saved: int = 0  # the return address, in a function that makes calls
+        self.entry: int = 0  # the stack pointer where the function begins, where it aligns it
+        self.own: int = 0  # the stack pointer, where calls change it by what alloca has taken
 
     def run(self) -> None:
         """All blocks."""
         f = self.f
         if not f.is_entry:
             self._begin()
+        if f.top and f.kept:
+            self.own = opd.reg(f.new_reg(R))
+            self.cursor.make2(MOV, self.own, f.sp)
         b: i64 = 0
         while b < f.blocks():
             i = f.head[b]
@@ -276,6 +317,11 @@ class _Lowering:
         if f.kept:
             self.saved = opd.reg(f.new_reg(R, 2), 0, 2)
             self._copy_back(self.saved, self.back)
+        if self.ctx.module.relocatable and _needs_alignment(f, self.ctx):
+            f.realigned = True
+            self.entry = opd.reg(f.new_reg(R))
+            cursor.make2(MOV, self.entry, f.sp)
+            cursor.make4(LOP3, f.sp, f.sp, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
 
     def _copy_back(self, to: i64, source: i64) -> None:
         self.cursor.make2(MOV, opd.word(to, 0), opd.word(source, 0))
@@ -285,14 +331,16 @@ class _Lowering:
         """A word of the arguments of this function, or of the results of a call."""
         f = self.f
         word: int = f.aux[i]
-        if word != STACK_POINTER:
-            self.cursor.in_front(i)
+        self.cursor.in_front(i)
+        if word == FREE_STACK:
+            _put_free_stack(f, self.cursor, f.get(i, 0), self.own or f.sp)
+        elif word != STACK_POINTER:
             if word < registers.ARGUMENTS:
                 self.cursor.make2(MOV, f.get(i, 0), opd.word(self.arguments, word))
             else:
                 self.cursor.make(LDL, size_mods(LDL, 1))
                 self.cursor.put(f.get(i, 0))
-                self.cursor.put(f.sp)
+                self.cursor.put(self.entry or f.sp)
                 self.cursor.put(f.imm(WORD * (word - registers.ARGUMENTS)))
         self.cursor.remove(i)
 
@@ -301,7 +349,12 @@ class _Lowering:
         f = self.f
         word: int = f.aux[i]
         self.cursor.in_front(i)
-        if word < registers.ARGUMENTS:
+        if word == FREE_STACK:
+            place, low = f.own_imm(), opd.reg(f.new_reg(R))
+            f.below_free.append(place)
+            self.cursor.make4(IADD3, low, f.get(i, 0), opd.pool(place), opd.RZ_OPERAND)
+            self.cursor.make4(LOP3, f.sp, low, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+        elif word < registers.ARGUMENTS:
             self.cursor.make2(MOV, opd.word(self.arguments, word), f.get(i, 0))
         else:  # how far below the top of the frame it lies is known in the end
             data = f.get(i, 0)
@@ -310,6 +363,8 @@ class _Lowering:
                 self.cursor.make2(MOV, data, f.get(i, 0))
             place = f.own_imm()
             f.outgoing.append((place, WORD * (word - registers.ARGUMENTS)))
+            if self.own:  # the stack pointer is where it is at the call
+                f.immediates[place] = WORD * (word - registers.ARGUMENTS)
             self.cursor.make(STL, size_mods(STL, 1))
             self.cursor.put(f.sp)
             self.cursor.put(opd.pool(place))
@@ -352,6 +407,8 @@ class _Lowering:
             *_LATER,
         ]
         self._convention(min(call.arguments, registers.ARGUMENTS), self.back, writes)
+        if self.own:
+            cursor.make2(MOV, f.sp, self.own)
         cursor.remove(i)
 
     def _link_back(self, low: int, call: int) -> None:
@@ -404,6 +461,8 @@ class _Lowering:
         cursor.in_front(i)
         if self.saved:
             self._copy_back(self.back, self.saved)
+        if self.entry:
+            cursor.make2(MOV, f.sp, self.entry)
         if self.ctx.module.relocatable:
             cursor.make1(RET_ABS, self.back, _mods(RET_ABS, nodec=True), f.guard[i])
         else:
@@ -432,12 +491,15 @@ def finish_frame(f: Function, target: Target) -> None:
     facts.num_uregs = max(facts.num_uregs, _own_uniforms(f))
     cursor = Cursor(f)
     saved = [] if f.is_entry else _written(f)
-    top = max(facts.frame_size, facts.local_size)
+    top = max(facts.frame_size, facts.local_size) + (_CALLER_ALIGN if f.realigned else 0)
     slots = {number: top + WORD * (n + 1) for n, number in enumerate(saved)}
     outgoing = max((offset + WORD for _, offset in f.outgoing), default=0)
+    for place in f.below_free:
+        f.immediates[place] = -outgoing
     facts.frame_size = -(-(top + WORD * len(saved) + outgoing) // _FRAME_ALIGN) * _FRAME_ALIGN
     for place, offset in f.outgoing:
-        f.immediates[place] = offset - facts.frame_size
+        if not f.below_free:
+            f.immediates[place] = offset - facts.frame_size
     if not f.is_entry:
         mark = f.head[0]
         cursor.behind(mark)
@@ -461,13 +523,19 @@ def finish_frame(f: Function, target: Target) -> None:
                 _restore(f, cursor, slots)
             elif OPS.flags[f.op[i]] & CALL:
                 _fill(f, i, [general])
-                if facts.frame_size:
+                if facts.frame_size and not f.below_free:
                     cursor.in_front(i)
                     _add(f, cursor, -facts.frame_size)
                     cursor.behind(i)
                     _add(f, cursor, facts.frame_size)
             i = following
         b += 1
+
+
+def settle_free_stack(f: Function) -> None:
+    """Behind all that makes the frame: where free stack begins."""
+    for place in f.below_frame:
+        f.immediates[place] = -f.attributes.frame_size // _FRAME_ALIGN * _FRAME_ALIGN
 
 
 def _own_uniforms(f: Function) -> int:
