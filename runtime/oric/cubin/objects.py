@@ -52,6 +52,8 @@ class ObjectWriter(Writer):
         info = self._begin(options)
         for function in reversed(encoded):
             self._code(function)
+        for name, (other, binding) in self.module.aliases.items():
+            self.named[name] = self.out.symbol(name, _FUNCTION_KINDS[binding], self.named[other].section)
         self._undefined()
         self._data()
         frame = out.section(tables.DEBUG_FRAME)
@@ -323,6 +325,8 @@ class ObjectWriter(Writer):
                     through[symbol.number, self.out.text(call.prototype)] = None
                 else:
                     calls[symbol.number, self.named[call.external].number] = None
+        for name, (other, _) in self.module.aliases.items():
+            calls[self.named[name].number, self.named[other].number] = None
         parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], list(through), takers)
         return b"".join(
             records.words(0, end) + b"".join(records.words(*pair) for pair in part)

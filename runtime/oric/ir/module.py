@@ -121,6 +121,7 @@ class Module:
         self.relocatable = False  # an object to link: addresses and calls are left to the linker
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
+        self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding
         self.prototypes: dict[str, str] = {}  # of the functions of an object, as the container writes them
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:

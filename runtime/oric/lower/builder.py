@@ -43,6 +43,7 @@ _MAX_ALIGNMENT: Final = 1 << 20  # the file is padded to it
 _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are in the file
 _MAX_PARAMETER: Final = 1 << 16  # bytes of a parameter of a function, whose words are registers
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
+_PRESERVED: Final = ("abi_preserve", "abi_preserve_control")  # directives that say how many registers a function keeps
 _NOUNROLL: Final = "nounroll"  # the pragma that keeps loops
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
@@ -194,10 +195,17 @@ class OriBuilder(Memory):
         """First sight of a function; returns its handle."""
         if _UNIFIED in function.attributes:
             raise NotSupported(f".{_UNIFIED}", function.loc)
+        self._check_convention(function)
         handle = len(self.symbols)
         self.symbols.append(Place(function.name, "entry" if function.is_entry else "function", 0, 1))
         self.functions[handle] = function
         return handle
+
+    def _check_convention(self, function: Any) -> None:
+        """In an object, functions and prototypes that keep other registers than the rest are not supported."""
+        for name in _PRESERVED:
+            if self.ir.relocatable and name in function.directives:
+                raise NotSupported(f".{name} in an object to link", function.loc)
 
     # -- bodies ------------------------------------------------------------------------------------------
 
@@ -317,6 +325,7 @@ class OriBuilder(Memory):
 
     def call_prototype(self, name: str, prototype: Any) -> int:
         """What an indirect call calls; returns the place in ``prototypes``."""
+        self._check_convention(prototype)
         self.prototypes.append(prototype)
         return len(self.prototypes) - 1
 
@@ -467,6 +476,9 @@ class OriBuilder(Memory):
 
     def note_prototypes(self) -> None:
         """Tell the module of all functions that an object has or names."""
+        for handle in self.aliases:
+            found = self.functions[self.aliased(handle)].name, self.binding(handle)
+            self.ir.aliases[self.functions[handle].name] = found
         for function in self.functions.values():
             if not function.is_entry:
                 self.ir.prototypes[function.name] = prototype(function)
