@@ -83,7 +83,8 @@ class KeptCall:
     """A call that stays one: the function's id or ``INDIRECT``, and words of arguments and results. ``external``: the name of a
     function of the driver; in an object, of every function. ``prototype``: see :class:`CallSite`.
 
-    ``stack_align``: the largest alignment of arguments, where some are on the stack. ``back``: the immediate of the caller's pool with the place that it returns to, -1 before calls are put into registers.
+    ``stack_align``: the largest alignment of arguments, where some are on the stack. ``back``: the immediate of the caller's pool
+    with the place that it returns to, -1 before calls are put into registers.
     """
 
     def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = "") -> None:

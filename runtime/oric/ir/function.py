@@ -91,9 +91,9 @@ class Function:
     order of first use. ``formals``: results and parameters of a function that is no entry; ``calls``: call sites by number,
     which is ``aux`` of an INVOKE; ``kept``: those that stay calls, by ``aux`` of a CALL_SITE. ``given``, ``returned``: words of
     the arguments and of the results of a function that is called; ``functions``: those that a kernel has behind its own code,
-    in their order. ``links``: immediates that a linker puts something into, what that is; ``returns_to``: those of the place
-    behind a call, the number of the call. ``own_shared``: symbols of the shared variables declared inside of a kernel; ``realigned``: a
-    function aligns the stack pointer itself.
+    in their order. ``links``: immediates that a linker puts something into, what that is;
+    ``returns_to``: those of the place behind a call, the number of the call. ``own_shared``: symbols of the shared variables
+    declared inside of a kernel; ``realigned``: the instruction that aligns the stack pointer of a function, NONE where none does.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -147,7 +147,7 @@ class Function:
         self.links: dict[int, Link] = {}
         self.returns_to: dict[int, int] = {}
         self.own_shared: list[int] = []
-        self.realigned = False
+        self.realigned: int = NONE
         self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
         self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take
         self.functions: list[Function] = []

@@ -314,14 +314,21 @@ class _Lowering:
             cursor.put(opd.with_span(self.arguments, min(f.given, registers.ARGUMENTS) - 1))
         cursor.put(f.sp)
         cursor.put(self.back)
+        if self.ctx.module.relocatable and _needs_alignment(f, self.ctx):
+            self._align()
         if f.kept:
             self.saved = opd.reg(f.new_reg(R, 2), 0, 2)
             self._copy_back(self.saved, self.back)
-        if self.ctx.module.relocatable and _needs_alignment(f, self.ctx):
-            f.realigned = True
-            self.entry = opd.reg(f.new_reg(R))
-            cursor.make2(MOV, self.entry, f.sp)
-            cursor.make4(LOP3, f.sp, f.sp, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+
+    def _align(self) -> None:
+        """Align the stack pointer, in front of all that may wait below it; so what it was is made anew behind that."""
+        f, cursor = self.f, self.cursor
+        rest = opd.reg(f.new_reg(R))
+        f.reg_flags[rest & opd.INDEX] |= SPILLED
+        cursor.make4(LOP3, rest, f.sp, f.imm(_FRAME_ALIGN - 1), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+        f.realigned = cursor.make4(LOP3, f.sp, f.sp, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+        self.entry = opd.reg(f.new_reg(R))
+        cursor.make4(IADD3, self.entry, f.sp, rest, opd.RZ_OPERAND)
 
     def _copy_back(self, to: i64, source: i64) -> None:
         self.cursor.make2(MOV, opd.word(to, 0), opd.word(source, 0))
@@ -491,7 +498,7 @@ def finish_frame(f: Function, target: Target) -> None:
     facts.num_uregs = max(facts.num_uregs, _own_uniforms(f))
     cursor = Cursor(f)
     saved = [] if f.is_entry else _written(f)
-    top = max(facts.frame_size, facts.local_size) + (_CALLER_ALIGN if f.realigned else 0)
+    top = max(facts.frame_size, facts.local_size) + (_CALLER_ALIGN if f.realigned != NONE else 0)
     slots = {number: top + WORD * (n + 1) for n, number in enumerate(saved)}
     outgoing = max((offset + WORD for _, offset in f.outgoing), default=0)
     for place in f.below_free:

@@ -247,7 +247,8 @@ class _Splitter:
             facts.spill_base = opd.reg(base)
             self.cursor.at_start(0)
             if not f.is_entry:
-                self.cursor.behind(f.head[0])  # what says where a function's registers come from
+                # Behind what says where a function's registers come from, and what aligns the stack.
+                self.cursor.behind(f.head[0] if f.realigned == NONE else f.realigned)
                 self.cursor.make2(MOV, facts.spill_base, f.sp)
                 return
             load_word(self.cursor, legality_of(self.isa), facts.spill_base, opd.const_bank(0, self.stack))
