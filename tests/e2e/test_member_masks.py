@@ -176,14 +176,20 @@ def nest(depth: int) -> str:
     return body + TAIL
 
 
+@pytest.mark.parametrize("depth", [15, 16, 20])
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
-def test_regions_may_be_fifteen_deep(arch: str) -> None:
-    """A barrier is left for the mask in fifteen; what has none left is refused and named."""
-    oric.compile(source(nest(15), arch), arch=arch)
-    with pytest.raises(
-        oric.CompileError, match=r"member masks that differ between threads \(line \d+\) are not supported inside 16 regions"
-    ):
-        oric.compile(source(nest(16), arch), arch=arch)
+def test_regions_may_be_any_number_deep(arch: str, depth: int) -> None:
+    """A barrier is left for the mask, whatever is around it."""
+    data = np.concatenate([~np.zeros(LANES, np.uint32), np.arange(LANES, dtype=np.uint32)])
+    found = []
+    for level in (0, 3):
+        image = oric.compile(source(nest(depth), arch), arch=arch, opt_level=level, verify=True).image
+        out = np.zeros(LANES, np.uint32)
+        modes = Modes(strict=True, memcheck=True)
+        done = oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(LANES, 1, 1), args=[data, out], modes=modes)
+        assert not done.reports
+        found.append(out.tolist())
+    assert found[0] == found[1]
 
 
 def test_a_mask_that_all_threads_share_needs_no_barrier() -> None:
