@@ -21,18 +21,18 @@ from oric_tables.targets import TARGETS
 
 from . import archive
 
+ELSEWHERE = "something of another module"
 TABLE = Path(__file__).with_name("refused.txt")
 OLDEST = "sm_75"
-# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory, modules to be
-# linked with others, addresses of parameters of functions, and calls where a function takes from the stack. Everything else that
-# ptxas takes has code.
+# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory. Everything else
+# that ptxas takes has code: as an object where something is in another module.
 REFUSABLE = frozenset(
     (
         *("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma", "tcgen05"),
         *("cp.async.bulk", "cp.reduce.async.bulk", "tensormap", "multimem"),
         "prefetch.tensormap",
         *("tex", "tld4", "suld", "sust", "sured", "txq", "suq", ".texref", ".surfref"),
-        *("function of another module", "address of a parameter", "alloca and calls", "too many errors"),
+        "too many errors",
     )
 )
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.M)
@@ -40,9 +40,7 @@ _DEBUG = re.compile(r"^(\s*\.target[^\n]*?)\s*,\s*debug\b", re.M)
 _SECTION = re.compile(r"^\s*\.section[^{]*\{.*?^\s*\}", re.M | re.S)
 _LINE = re.compile(r"^\s*\.(?:loc|file)\b[^\n]*", re.M)
 _WORDS = (
-    (re.compile(r"Unresolved extern function "), "function of another module"),
-    (re.compile(r"'?address of param "), "address of a parameter"),
-    (re.compile(r"'?alloca in "), "alloca and calls"),
+    (re.compile(r"Unresolved extern (?:function|variable) "), ELSEWHERE),
     (re.compile(r"too many errors"), "too many errors"),
 )
 
@@ -92,12 +90,22 @@ class Judged(NamedTuple):
     problem: str = ""
 
 
+def compiled(module: Stored, level: int) -> bytes:
+    """The code of a module, as an object where it needs others."""
+    try:
+        return oric.compile(module.text, arch=module.target, opt_level=level).image
+    except oric.CompileError as error:
+        if ELSEWHERE not in reasons(error):
+            raise
+        return oric.compile(module.text, arch=module.target, opt_level=level, relocatable=True).image
+
+
 def judge(module: Stored, level: int) -> Judged:
     """Compile one module and check the schedule of its code."""
     try:
-        image = oric.compile(module.text, arch=module.target, opt_level=level).image
+        image = compiled(module, level)
     except oric.CompileError as error:
-        return Judged(module.name, level, reasons(error))
+        return Judged(module.name, level, reasons(error) - {ELSEWHERE})
     found = check_cubin(elf.read(image)).findings
     return Judged(module.name, level, problem=f"{len(found)} hazards: {found[0]}" if found else "")
 

@@ -524,7 +524,7 @@ class Memory(Linked):
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory, or a constant of an object."""
-        if self.ir.relocatable and place.way != storage.FRAME:
+        if self.ir.relocatable and place.way not in (storage.FRAME, storage.REGISTERS):
             return self._linked_low(place, offset)
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)
