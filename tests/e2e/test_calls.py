@@ -49,15 +49,30 @@ def launch(image: bytes, modes: Modes) -> tuple[list[int], list[str]]:
     return [int(x) for x in out], [str(report) for report in done.reports]
 
 
+def problem(name: str, target: str, level: int, limit: int | None) -> str:
+    """What is wrong with the code of a program, "" when nothing is."""
+    image = oric.compile(text(name, target), arch=target, opt_level=level, maxrregcount=limit, verify=True).image
+    out, reports = launch(image, Modes(strict=True, memcheck=True))
+    if out != wanted(name) or reports:
+        return f"{out} {reports}"
+    return "".join(map(str, check_cubin(read(image)).findings))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str, target: str) -> None:
+    """Right, without hazards, at each level, with limits of registers by turns."""
+    turn = list(PROGRAMS).index(name) + TARGETS.index(target)
+    for at, level in enumerate((0, 1, 3), turn):
+        assert problem(name, target, level, LIMITS[at % len(LIMITS)]) == "", (level, LIMITS[at % len(LIMITS)])
+
+
+@pytest.mark.measure
 @pytest.mark.parametrize("level", [0, 1, 3])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name: str, target: str, level: int) -> None:
-    """Right, without hazards, whatever limits the registers."""
-    for limit in LIMITS:
-        image = oric.compile(text(name, target), arch=target, opt_level=level, maxrregcount=limit, verify=True).image
-        assert launch(image, Modes(strict=True, memcheck=True)) == (wanted(name), []), limit
-        assert check_cubin(read(image)).findings == [], limit
+def test_programs_in_every_way(name: str, target: str, level: int) -> None:
+    assert {limit: found for limit in LIMITS if (found := problem(name, target, level, limit))} == {}
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
