@@ -168,3 +168,31 @@ def test_mixed_links_of_whole_programs(name: str, tmp_path: Path, ptxas: str, nv
             level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
             image = linker.link(parts, makers, target, level, limit)
             assert judge(entry, image, stack=STACK)[0] == "", (target, sorted(there), makers, level, limit)
+
+
+PAIRS = Path(__file__).resolve().parents[1] / "data" / "pairs"
+NAMES = sorted({path.name.split(".")[0] for path in PAIRS.glob("*.ptx")})
+
+
+def pair(name: str, target: str) -> tuple[str, str]:
+    """Two modules that name functions and variables of each other: weak, common, static ones of one name, tables ..."""
+    first, second = ((PAIRS / f"{name}.{part}.ptx").read_text() for part in ("first", "second"))
+    return first.replace(".target sm_75", f".target {target}"), second.replace(".target sm_75", f".target {target}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_have_code(name: str) -> None:
+    for module in pair(name, "sm_90"):
+        assert read(ours(module, "sm_90")).functions
+
+
+@pytest.mark.measure
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs(name: str, target: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
+    """Linked, they do what they do when ptxas has made both."""
+    linker = Linker(tmp_path, ptxas, nvlink)
+    right = launch(linker.link(pair(name, target), "pp", target, 3, None))[0]
+    for makers in ("oo", "op", "po"):
+        for level, limit in ((0, None), (1, 32), (3, 24), (3, None)):
+            assert launch(linker.link(pair(name, target), makers, target, level, limit)) == (right, []), (makers, level, limit)

@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 INSTRUCTION_BYTES: Final[int] = INSN_BYTES
+_AGAIN: Final = "#"  # between the name of a function that has another one's name and the number of its section
 _PARAM: Final = Struct("<IHHI")
 _LONG_PARAM: Final = Struct("<IHHHBB")
 _U32: Final = Struct("<I")
@@ -185,8 +186,9 @@ class Function:
 class Cubin:
     """A cubin that has been read. Raises :class:`CubinError` from the constructor.
 
-    ``functions`` are in the order of the file; ``constants`` are the banks of the module (3, 4) as bank -> bytes.
-    ``sm`` and ``variant`` ("" or "a") come from the header (and ``.nv.compat``); ``target`` joins them ("sm_90a").
+    ``functions`` are in the order of the file, by name; local ones of the name of another have the number of their section
+    behind it. ``constants`` are the banks of the module (3, 4) as bank -> bytes. ``sm`` and ``variant`` ("" or "a") come from the
+    header (and ``.nv.compat``); ``target`` joins them ("sm_90a").
     """
 
     def __init__(self, data: bytes) -> None:
@@ -345,8 +347,8 @@ class Cubin:
             if section.type != SHT_PROGBITS or not section.flags & SHF_EXECINSTR or not section.name.startswith(".text."):
                 continue
             name = section.name[len(".text.") :]
-            if name in self.functions:
-                raise CubinError(f"two sections {section.name}")
+            if name in self.functions:  # local functions of objects that were linked
+                name = f"{name}{_AGAIN}{section.index}"
             if len(section.data) % INSTRUCTION_BYTES:
                 raise CubinError(f"{section.name} does not hold whole instructions")
             self.functions[name] = Function(name, section.index, 0, False, section.data)
@@ -357,9 +359,11 @@ class Cubin:
             function = by_section[symbol.section]
             if symbol.value > len(function.text):
                 raise CubinError(f"function {symbol.name} starts behind the end of its section")
-            if symbol.name == function.name:
+            if symbol.name == function.name.partition(_AGAIN)[0]:
                 function.symbol = symbol.number
                 function.is_entry = bool(symbol.other & STO_ENTRY)
+            if function.is_entry and _AGAIN in function.name:
+                raise CubinError(f"two sections {self.sections[function.section].name}")
 
     def _read_constants(self) -> None:
         for section in self.sections:
@@ -390,8 +394,9 @@ class Cubin:
             index, value = _need(record, 2, ".nv.info")[:2]
             if index in by_symbol:
                 setattr(by_symbol[index], setter, value)
+        own = {s.info: s for s in self.sections if s.name.startswith(".nv.info.")}
         for function in self.functions.values():
-            section = self.section(f".nv.info.{function.name}")
+            section = own.get(function.section) or self.section(f".nv.info.{function.name}")
             if section is not None:
                 function.records = read_records(section.data, section.name)
                 _read_facts(function, section.name)
