@@ -30,6 +30,7 @@ _OF_CODE = (
     "COOP_GROUP_INSTR_OFFSETS", "COOP_GROUP_MASK_REGIDS", "EXTERNS",
 )  # fmt: skip
 _LINKED_DATA = (".nv.global.init", ".nv.constant3")
+_DATA = (".nv.global", *_LINKED_DATA)
 
 
 def texts() -> list[tuple[str, str]]:
@@ -47,7 +48,7 @@ def name_of(symbol: str) -> str:
 
 
 def facts(image: bytes) -> dict[str, Any]:
-    """Symbols, call graph, prototypes, records of functions, pointers in data."""
+    """Symbols, call graph, prototypes, records of functions, pointers in data, sizes of data."""
     cubin = read(image)
     return {
         "header": [hex(cubin.flags & ~0xFF), cubin.type, cubin.version],  # the lowest byte tells of a second copy of the code
@@ -57,6 +58,7 @@ def facts(image: bytes) -> dict[str, Any]:
         "records": {f.name: [r.name for r in f.records if r.name not in _OF_CODE] for f in cubin.functions.values()},
         "module": sorted({r.name for r in cubin.records}),
         "pointers": _pointers(cubin),
+        "sizes": {s.name: s.size for s in cubin.sections if s.name in _DATA},
         "sections": sorted((s.name, hex(s.type), hex(s.flags)) for s in cubin.sections if _told(s.name)),
     }
 

@@ -20,7 +20,7 @@ def stored() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("part", ["header", "symbols", "calls", "prototypes", "records", "module", "pointers", "sections"])
+@pytest.mark.parametrize("part", ["header", "symbols", "calls", "prototypes", "records", "module", "pointers", "sizes", "sections"])
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_as_ptxas_has_it(name: str, target: str, part: str) -> None:
     text = object_facts.for_target(dict(object_facts.texts())[name], target)

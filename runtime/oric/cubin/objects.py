@@ -15,7 +15,7 @@ from oric.ir.links import CALL, ENTRY, FUNCTION, PLACE, POINTER, Link
 
 from . import records
 from .container import OutSection, OutSymbol
-from .writer import ADDRESS_BYTES, KERNEL_KINDS, Writer, contents, is_initialised
+from .writer import ADDRESS_BYTES, KERNEL_KINDS, Writer
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -152,7 +152,7 @@ class ObjectWriter(Writer):
                 self._variable(number, self._globals(entry), entry.offset)
 
     def _defined(self, space: str) -> list[Symbol]:
-        return [s for s in self.module.symbols if s.space == space and s.binding not in (_EXTERN, _COMMON)]
+        return [s for s in super()._defined(space) if s.binding not in (_EXTERN, _COMMON)]
 
     def _place_constants(self) -> None:
         """The largest alignment first."""
@@ -180,28 +180,6 @@ class ObjectWriter(Writer):
         info = tables.OBJECT_BINDINGS[entry.binding] << 4 | tables.OBJECT_SYMBOL_TYPE
         other = tables.OBJECT_SPACES[entry.space] | (tables.MANAGED_OTHER if entry.managed else 0)
         made = self.data_symbols[number] = self.out.symbol(name, (info, other), section, value, entry.size)
-        return made
-
-    def _constants(self) -> OutSection:
-        if self.constant3 is None:
-            entries = self._defined(_CONST)
-            section = self.constant3 = self.out.section(tables.CONSTANT3, align=max(s.align for s in entries))
-            section.data = contents(entries, self.module.constant_size)
-        return self.constant3
-
-    def _globals(self, entry: Symbol) -> OutSection:
-        initialised = is_initialised(entry)
-        made = self.global_init if initialised else self.global_zero
-        if made is None:
-            entries = [s for s in self._defined("global") if is_initialised(s) == initialised]
-            kind = tables.GLOBAL_INIT if initialised else tables.GLOBAL
-            made = self.out.section(kind, align=max(s.align for s in entries))
-            made.size = max(s.offset + s.size for s in entries)
-            if initialised:
-                made.data = contents(entries, made.size)
-                self.global_init = made
-            else:
-                self.global_zero = made
         return made
 
     def _pointers(self, section: OutSection, space: str) -> list[Entry]:

@@ -233,18 +233,21 @@ class Writer:
             self.constant4 = self.out.section(tables.CONSTANT4)
             self.constant4.data = bytes(ADDRESS_BYTES * len(self.module.address_slots))
 
+    def _defined(self, space: str) -> list[Symbol]:
+        """The variables of a state space that have their place in the file."""
+        return [s for s in self.module.symbols if s.space == space]
+
     def _place_globals(self) -> None:
         """Give every global its offset: by falling alignment, then by rising size."""
         ends = {True: 0, False: 0}
-        globals_ = [s for s in self.module.symbols if s.space == "global"]
-        for entry in sorted(globals_, key=lambda s: (-s.align, s.size)):
+        for entry in sorted(self._defined("global"), key=lambda s: (-s.align, s.size)):
             initialised = is_initialised(entry)
             entry.offset = -(-ends[initialised] // entry.align) * entry.align
             ends[initialised] = entry.offset + entry.size
 
     def _constants(self) -> OutSection:
         if self.constant3 is None:
-            entries = [s for s in self.module.symbols if s.space == "const"]
+            entries = self._defined("const")
             section = self.constant3 = self.out.section(tables.CONSTANT3, align=max(s.align for s in entries))
             section.data = contents(entries, self.module.constant_size)
         return self.constant3
@@ -253,7 +256,7 @@ class Writer:
         initialised = is_initialised(entry)
         made = self.global_init if initialised else self.global_zero
         if made is None:
-            entries = [s for s in self.module.symbols if s.space == "global" and is_initialised(s) == initialised]
+            entries = [s for s in self._defined("global") if is_initialised(s) == initialised]
             kind = tables.GLOBAL_INIT if initialised else tables.GLOBAL
             made = self.out.section(kind, align=max(s.align for s in entries))
             made.size = max(s.offset + s.size for s in entries)
