@@ -11,6 +11,7 @@ import pytest
 
 from tests.cubin import object_facts
 
+PARTS = ("header", "symbols", "calls", "prototypes", "records", "module", "pointers", "sizes", "sections")
 CASES = [(name, target) for name, _ in object_facts.texts() for target in object_facts.TARGETS]
 
 
@@ -20,7 +21,9 @@ def stored() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("part", ["header", "symbols", "calls", "prototypes", "records", "module", "pointers", "sizes", "sections"])
+@pytest.mark.parametrize(
+    "part", ["header", "symbols", "calls", "prototypes", "records", "module", "pointers", "sizes", "sections"]
+)
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_as_ptxas_has_it(name: str, target: str, part: str) -> None:
     text = object_facts.for_target(dict(object_facts.texts())[name], target)

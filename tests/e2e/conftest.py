@@ -26,24 +26,25 @@ def nvdisasm() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
-def ptxas() -> str:
-    """Path of ptxas; without it the test is skipped and the summary says so."""
-    path = shutil.which("ptxas")
+def _on_path(tool: str, left_out: str) -> str:
+    """Path of a vendor tool; without it the test is skipped and the summary says what was left out."""
+    path = shutil.which(tool)
     if not path:
-        LANES_LEFT_OUT.append("ptxas not found on PATH: random programs were NOT run as the vendor compiles them")
+        LANES_LEFT_OUT.append(f"{tool} not found on PATH: {left_out}")
         pytest.skip(LANES_LEFT_OUT[-1])
     return path
+
+
+@pytest.fixture(scope="session")
+def ptxas() -> str:
+    """Path of ptxas."""
+    return _on_path("ptxas", "random programs were NOT run as the vendor compiles them")
 
 
 @pytest.fixture(scope="session")
 def nvlink() -> str:
-    """Path of nvlink; without it the test is skipped and the summary says so."""
-    path = shutil.which("nvlink")
-    if not path:
-        LANES_LEFT_OUT.append("nvlink not found on PATH: objects were NOT linked")
-        pytest.skip(LANES_LEFT_OUT[-1])
-    return path
+    """Path of nvlink."""
+    return _on_path("nvlink", "objects were NOT linked")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from functools import cache
 from pathlib import Path
 
-import numpy as np
 import oric
 import pytest
 from oric.cli import main
@@ -18,9 +16,10 @@ from oric.sim import Modes
 from oric.support.elf import read
 from oric_tables.registers import UNTOUCHED_UNIFORM
 
-from . import call_programs
+from . import call_programs, call_runs
 from .call_memory import MEMORY_PROGRAMS
 from .call_programs import THREADS, call, function, indirect
+from .call_runs import inputs, launch, run
 
 PROGRAMS = call_programs.PROGRAMS | MEMORY_PROGRAMS
 # What ptxas 13.0.88 makes of these from -O1 on finds a result whose address it has passed on 8 bytes away from where it is.
@@ -30,29 +29,17 @@ LIMITS = (None, 24, 32, 64)
 
 
 def text(name: str, target: str) -> str:
-    return call_programs.HEAD.format(target=target) + PROGRAMS[name].text
+    return call_runs.text(PROGRAMS[name], target)
 
 
-@cache
-def inputs() -> list[int]:
-    return [int(x) for x in np.random.default_rng(3).integers(0, 1 << 16, THREADS)]
-
-
-@cache
 def wanted(name: str) -> list[int]:
-    return [PROGRAMS[name].want(inputs(), t) for t in range(THREADS)]
-
-
-def launch(image: bytes, modes: Modes) -> tuple[list[int], list[str]]:
-    out, data = np.zeros(THREADS, np.uint32), np.array(inputs(), np.uint32)
-    done = oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[out, data], modes=modes)
-    return [int(x) for x in out], [str(report) for report in done.reports]
+    return call_runs.wanted(PROGRAMS[name])
 
 
 def problem(name: str, target: str, level: int, limit: int | None) -> str:
     """What is wrong with the code of a program, "" when nothing is."""
     image = oric.compile(text(name, target), arch=target, opt_level=level, maxrregcount=limit, verify=True).image
-    out, reports = launch(image, Modes(strict=True, memcheck=True))
+    out, reports = launch(image)
     if out != wanted(name) or reports:
         return f"{out} {reports}"
     return "".join(map(str, check_cubin(read(image)).findings))
@@ -189,11 +176,8 @@ def test_functions_of_the_driver(target: str, level: int) -> None:
     """Also where a call is the last thing in its block."""
     module = call_programs.HEAD.format(target=target) + DRIVER + call_programs.entry(HEAP, "  .local .align 8 .b8 words[8];\n")
     image = oric.compile(module, arch=target, opt_level=level, verify=True).image
-    out, data = np.zeros(THREADS, np.uint32), np.array(inputs(), np.uint32)
-    modes = Modes(strict=True, memcheck=True)
-    done = oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[out, data], modes=modes)
-    assert [int(x) for x in out] == [inputs()[t] if t & 1 else 5 for t in range(THREADS)]
-    assert done.printed == f"0 {inputs()[0]}\n" and done.reports == ()
+    want = [inputs()[t] if t & 1 else 5 for t in range(THREADS)]
+    assert run(image) == (want, [], f"0 {inputs()[0]}\n")
     assert check_cubin(read(image)).findings == []
 
 
@@ -295,7 +279,7 @@ def test_aliases(case: str, late: bool) -> None:
     for level in (0, 3):
         image = oric.compile(module, arch="sm_90", opt_level=level, verify=True).image
         want = [(x + t) & 0xFFFFFFFF for t, x in enumerate(inputs())]
-        assert launch(image, Modes(strict=True, memcheck=True)) == (want, [])
+        assert launch(image) == (want, [])
 
 
 NO_RETURN = (
@@ -315,4 +299,4 @@ def test_functions_that_do_not_return(target: str) -> None:
     module = call_programs.HEAD.format(target=target) + NO_RETURN + call_programs.entry(body)
     for level in (0, 3):
         image = oric.compile(module, arch=target, opt_level=level, verify=True).image
-        assert launch(image, Modes(strict=True, memcheck=True)) == ([0 if t & 1 else 7 for t in range(THREADS)], [])
+        assert launch(image) == ([0 if t & 1 else 7 for t in range(THREADS)], [])

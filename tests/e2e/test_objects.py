@@ -5,50 +5,36 @@ from __future__ import annotations
 import itertools
 import random
 import subprocess
-from functools import cache
 from pathlib import Path
 
-import numpy as np
 import oric
 import oric.sim
 import pytest
 from oric.sass.check import check_cubin
-from oric.sim import Modes
 from oric.support.elf import read
 from oric_tables.targets import TARGETS as ALL_TARGETS
 
 from tests.programs.measure import judge
 from tests.programs.portable import case as portable
 
-from . import call_programs, object_programs, splitting
-from .call_programs import THREADS
+from . import call_programs, call_runs, object_programs, splitting
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 LIMITS = (None, 24, 32, 64)
 STACK = 1 << 16  # bytes: how deep functions go that call themselves nobody knows
-STRICT = Modes(strict=True, memcheck=True)
 PROGRAMS = call_programs.PROGRAMS | object_programs.PROGRAMS
 
 
 def text(name: str, target: str) -> str:
-    return call_programs.HEAD.format(target=target) + PROGRAMS[name].text
+    return call_runs.text(PROGRAMS[name], target)
 
 
-@cache
-def inputs() -> list[int]:
-    return [int(x) for x in np.random.default_rng(3).integers(0, 1 << 16, THREADS)]
-
-
-@cache
 def wanted(name: str) -> list[int]:
-    return [PROGRAMS[name].want(inputs(), t) for t in range(THREADS)]
+    return call_runs.wanted(PROGRAMS[name])
 
 
 def launch(image: bytes) -> tuple[list[int], list[str]]:
-    out, data = np.zeros(THREADS, np.uint32), np.array(inputs(), np.uint32)
-    module = oric.sim.load(image)
-    done = module.launch("k", grid=(1, 1, 1), block=(THREADS, 1, 1), args=[out, data], modes=STRICT, stack_bytes=STACK)
-    return [int(x) for x in out], [str(report) for report in done.reports]
+    return call_runs.launch(image, stack_bytes=STACK)
 
 
 def ours(module: str, target: str, level: int = 3, limit: int | None = None) -> bytes:
