@@ -174,7 +174,8 @@ def _objects(root: Path, found: Sequence[Any], say: Say) -> dict[Path, Path]:
     texts = _Texts(folders)
     files = dict.fromkeys([*_runtime_sources(), *(_absolute(root)(s) for e in found for s in e.sources)])
     flags = [*CFLAGS, *(f"-I{folder}" for folder in [*folders, sysconfig.get_paths()["include"]])]
-    out = {file: work / f"{file.stem}-{texts.digest(file, flags)[:16]}.o" for file in files}
+    # Where the folders lie is left out, so that a copy of a checkout has what was compiled for it.
+    out = {file: work / f"{file.stem}-{texts.digest(file, CFLAGS)[:16]}.o" for file in files}
     missing = [file for file in files if not out[file].exists()]
     if missing:
         say(f"compiling {len(missing)} of {len(files)} C files")
