@@ -14,7 +14,7 @@ from ..lowering.template import USUAL_ARGS
 from ..rows import Row, plain
 from ..spec import Spec
 from ..strictyaml import Map
-from . import phases
+from . import helpers, phases
 
 NAME = "macros"
 SOURCES = ("Ra", "Rb", "Rc")
@@ -103,6 +103,17 @@ def _modifiers(spec: Spec, name: str, row: Map, machine: Mapping[str, Operation]
     return tuple(out)
 
 
+def _check_shared(spec: Spec, name: str, row: Map) -> None:
+    """Code that kernels have once has the name that ptxas has for it, and registers of one width for up to two sources."""
+    path, shared = spec.path(FILES[0]), row["shared"]
+    if shared["name"] not in {helper["helper"] for helper in spec.load(helpers.FILES[0])["helpers"]}:
+        raise SpecError(path, shared.line_of("name"), f"{name}: spec/helpers.yaml has no '{shared['name']}'")
+    operands = row.get("ops", "").split()
+    if "mods" in row or not 2 <= len(operands) <= 3 or len({operand.partition(":")[2] for operand in operands}) > 1:
+        message = f"{name}: shared code has one or two sources as wide as its result, and no modifiers"
+        raise SpecError(path, row.line_of("shared"), message)
+
+
 def _takes(spec: Spec, name: str, row: Map, operands: tuple[Operand, ...]) -> tuple[str, ...]:
     """Names of the sources that may be constants."""
     names = tuple(row.get("takes", "").split())
@@ -132,6 +143,8 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
         return _phase_of(spec, name, row)
     if "template" not in row:
         return 0
+    if "shared" in row:
+        _check_shared(spec, name, row)
     path, line = spec.path(FILES[0]), row.line_of("template")
     for column in ("template", "long"):
         if column in row:

@@ -77,7 +77,8 @@ class _Unit:
 def _units(kernel: EncodedFunction, text: Text) -> list[_Unit]:
     prefix = f"${kernel.name}$"
     places = [(kernel.name, 0)] + [(name.removeprefix(prefix), start) for name, start, _ in kernel.functions]
-    return [_Unit(start, text.body(name), part) for (name, start), part in zip(places, kernel.origins, strict=True)]
+    # Code that stands for macros comes last and is of no place in the PTX.
+    return [_Unit(start, text.body(name), part) for (name, start), part in zip(places, kernel.origins, strict=False)]
 
 
 def _ptx_rows(kernel: EncodedFunction, units: list[_Unit], base: int) -> _Sequence | None:

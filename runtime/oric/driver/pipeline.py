@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from oric_tables.macros import SHARED
 from oric_tables.named import NamedTuple
 from oric_tables.targets import Target
 
@@ -18,6 +19,7 @@ from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, 
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions, write_with_notes
 from oric.ir.verify import MalformedCode, verify
+from oric.lower.subroutines import subroutine
 from oric.phases.backend import phase_functions
 from oric.phases.contracts import BrokenPromise
 from oric.phases.manager import PhaseManager
@@ -162,6 +164,7 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         InternalError: the code cannot be encoded; else as :func:`_run_phases`.
     """
     _run_phases(code, context, manager, diag)
+    code.functions += [_shared_code(code, number, context, manager, diag) for number in range(len(code.shared_code))]
     facts = code.attributes
     for function in code.functions:
         facts.num_barriers = max(facts.num_barriers, function.attributes.num_barriers)
@@ -174,6 +177,22 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         raise
     except Exception as error:
         raise _found(code, "encoding", error) from error
+
+
+def _shared_code(code: Function, number: int, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> Function:
+    """Code that a kernel has once and calls, after all phases.
+
+    Raises:
+        InternalError: it changes more than ``shared`` of ``spec/macros.yaml`` says; else as :func:`_run_phases`.
+    """
+    op = code.shared_code[number]
+    made = subroutine(op, number, context.target)
+    _run_phases(made, context, manager, diag)
+    _, registers, predicates, _ = SHARED[op]
+    facts = made.attributes
+    if facts.frame_size or facts.num_regs > registers or facts.num_preds > predicates or facts.num_uregs:
+        raise InternalError(f"'{made.name}' changes more registers than its callers know of")
+    return made
 
 
 def _run_phases(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> None:
@@ -302,7 +321,7 @@ def _facts(
         limit_by="" if facts.register_override else facts.limit_by(),
         stated=facts.maxnreg if facts.register_override else 0,
         is_entry=code.is_entry,
-        functions=tuple(_of_function(f, prefix) for f in code.functions),
+        functions=tuple(_of_function(f, prefix) for f in code.functions if not f.subroutine),
     )
 
 

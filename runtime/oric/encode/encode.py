@@ -76,12 +76,12 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
         out.links = linked_places(views[0], emitted[0])
     for view, part in zip(views, emitted, strict=True):
         _note_places(view, part, out)
-        if f.sources is not None:
+        if f.sources is not None and not view.f.subroutine:
             out.origins.append(_origins(view, part))
         view.f.analyses.forget(MACHINE)
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
     out.stack = stack_of(units)
-    out.calls = bool(f.kept)
+    out.calls = any(not call.shared for call in f.kept)
     out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])
     return out
 

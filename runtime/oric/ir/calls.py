@@ -84,7 +84,7 @@ class KeptCall:
     function of the driver; in an object, of every function. ``prototype``: see :class:`CallSite`.
 
     ``stack_align``: the largest alignment of arguments, where some are on the stack. ``back``: the immediate of the caller's pool
-    with the place that it returns to, -1 before calls are put into registers.
+    with the place that it returns to, -1 before calls are put into registers. ``shared``: of code that stands for a macro.
     """
 
     def __init__(self, callee: int, loc: int, arguments: int, results: int, external: str = "", prototype: str = "") -> None:
@@ -96,12 +96,18 @@ class KeptCall:
         self.results = results
         self.back: int = -1
         self.stack_align: int = 0
+        self.shared = False
 
     def copy(self) -> KeptCall:
         """The same in another function."""
         made = KeptCall(self.callee, self.loc, self.arguments, self.results, self.external, self.prototype)
         made.stack_align = self.stack_align
         return made
+
+
+def shared_callee(op: int) -> int:
+    """What stands for the id of a function in calls of the code that kernels have once in place of a macro operation."""
+    return INDIRECT - op
 
 
 def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:

@@ -93,7 +93,8 @@ class Function:
     the arguments and of the results of a function that is called; ``functions``: those that a kernel has behind its own code,
     in their order. ``links``: immediates that a linker puts something into, what that is;
     ``returns_to``: those of the place behind a call, the number of the call. ``own_shared``: symbols of the shared variables
-    declared inside of a kernel; ``realigned``: the instruction that aligns the stack pointer of a function, NONE where none does.
+    declared inside of a kernel; ``shared_code``: the macro operations whose code a kernel calls, ``subroutine``: whether this
+    is such code; ``realigned``: the instruction that aligns the stack pointer of a function, NONE where none does.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -152,6 +153,8 @@ class Function:
         self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take
         self.functions: list[Function] = []
         self.addressed: list[int] = []  # of a kernel: the functions that bank 2 has the places of, by their numbers
+        self.shared_code: list[int] = []
+        self.subroutine = False
         self.sources: LineInfo | None = None  # what origins are of, where somebody wants to know
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of
         self.final_flow = False

@@ -25,6 +25,7 @@ from .bankwords import load_bank_words
 from .convert import convert_unsupported_ops
 from .emit import Emitter
 from .sources import put_number, put_source
+from .subroutines import share
 
 if TYPE_CHECKING:
     from .program import Program
@@ -63,7 +64,11 @@ def _expand(f: Function, ctx: PassContext, phase: i64) -> bool:
     if not len(waiting):
         return False
     f.merged = True
-    _Expander(f, ctx, phase).run(waiting)
+    while len(waiting):
+        share(f, ctx, waiting)
+        expander = _Expander(f, ctx, phase)
+        expander.run(waiting)
+        waiting = Worklist(f, phase if expander.again else NONE)
     return True
 
 
@@ -79,6 +84,7 @@ class _Expander:
         self.emitter = Emitter(ctx.target, None)
         self.emitter.begin_function(f)
         self.count: int = 0
+        self.again = False  # whether templates have made macros of the same phase
 
     def run(self, waiting: Worklist) -> None:
         """Replace them; blocks that templates make stand behind the block of their macro."""
@@ -140,9 +146,10 @@ class _Expander:
         made = first
         emitter.emit(program, env, f.guard[i])
         emitter.close()
-        while f.aux[i] & AUX_VOLATILE and made < len(f.op):
-            if OPS.flags[f.op[made]] & MEMORY:
+        while made < len(f.op):
+            if f.aux[i] & AUX_VOLATILE and OPS.flags[f.op[made]] & MEMORY:
                 f.aux[made] |= AUX_VOLATILE
+            self.again = self.again or OPS.expansion[f.op[made]] == self.phase
             made += 1
         if f.aux[i] & AUX_MBARRIER:
             mbarriers.pass_on(f, i, first)

@@ -23,6 +23,8 @@ from oric_tables.op import (
     CALL_ABS_IMM,
     CALL_REL,
     CALL_REL_R,
+    CALL_SHARED,
+    CALL_SHARED64,
     CALL_SITE,
     CALL_SITE_R,
     IADD3,
@@ -56,6 +58,7 @@ from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
+from .subroutines import SharedCalls, fix_register, fixed_register, runs
 from .uniforms import spill_uniforms
 
 if TYPE_CHECKING:
@@ -85,9 +88,10 @@ def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     module = ctx.module
     linked = module.relocatable and _settle_links(f, module.links)
-    if f.is_entry and not f.kept:
+    if f.is_entry and not f.kept and not f.shared_code:
         return _find_free_stack(f, ctx) or linked
-    _settle_uniforms(f, ctx)
+    if f.kept or not f.is_entry:
+        _settle_uniforms(f, ctx)
     _Lowering(f, ctx).run()
     return True
 
@@ -223,13 +227,16 @@ class _Lowering:
         self.f = f
         self.ctx = ctx
         self.cursor = Cursor(f)
-        self.arguments: int = self._fixed(R, registers.ARGUMENTS, registers.FIRST_ARGUMENT)
-        self.back: int = self._fixed(R, 2, registers.RETURN_ADDRESS)
+        self.arguments: int = fixed_register(f, R, registers.ARGUMENTS, registers.FIRST_ARGUMENT)
+        self.back: int = fixed_register(f, R, 2, registers.RETURN_ADDRESS)
         if f.is_entry:
             f.sp = self._load_stack_pointer()
-        self._fix(f.sp & opd.INDEX, registers.STACK_REGISTER)
-        self.changed: list[int] = [self._fixed(R, count, first) for first, count in _runs(self._changed_general())]
-        self.changed.append(self._fixed(P, ctx.target.predicates, 0))
+        fix_register(f, f.sp & opd.INDEX, registers.STACK_REGISTER)
+        self.shared = SharedCalls(f, self.cursor, self.arguments, self.back)
+        self.changed: list[int] = []
+        if f.kept:
+            self.changed += [fixed_register(f, R, count, first) for first, count in runs(self._changed_general())]
+            self.changed.append(fixed_register(f, P, ctx.target.predicates, 0))
         self.saved: int = 0  # the return address, in a function that makes calls
         self.entry: int = 0  # the stack pointer where the function begins, where it aligns it
         self.own: int = 0  # the stack pointer, where calls change it by what alloca has taken
@@ -254,6 +261,8 @@ class _Lowering:
                     self._give(i)
                 elif op == CALL_SITE or op == CALL_SITE_R:
                     self._call(i)
+                elif op == CALL_SHARED or op == CALL_SHARED64:
+                    self.shared.lower(i)
                 elif op == RETURN:
                     self._return(i)
                 i = following
@@ -265,16 +274,6 @@ class _Lowering:
         self.cursor.at_start(0)
         load_word(self.cursor, legality_of(self.ctx.target.isa_name), made, opd.const_bank(0, self.ctx.target.bank0_stack))
         return made
-
-    def _fixed(self, kind: i64, size: i64, first: int) -> i64:
-        """All words of a new register that has its place already."""
-        number = self.f.new_reg(kind, size)
-        self._fix(number, first)
-        return opd.reg(number, 0, size)
-
-    def _fix(self, number: i64, first: int) -> None:
-        self.f.reg_flags[number] |= registers.FLAG_FIXED | SPILLED
-        self.f.hint[number] = first
 
     def _changed_general(self) -> list[int]:
         """The general registers that a callee may change, but arguments and the return address."""
@@ -289,10 +288,11 @@ class _Lowering:
         target = self.ctx.target
         kept = registers.UNTOUCHED_UNIFORM if self.f.is_entry else frozenset[int]()
         found: list[int] = [
-            self._fixed(UR, count, first) for first, count in _runs([n for n in range(target.uniform_regs) if n not in kept])
+            fixed_register(self.f, UR, count, first)
+            for first, count in runs([k for k in range(target.uniform_regs) if k not in kept])
         ]
         if target.uniform_predicates:
-            found.append(self._fixed(UP, target.uniform_predicates, 0))
+            found.append(fixed_register(self.f, UP, target.uniform_predicates, 0))
         return found
 
     def _convention(self, words: int, back: i64, writes: list[int]) -> None:
@@ -480,24 +480,13 @@ class _Lowering:
         cursor.remove(i)
 
 
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Runs of numbers: the first, and how many."""
-    found: list[tuple[int, int]] = []
-    for n in numbers:
-        if found and found[-1][0] + found[-1][1] == n:
-            found[-1] = (found[-1][0], found[-1][1] + 1)
-        else:
-            found.append((n, 1))
-    return found
-
-
 def finish_frame(f: Function, target: Target) -> None:
     """Behind allocation: save what a function has to keep, move the stack pointer at calls, place arguments on the stack."""
     facts = f.attributes
     facts.num_regs = max(facts.num_regs, GENERAL_USED)
     facts.num_uregs = max(facts.num_uregs, _own_uniforms(f))
     cursor = Cursor(f)
-    saved = [] if f.is_entry else _written(f)
+    saved = [] if f.is_entry or f.subroutine else _written(f)
     top = max(facts.frame_size, facts.local_size) + (_CALLER_ALIGN if f.realigned != NONE else 0)
     slots = {number: top + WORD * (n + 1) for n, number in enumerate(saved)}
     outgoing = max((offset + WORD for _, offset in f.outgoing), default=0)
@@ -528,7 +517,7 @@ def finish_frame(f: Function, target: Target) -> None:
                 _fill(f, i, [general, *others])
                 cursor.in_front(i)
                 _restore(f, cursor, slots)
-            elif OPS.flags[f.op[i]] & CALL:
+            elif OPS.flags[f.op[i]] & CALL and not f.kept[f.aux[i]].shared:
                 _fill(f, i, [general])
                 if facts.frame_size and not f.below_free:
                     cursor.in_front(i)

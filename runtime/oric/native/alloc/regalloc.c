@@ -49,6 +49,7 @@ typedef struct {
     int32_t secondary[ORIC_FAT_POINTS];
     int32_t vacated[ORIC_FILES][ORIC_FAT_POINTS]; /* last position at which the register is in use so far, -1 = never */
     int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
+    int32_t fixed_end[ORIC_FILES]; /* behind the last register that is fixed */
     int32_t *most;           /* unit -> registers that there are wherever it lives; NULL: no matter where */
 } allocator;
 
@@ -73,12 +74,15 @@ static int make_objects(allocator *al) {
         al->object_of[u] = count - 1;
     }
     al->object_count = count;
+    memset(al->fixed_end, 0, sizeof al->fixed_end);
     for (int32_t o = 0; o < count; o++) {
         object *obj = &al->objects[o];
+        int32_t *fixed_end = &al->fixed_end[fn->unit_file[obj->unit]];
         int32_t fixed = al->options->fixed ? al->options->fixed[obj->unit] : -1;
         al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .most = INT32_MAX, .fixed = fixed,
                                 .frame = fixed < 0 ? frame_size(obj->size) : obj->size, .file = fn->unit_file[obj->unit],
                                 .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
+        if (fixed >= 0 && fixed + (int32_t)obj->size > *fixed_end) *fixed_end = fixed + (int32_t)obj->size;
     }
     for (int32_t i = 0; i < fn->insn_count; i++) {
         const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
@@ -220,10 +224,11 @@ static void add_preferences(allocator *al, const group *g, int32_t slots) {
 }
 
 /* How many slots count for a group: all that are in use or preferred, and room for the widest frame behind them. Of those further
- * on none is better than the first. With fixed registers all count. */
+ * on none is better than the first, unless some are dear. */
 static int32_t slots_of(const allocator *al, const group *g, const int32_t *used) {
-    if (al->options->fixed) return ORIC_FAT_POINTS;
+    if (al->options->dear) return ORIC_FAT_POINTS;
     int32_t slots = used[g->file] > al->roomy[g->file] ? used[g->file] : al->roomy[g->file];
+    if (al->fixed_end[g->file] > slots) slots = al->fixed_end[g->file];
     return slots + 2 * WIDEST < ORIC_FAT_POINTS ? slots + 2 * WIDEST : ORIC_FAT_POINTS;
 }
 
@@ -249,7 +254,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         add_costs(al, g);
         if (al->options->dear && g->file == ORIC_FILE_R) memcpy(al->secondary, al->options->dear, (size_t)slots * sizeof *al->secondary);
         if (al->options->spread) add_preferences(al, g, slots);
-        int32_t room = al->options->fixed ? al->options->limit[g->file] : slots;
+        int32_t room = al->options->fixed && al->options->limit[g->file] < slots ? al->options->limit[g->file] : slots;
         int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < room ? g->most : room);
         if (base < 0 && room < slots && g->most >= room) base = choose(al, g, slots); /* beyond: the file has too few */
         if (base < 0) {
