@@ -29,10 +29,10 @@ INSTRUCTIONS = {
     "sqrt.rn.f32": ("FSQRT.ANY", "%f", 4),
     "sqrt.rn.f64": ("DSQRT.ANY", "%g", 8),
     "rsqrt.approx.f64": ("DRSQ.ANY", "%g", 8),
-    "div.u64": ("UDIV64", "%d", 8),
-    "div.s64": ("SDIV64", "%d", 8),
-    "rem.u64": ("UREM64", "%d", 8),
-    "rem.s64": ("SREM64", "%d", 8),
+    "div.u64": ("UDIV64.ANY", "%d", 8),
+    "div.s64": ("SDIV64.ANY", "%d", 8),
+    "rem.u64": ("UREM64.ANY", "%d", 8),
+    "rem.s64": ("SREM64.ANY", "%d", 8),
 }
 TARGETS_RUN = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 FEW = 40  # registers: too few for calls
