@@ -12,6 +12,7 @@ from oric.driver.options import CompileOptions, Extras
 from oric.driver.pipeline import compile_functions
 from oric.ir.text import all_instructions
 from oric.sim import Modes
+from oric.support import elf
 from oric_tables import ops
 from oric_tables.macros import SHARED
 from oric_tables.op import CALL_REL, CALL_REL_R
@@ -37,6 +38,7 @@ INSTRUCTIONS = {
 TARGETS_RUN = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 FEW = 40  # registers: too few for calls
 RESULTS = 5
+WEAK = 2  # binding of a symbol
 THREADS = 96
 
 
@@ -117,12 +119,18 @@ def calls(text: str, arch: str, **options: Any) -> int:
     return sum(code.op[i] in (CALL_REL, CALL_REL_R) for i in all_instructions(code))
 
 
+@pytest.mark.row("R2-59")
 @pytest.mark.parametrize("instruction", INSTRUCTIONS)
 def test_the_code_stands_once_behind_the_kernel(instruction: str) -> None:
-    (code, encoded), *_ = compile_functions(kernel(instruction, "sm_90"), CompileOptions("sm_90", 3))
+    text = kernel(instruction, "sm_90")
+    (code, encoded), *_ = compile_functions(text, CompileOptions("sm_90", 3))
     assert [f.name for f in code.functions] == [name_ for name_, _, _ in encoded.functions]
     assert [f.name.partition("_$")[0] for f in code.functions] == ["$__internal_0"]
     assert sum(name(code, i) == "CALL.REL" for i in all_instructions(code)) >= SHARED_COPIES
+    helper = {ops.OPS[number].name: row[0] for number, row in SHARED.items()}[INSTRUCTIONS[instruction][0]]
+    (symbol,) = [s for s in elf.read(oric.compile(text, arch="sm_90").image).symbols if "internal" in s.name]
+    assert (symbol.name, symbol.info >> 4) == (f"$__internal_0_${helper}", WEAK)
+    assert symbol.size == len(encoded.words) - symbol.value
 
 
 def test_few_copies_stay_copies() -> None:

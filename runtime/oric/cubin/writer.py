@@ -144,7 +144,8 @@ class Writer:
         found = kernel.encoded.functions
         for n, (name, offset, size) in enumerate(found):
             whole = len(kernel.encoded.words) - offset if n + 1 == len(found) else size
-            kernel.functions.append(self.out.symbol(name, tables.SYM_FUNCTION, text, offset, whole))
+            kind = tables.SYM_FUNCTION if n < len(found) - kernel.encoded.shared else tables.SYM_WEAK_FUNCTION
+            kernel.functions.append(self.out.symbol(name, kind, text, offset, whole))
 
     def _shared(self, kernel: records.KernelFacts, text: OutSection) -> None:
         attributes = kernel.attributes

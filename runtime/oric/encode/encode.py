@@ -80,6 +80,7 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
             out.origins.append(_origins(view, part))
         view.f.analyses.forget(MACHINE)
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
+    out.shared = len(f.shared_code)
     out.stack = stack_of(units)
     out.calls = any(not call.shared for call in f.kept)
     out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])

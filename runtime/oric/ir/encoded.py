@@ -31,7 +31,7 @@ class EncodedFunction(Record):
 
     __slots__ = (
         "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "links",
-        "mbarriers", "name", "num_regs", "origins", "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
+        "mbarriers", "name", "num_regs", "origins", "shared", "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -49,6 +49,7 @@ class EncodedFunction(Record):
         self.constant2 = b""  # bank 2 with the jump tables filled in
         self.uses_convergence = False  # BSSY/BSYNC, calls
         self.functions: list[tuple[str, int, int]] = []  # behind the kernel's own code: name, offset, bytes
+        self.shared = 0  # how many of the last functions are code that stands for macros
         self.syscalls: list[tuple[int, str]] = []  # calls of functions of the driver, which the names are of
         self.stack = (
             0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
