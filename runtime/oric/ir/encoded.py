@@ -31,7 +31,8 @@ class EncodedFunction(Record):
 
     __slots__ = (
         "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "links",
-        "mbarriers", "name", "num_regs", "origins", "shared", "special", "stack", "syscalls", "uses_convergence", "warp_wide", "words",
+        "mbarriers", "name", "num_regs", "origins", "shared", "special", "stack", "syscalls", "uses_convergence", "warp_wide",
+        "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
