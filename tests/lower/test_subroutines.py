@@ -133,6 +133,16 @@ def test_the_code_stands_once_behind_the_kernel(instruction: str) -> None:
     assert symbol.size == len(encoded.words) - symbol.value
 
 
+def test_the_code_has_no_frame_beside_one_of_the_kernel() -> None:
+    text = kernel("div.rn.f64", "sm_80").replace(".reg .b64 %in;", ".local .b8 room[64]; .reg .b64 %in;")
+    used = "mov.u64 %d9, room; add.u64 %d9, %d9, %tid8; st.local.u64 [%d9], %d1; ld.local.u64 %d1, [%d9];"
+    text = text.replace("$met:", f"$met: {used}")
+    cubin = elf.read(oric.compile(text.replace("\n  ret;", "  st.global.u64 [%out], %d1;\n  ret;"), arch="sm_80").image)
+    sizes = [record.words() for record in cubin.records if record.name == "FRAME_SIZE"]
+    frames = {cubin.symbols[number].name.partition("_$")[0]: size for number, size in sizes}
+    assert frames == {"k": 64, "$__internal_0": 0}
+
+
 def test_few_copies_stay_copies() -> None:
     few = source("ld.global.f64 %g1, [%in]; " + " ".join(f"div.rn.f64 %g{n + 1}, %g{n}, 0d4008000000000000;" for n in range(1, 4))
                  + " st.global.f64 [%out], %g4;")  # fmt: skip

@@ -202,8 +202,10 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
                 out += record(code, form, value)
     for k in reversed(kernels):
         out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
-        for symbol in (*(f.number for f in reversed(k.functions)), k.symbol):
-            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, k.attributes.frame_size))
+        without = len(k.functions) - k.encoded.shared  # from there on: code that stands for macros, which has no frame
+        frames = [(f.number, k.attributes.frame_size if n < without else 0) for n, f in enumerate(k.functions)]
+        for symbol, size in (*reversed(frames), (k.symbol, k.attributes.frame_size)):
+            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
     for k in sorted(kernels, key=lambda k: k.symbol):
