@@ -16,6 +16,7 @@ def compile(
     filename: str = "<ptx>",
     verify: bool = False,
     relocatable: bool = False,
+    extensible: bool = False,
     line_info: bool | None = None,
     debug: bool = False,
 ) -> Cubin:
@@ -29,6 +30,7 @@ def compile(
         filename: name in messages.
         verify: run the verifier after every phase, and prove every register allocation.
         relocatable: make an object to link (``-c``).
+        extensible: make a whole program to link with libraries (``-ewp``); an object is none.
         line_info: whether the file has line tables; None: where the PTX has ``.loc``.
         debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
 
@@ -42,7 +44,7 @@ def compile(
         opt_level,
         maxrregcount=maxrregcount,
         verify=verify,
-        extras=Extras(relocatable=True) if relocatable else None,
+        extras=Extras(relocatable=relocatable, extensible=extensible and not relocatable),
         line_info=line_info,
         debug=debug,
     )

@@ -69,7 +69,7 @@ def _info(c: Cubin, kind: int, flags: int, name: str, info: int) -> str:
 
 
 def _symbol(c: Cubin, y: Symbol) -> str:
-    section = c.sections[y.section].name
+    section = c.sections[y.section].name if y.section < len(c.sections) else hex(y.section)
     return f"{y.name!r} info {y.info:#x} other {y.other:#x} section {section} value {y.value:#x} size {y.size:#x}"
 
 

@@ -1,6 +1,6 @@
-"""What a linker sees of ptxas's objects of a few modules, stored so that ours can be held against it without ptxas.
+"""What a linker sees of ptxas's files of a few modules, stored so that ours can be held against it without ptxas.
 
-python -m tests.cubin.object_facts    # makes tests/data/cubin/objects.json anew; needs ptxas 13.0.88 on PATH
+python -m tests.cubin.object_facts    # makes the files of KINDS in tests/data/cubin anew; needs ptxas 13.0.88 on PATH
 """
 
 from __future__ import annotations
@@ -12,13 +12,26 @@ import struct
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from oric.support.elf import Cubin, read
 
 HERE = Path(__file__).parent
-FILE = HERE.parent / "data" / "cubin" / "objects.json"
-SOURCES = HERE.parent / "data" / "cubin" / "objects"
+DATA = HERE.parent / "data" / "cubin"
+
+
+class Kind(NamedTuple):
+    """A kind of files for linkers: ptxas's options, ours of the library, the folder of the modules."""
+
+    options: tuple[str, ...]
+    ours: dict[str, bool]
+    folder: str
+
+
+KINDS = {
+    "objects": Kind(("-c",), {"relocatable": True}, "objects"),
+    "extensible": Kind(("-ewp",), {"extensible": True}, "extensible"),
+}
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
 # Symbols that tell of choices of whoever made the code: names of banks, sections that are there for debuggers, parameters.
 _CHOSEN = re.compile(r"^(_param|_SREG|.*\.const_opt\..*|\.(text|nv|note|debug)[._].*|)$")
@@ -33,8 +46,12 @@ _LINKED_DATA = (".nv.global.init", ".nv.constant3")
 _DATA = (".nv.global", *_LINKED_DATA)
 
 
-def texts() -> list[tuple[str, str]]:
-    return [(path.stem, path.read_text()) for path in sorted(SOURCES.glob("*.ptx"))]
+def texts(kind: str) -> list[tuple[str, str]]:
+    return [(path.stem, path.read_text()) for path in sorted((DATA / KINDS[kind].folder).glob("*.ptx"))]
+
+
+def file_of(kind: str) -> Path:
+    return DATA / f"{kind}.json"
 
 
 def for_target(text: str, target: str) -> str:
@@ -131,19 +148,20 @@ def _pointers(cubin: Cubin) -> list[tuple[str, int, int, str, int]]:
     return sorted(out)
 
 
-def make(ptxas: str) -> None:
+def make(ptxas: str, kind: str) -> None:
     stored: dict[str, Any] = {}
-    for name, text in texts():
+    for name, text in texts(kind):
         for target in TARGETS:
             with tempfile.TemporaryDirectory() as folder:
                 (Path(folder) / "in.ptx").write_text(for_target(text, target))
-                command = [ptxas, "-c", "-arch", target, "in.ptx", "-o", "out.o"]
+                command = [ptxas, *KINDS[kind].options, "-arch", target, "in.ptx", "-o", "out.o"]
                 subprocess.run(command, cwd=folder, check=True, capture_output=True)
                 stored[f"{name} {target}"] = facts((Path(folder) / "out.o").read_bytes())
-    FILE.write_text(json.dumps(stored, indent=0, separators=(",", ":"), sort_keys=True) + "\n")
+    file_of(kind).write_text(json.dumps(stored, indent=0, separators=(",", ":"), sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
     found = shutil.which("ptxas")
     assert found, "ptxas 13.0.88 is not on PATH"
-    make(found)
+    for each in KINDS:
+        make(found, each)

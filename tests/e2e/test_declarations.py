@@ -108,3 +108,11 @@ def test_variables_that_are_elsewhere_are_here_in_a_whole_program() -> None:
 
 def test_an_array_without_a_size_that_is_nowhere() -> None:
     assert "Unresolved extern variable 'a'" in refused(".extern .global .b32 a[];\n.entry k() {ret;}")
+
+
+@pytest.mark.parametrize("linkage", [".visible", ".weak", ""])
+def test_a_function_of_an_object_that_is_declared_alone(linkage: str) -> None:
+    """Only what is declared with .extern may be elsewhere."""
+    text = f".version 8.0\n.target sm_90\n.address_size 64\n{linkage} .func f();\n.entry k() {{call f; ret;}}\n"
+    with pytest.raises(oric.CompileError, match="error: Unresolved extern function 'f'"):
+        oric.compile(text, relocatable=True)

@@ -223,6 +223,7 @@ def _extras(args: Arguments) -> Any:
         args.has("make-errors-visible-at-exit"),
         args.has("compile-only"),
         register_limit(args, "device-function-maxrregcount"),
+        args.has("extensible-whole-program"),
     )
 
 
@@ -231,7 +232,8 @@ def _watch(args: Arguments) -> Any:
 
     names = ("warn-on-double-precision-use", "warn-on-local-memory-usage", "warn-on-spills", "warn-on-uninitialized-registers")
     double, local, spills, uninitialized = map(args.has, names)
-    return Watch(double, local, spills, uninitialized, args.get("profile") if args.has("profile") else "")
+    profile = args.get("profile") if args.has("profile") else ""
+    return Watch(double, local, spills, uninitialized, profile, not args.has("suppress-stack-size-warning"))
 
 
 def _launch_bounds(args: Arguments) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .extensible import ExtensibleWriter
 from .objects import ObjectWriter
 from .writer import Writer
 
@@ -23,5 +24,5 @@ def write(module: Module, encoded: list[EncodedFunction], target: Target, option
     ``-maxrregcount`` sets (0 = none). The same arguments always give the same bytes. Places the module's constants
     and gives the globals their address slots where no code has asked for them.
     """
-    kind = ObjectWriter if module.relocatable else Writer
+    kind = ObjectWriter if module.relocatable else ExtensibleWriter if module.linked else Writer
     return kind(module, target, register_default).image(encoded, options)

@@ -11,7 +11,7 @@ from typing import Final
 from oric_tables import cubin_layout as layout_tables
 from oric_tables.cubin_layout import SECTIONS, SYM_SECTION, Layout
 
-from oric.support.elf_format import EM_CUDA, ET_EXEC, ET_REL, HEADER, REL, RELA, SECTION, SEGMENT, SHT_NOBITS, STB_GLOBAL, SYMBOL
+from oric.support.elf_format import EM_CUDA, ET_EXEC, HEADER, REL, RELA, SECTION, SEGMENT, SHT_NOBITS, STB_GLOBAL, SYMBOL
 
 _TABLE_ALIGN: Final = 8
 
@@ -79,9 +79,10 @@ class _Strings:
 class Container:
     """Collects sections, symbols and relocations; :meth:`number` fixes their order, :meth:`image` makes the bytes."""
 
-    def __init__(self, layout: Layout, relocatable: bool = False) -> None:
+    def __init__(self, layout: Layout, kind: int = ET_EXEC) -> None:
         self.layout = layout
-        self.relocatable = relocatable
+        self.kind = kind  # an ELF type
+        self.linked = kind != ET_EXEC  # it is for a linker
         self._texts = _Strings()
         self.sections: list[OutSection] = []
         self.symbols: list[OutSymbol] = []
@@ -178,9 +179,8 @@ class Container:
         for segment in segments:
             out += SEGMENT.pack(*segment)
         ident = b"\x7fELF\x02\x01\x01" + bytes([osabi, abiversion]) + bytes(7)
-        kind = ET_REL if self.relocatable else ET_EXEC
         HEADER.pack_into(
-            out, 0, ident, kind, EM_CUDA, version, 0, segments_at if segments else 0, headers_at, flags, HEADER.size,
+            out, 0, ident, self.kind, EM_CUDA, version, 0, segments_at if segments else 0, headers_at, flags, HEADER.size,
             SEGMENT.size, len(segments), SECTION.size, len(self.sections) + 1, self._names.number,
         )  # fmt: skip
         return bytes(out)
@@ -207,7 +207,7 @@ class Container:
         info = section.owner.number if section.owner is not None else section.info
         return SECTION.pack(
             self._name_of.add(section.name),
-            row.object_type if self.relocatable else row.type,
+            row.object_type if self.linked else row.type,
             section.flags,
             0,
             section.offset,
@@ -220,7 +220,7 @@ class Container:
 
     def _segments(self, table_at: int) -> list[tuple[int, int, int, int, int, int, int, int]]:
         out = []
-        if self.relocatable:
+        if self.linked:
             return []
         covered = [(s, [x for x in self.sections if x.kind in s[2]]) for s in self.layout.segments]
         covered = [(s, inside) for s, inside in covered if inside or not s[2]]

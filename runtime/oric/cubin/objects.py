@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Final
 from oric_tables import cubin_layout as tables
 
 from oric.ir.calls import INDIRECT
-from oric.ir.links import CALL, ENTRY, FUNCTION, PLACE, POINTER, Link
+from oric.ir.links import CALL, ENTRY, FUNCTION
 
 from . import records
-from .container import OutSection, OutSymbol
-from .writer import ADDRESS_BYTES, KERNEL_KINDS, Writer
+from .container import OutSection
+from .linked import CONST, EXTERN, Entry, LinkedWriter
+from .writer import ADDRESS_BYTES, KERNEL_KINDS
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
 
     from oric.ir.encoded import EncodedFunction
     from oric.ir.function import Function
-    from oric.ir.module import Module, Relocation, Symbol
+    from oric.ir.module import Module, Relocation
 
 _FUNCTION_KINDS: Final = {
     "global": tables.SYM_GLOBAL_FUNCTION,
@@ -30,21 +31,14 @@ _FUNCTION_KINDS: Final = {
     "local": tables.SYM_FUNCTION,
 }
 _SHARED: Final = "shared"
-_CONST: Final = "const"
-_EXTERN: Final = "extern"
-_COMMON: Final = "common"
-
-Entry = tuple[int, int, OutSymbol, int]  # of a section's relocations: offset, type, symbol, addend
 
 
-class ObjectWriter(Writer):
+class ObjectWriter(LinkedWriter):
     """Writes an object."""
 
     def __init__(self, module: Module, target: Target, register_default: int) -> None:
         super().__init__(module, target, register_default)
         self.codes: list[Function] = []
-        self.named: dict[str, OutSymbol] = {}  # functions and entries
-        self.base: OutSymbol | None = None  # what addresses of functions count from
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
         """The file; ``encoded``: functions and entries, ``options``: see :func:`oric.cubin.write`."""
@@ -123,11 +117,6 @@ class ObjectWriter(Writer):
                 if pointer.function:
                     self._function(pointer.function)
 
-    def _function(self, name: str) -> OutSymbol:
-        if name not in self.named:
-            self.named[name] = self.out.symbol(name, tables.SYM_EXTERNAL_FUNCTION, None)
-        return self.named[name]
-
     # -- variables ---------------------------------------------------------------------------------------------
 
     def _data(self) -> None:
@@ -135,29 +124,19 @@ class ObjectWriter(Writer):
         own = {number for code in self.codes for number in code.own_shared}
         self._place_globals()
         self._place_constants()
-        shared = [n for n, s in enumerate(self.module.symbols) if s.space == _SHARED and s.binding != _EXTERN and n not in own]
+        shared = [n for n, s in enumerate(self.module.symbols) if s.space == _SHARED and s.binding != EXTERN and n not in own]
         if shared:
             section = self.out.section(tables.MODULE_SHARED, align=max(self._shared_align(n) for n in shared))
             self._place_shared(section, shared)
         for number, entry in enumerate(self.module.symbols):
             if entry.space not in tables.OBJECT_SPACES or number in self.data_symbols:
                 continue
-            if entry.binding == _EXTERN:
-                self._variable(number, None, 0)
-            elif entry.binding == _COMMON:
-                self._variable(number, None, entry.align).place = tables.COMMON_SECTION
-            elif entry.space == _CONST:
-                self._variable(number, self._constants(), entry.offset)
-            else:
-                self._variable(number, self._globals(entry), entry.offset)
-
-    def _defined(self, space: str) -> list[Symbol]:
-        return [s for s in super()._defined(space) if s.binding not in (_EXTERN, _COMMON)]
+            self._declare(number)
 
     def _place_constants(self) -> None:
         """The largest alignment first."""
         end = 0
-        for entry in sorted(self._defined(_CONST), key=lambda s: -s.align):
+        for entry in sorted(self._defined(CONST), key=lambda s: -s.align):
             entry.offset = -(-end // entry.align) * entry.align
             end = entry.offset + entry.size
         self.module.constant_size = end
@@ -172,15 +151,6 @@ class ObjectWriter(Writer):
         for number in numbers:
             section.size += self.module.symbols[number].size
             self._variable(number, section, self._shared_align(number))
-
-    def _variable(self, number: int, section: OutSection | None, value: int) -> OutSymbol:
-        entry = self.module.symbols[number]
-        scoped = self.module.symbol_ids.get(entry.name) != number
-        name = f"$__{entry.name}__{number}" if scoped else entry.name
-        info = tables.OBJECT_BINDINGS[entry.binding] << 4 | tables.OBJECT_SYMBOL_TYPE
-        other = tables.OBJECT_SPACES[entry.space] | (tables.MANAGED_OTHER if entry.managed else 0)
-        made = self.data_symbols[number] = self.out.symbol(name, (info, other), section, value, entry.size)
-        return made
 
     def _pointers(self, section: OutSection, space: str) -> list[Entry]:
         """Relocations of the pointers in initialisers."""
@@ -197,29 +167,14 @@ class ObjectWriter(Writer):
             if self.named[pointer.function].other == tables.SYM_KERNEL[1]:
                 return tables.R_CUDA_FUNC_DESC_64 if byte < 0 else tables.R_CUDA_FUNC_DESC_8[byte]
             return self.layout.function_pointer if byte < 0 else self.layout.function_bytes[byte]
-        if self.module.symbols[pointer.symbol].space == _CONST and not pointer.generic:
-            whole = tables.R_CUDA_64 if pointer.size == ADDRESS_BYTES else tables.R_CUDA_32
-            return whole if byte < 0 else tables.R_CUDA_8[byte]
-        return tables.R_CUDA_G64 if byte < 0 else tables.R_CUDA_G8[byte]
+        return self._variable_type(pointer)
 
     # -- relocations -------------------------------------------------------------------------------------------
 
     def _text_links(self, facts: records.KernelFacts, text: OutSection | None) -> None:
         """What the linker puts into a function."""
         assert text is not None  # as every function has its section
-        entries: list[Entry] = []
-        for offset, link in facts.encoded.links:
-            kind = self.layout.links.get((link.part, link.space))
-            symbol = self._linked(link)
-            if kind is not None and symbol is not None:
-                entries.append((offset, kind, symbol, link.addend))
-        self.out.relocate(text, entries)
-
-    def _linked(self, link: Link) -> OutSymbol | None:
-        """The symbol of a link; None where calls through registers need none."""
-        if link.space in (FUNCTION, ENTRY, PLACE):
-            return self.named[link.function]
-        return self.base if link.space == POINTER else self.data_symbols[link.symbol]
+        self.out.relocate(text, self._links(facts))
 
     def _text_mark(self) -> str:
         """A checksum of the PTX: the linker keeps the texts of objects apart by it."""
@@ -230,7 +185,7 @@ class ObjectWriter(Writer):
         if self.global_init is not None:
             self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
         if self.constant3 is not None:
-            self.out.relocate(self.constant3, self._pointers(self.constant3, _CONST))
+            self.out.relocate(self.constant3, self._pointers(self.constant3, CONST))
         entries: list[Entry] = []
         data = bytearray()
         assert frame.symbol is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import pack
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FUNCTION_MOVES: Final = 12  # bytes of an FDE that tells of no move
 _HEAD: Final = 12  # bytes of the length of a unit of .debug_frame
+_UNKNOWN: Final = 0xFFFFFFFF  # bytes of a stack
 _NO_REGISTER: Final = 0xFF  # in a record of an mbarrier: the address is a displacement
 
 
@@ -223,12 +224,33 @@ def compat_records(target: Target, layout: tables.Layout) -> bytes:
     return bytes(out)
 
 
-def call_graph(addressed: list[int], calls: list[tuple[int, int]]) -> bytes:
-    """``.nv.callgraph``; ``addressed``: symbols of functions whose address is taken; ``calls``: a kernel's symbol and that of a
-    function elsewhere that it calls.
+def extensible_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
+    """The section ``.nv.info`` of an extensible whole program: the linker counts with frames, so that of a kernel has all in it
+    that its functions may need; -1 for a stack that nobody knows. ``kernels``: see :func:`module_records`.
     """
-    first, second, *rest = (words(0, end) for end in tables.CALLGRAPH_ENDS)
-    return b"".join([first, *(words(*call) for call in calls), second, *(words(symbol, 0) for symbol in addressed), *rest])
+    if not kernels:
+        return module_records(kernels, layout)
+    out = bytearray()
+    for k in reversed(kernels):
+        out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
+        frame = max(k.encoded.stack, k.attributes.frame_size)
+        for symbol in (*(f.number for f in reversed(k.functions)), k.symbol):
+            out += record(tables.ATTR_MAX_STACK_SIZE, tables.FORMAT_SIZED, 0, words(symbol, 0))
+            if k.encoded.recursive:
+                out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(symbol, _UNKNOWN))
+            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, frame))
+        if k.attributes.errors_visible:
+            out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
+    return bytes(out)
+
+
+def call_graph(addressed: list[int], calls: list[tuple[int, int]], takers: Sequence[tuple[int, int]] = ()) -> bytes:
+    """``.nv.callgraph``; ``addressed``: symbols of functions whose address is taken; ``calls``: a kernel's symbol and that of a
+    function elsewhere that it calls; ``takers``: ... and that of one whose address it takes.
+    """
+    first, second, third, fourth = (words(0, end) for end in tables.CALLGRAPH_ENDS)
+    pairs = (first, *(words(*call) for call in calls), second, *(words(symbol, 0) for symbol in addressed))
+    return b"".join([*pairs, third, fourth, *(words(*pair) for pair in takers)])
 
 
 def frame_entry(offset: int, kernel: KernelFacts) -> tuple[bytes, int]:

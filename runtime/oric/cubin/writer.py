@@ -8,6 +8,7 @@ from oric_tables import cubin_layout as tables
 
 from oric.ir.module import EXTERNALS
 from oric.support import notes
+from oric.support.elf_format import ET_EWP, ET_EXEC, ET_REL
 
 from . import records
 from .container import Container, OutSection, OutSymbol
@@ -33,7 +34,8 @@ class Writer:
         self.target = target
         self.register_default = register_default
         self.layout = tables.LAYOUTS[target.elf["layout"]]
-        self.out = Container(self.layout, module.relocatable)
+        kind = ET_REL if module.relocatable else ET_EWP if module.linked else ET_EXEC
+        self.out = Container(self.layout, kind)
         self.kernels: list[records.KernelFacts] = []
         self.kernel_symbols: list[OutSymbol] = []
         self.info_sections: list[OutSection] = []
@@ -62,24 +64,31 @@ class Writer:
         self._lines()
         self._relocations(frame)
         graph = out.section(tables.CALLGRAPH)
-        graph.data = records.call_graph([0] * len(self.module.addressed), [(0, 0)] * sum(len(k.externs) for k in self.kernels))
-        if self.layout.rel_action:
+        if self.layout.rel_action and not self.module.linked:
             out.section(tables.REL_ACTION).data = self.layout.rel_action
         if tables.CONSTANT0 in self.layout.late:
             for kernel, section in zip(self.kernels, self.info_sections, strict=True):
                 self._bank0(kernel, section.owner)
         out.number()
-        addressed = sorted(self._kernel_symbol(name).number for name in self.module.addressed)
-        called = [(self.kernel_symbols[n].number, s.number) for n, k in enumerate(self.kernels) for s in reversed(k.externs)]
-        graph.data = records.call_graph(addressed, called)
+        graph.data = self._call_graph()
         for place, kernel in enumerate(self.kernels):
             kernel.symbol = self.kernel_symbols[place].number
             bank0 = self.bank0[place].symbol
             kernel.bank0_symbol = bank0.number if bank0 is not None else 0
             self.info_sections[place].data = records.kernel_records(kernel, self.layout)
             self._text_info(self.info_sections[place].owner, kernel)
-        info.data = records.module_records(self.kernels, self.layout)
+        info.data = self._module_records()
         return self._image()
+
+    def _call_graph(self) -> bytes:
+        """Calls of functions of the driver, kernels whose address is taken."""
+        addressed = sorted(self._kernel_symbol(name).number for name in self.module.addressed)
+        called = [(self.kernel_symbols[n].number, s.number) for n, k in enumerate(self.kernels) for s in reversed(k.externs)]
+        return records.call_graph(addressed, called)
+
+    def _module_records(self) -> bytes:
+        """The section ``.nv.info``."""
+        return records.module_records(self.kernels, self.layout)
 
     def _begin(self, options: str) -> OutSection:
         """What stands first; returns the section of the module's records."""
@@ -98,7 +107,7 @@ class Writer:
         """The file."""
         elf = self.target.elf
         version, sm_shift = tables.HEADER_FORMS[elf["osabi"]]
-        base = elf["flags_base"] & ~0xFF | tables.OBJECT_FLAGS if self.module.relocatable else elf["flags_base"]
+        base = elf["flags_base"] & ~0xFF | tables.OBJECT_FLAGS if self.module.linked else elf["flags_base"]
         flags = base | self.target.number << sm_shift
         if flags >> _NOTE_SHIFT:  # the number of the section with the CUDA note
             flags = flags & (1 << _NOTE_SHIFT) - 1 | self.cuinfo.number << _NOTE_SHIFT
@@ -129,12 +138,16 @@ class Writer:
             if self.layout.empty_relocations and function.indirect_branches:
                 self.out.relocate(bank2, [], empty=True)
         self._functions(kernel, text)
-        kernel.externs = [self._external(name) for name in dict.fromkeys(name for _, name in function.syscalls)]
+        kernel.externs = [self._function(name) for name in dict.fromkeys(self._called(function))]
         if tables.CONSTANT0 not in self.layout.late:
             self._bank0(kernel, text)
 
-    def _external(self, name: str) -> OutSymbol:
-        """The symbol of a function of the driver."""
+    def _called(self, function: EncodedFunction) -> list[str]:
+        """Names of the functions that are not here and that a kernel calls, in the order of the calls."""
+        return [name for _, name in function.syscalls]
+
+    def _function(self, name: str) -> OutSymbol:
+        """The symbol of a function that is not here."""
         if name not in self.externals:
             self.externals[name] = self.out.symbol(name, tables.SYM_EXTERNAL_FUNCTION, None)
         return self.externals[name]
@@ -153,11 +166,15 @@ class Writer:
             return
         align = max(attributes.shared_align, self.dynamic_align, 1)
         section = self.out.section(tables.SHARED, kernel.encoded.name, text, align)
-        section.size = self.target.shared_base + attributes.static_shared
+        section.size = self._shared_bytes(attributes.static_shared)
         if self.dynamic_align:  # dynamic arrays begin behind it
-            section.size = self.target.shared_base + -(-attributes.static_shared // align) * align
+            section.size = self._shared_bytes(-(-attributes.static_shared // align) * align)
         if attributes.static_shared:
             self.out.section_symbol(section)
+
+    def _shared_bytes(self, size: int) -> int:
+        """Bytes of the section of a kernel with so many bytes of shared variables."""
+        return int(self.target.shared_base) + size
 
     def _shared_use(self, kernel: records.KernelFacts, text: OutSection) -> None:
         """What remains in the file of code that names shared addresses."""
@@ -172,7 +189,7 @@ class Writer:
                 )
             else:
                 self.out.symbol("", tables.SYM_NAMELESS, None)
-        if self.layout.empty_relocations:
+        if self.layout.empty_relocations and not self.module.linked:  # else there may be some, which come later
             self.out.relocate(text, [], empty=True)
 
     def _reserved_shared(self) -> None:
@@ -304,7 +321,7 @@ class Writer:
             slots: list[tuple[int, int, OutSymbol, int]] = []
             for n, at in self.module.address_slots.items():
                 if n < -EXTERNALS:
-                    slots.append((at, tables.R_CUDA_64, self._external(self.module.externals[-1 - n - EXTERNALS]), 0))
+                    slots.append((at, tables.R_CUDA_64, self._function(self.module.externals[-1 - n - EXTERNALS]), 0))
                 elif n < 0:
                     slots.append((at, tables.R_CUDA_FUNC_DESC_64, self._kernel_symbol(self.module.addressed[-1 - n]), 0))
                 else:
@@ -359,15 +376,18 @@ class Writer:
                     out.append(self._kernel_address(pointer, place))
                     continue
                 pointee = self.module.symbols[pointer.symbol]
-                if pointee.space == "const" and not pointer.generic:
+                if pointee.space == "const" and not pointer.generic and not self.module.is_elsewhere(pointer.symbol):
                     value = ((pointee.offset + pointer.addend) % (1 << 64)).to_bytes(ADDRESS_BYTES, "little")
                     part = value[: pointer.size] if pointer.byte < 0 else value[pointer.byte : pointer.byte + 1]
                     data[place : place + len(part)] = part
                 else:
-                    kind = tables.R_CUDA_G64 if pointer.byte < 0 else tables.R_CUDA_G8[pointer.byte]
-                    out.append((place, kind, self.data_symbols[pointer.symbol], pointer.addend))
+                    out.append((place, self._variable_type(pointer), self.data_symbols[pointer.symbol], pointer.addend))
         section.data = data
         return out
+
+    def _variable_type(self, pointer: Relocation) -> int:
+        """The type of the relocation of a variable's address in an initialiser."""
+        return tables.R_CUDA_G64 if pointer.byte < 0 else tables.R_CUDA_G8[pointer.byte]
 
 
 KERNEL_KINDS: Final = {"global": tables.SYM_KERNEL, "weak": tables.SYM_WEAK_KERNEL, "local": tables.SYM_LOCAL_KERNEL}

@@ -7,6 +7,7 @@ from typing import Any
 
 from oric_tables.named import NamedTuple
 
+from oric.encode.calls import is_recursive
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
 from oric.ir.module import Module
@@ -16,7 +17,7 @@ from oric.phases.outline import Outliner
 from oric.ptx import parse_module
 from oric.support.diagnostics import CompileError, Diagnostics, InternalError, diagnostics_for
 
-from .options import CompileOptions
+from .options import CompileOptions, Watch
 
 _DOUBLE = "f64"
 
@@ -86,7 +87,8 @@ class _Watcher(Events):
     stands for one thing.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], watch: Watch) -> None:
+        self.watch = watch
         self.clock = clock
         self.inlining = 0.0
         self.diag = diagnostics_for("", "")
@@ -138,8 +140,8 @@ class _Watcher(Events):
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
         declared = {f.name for n, f in builder.functions.items() if f.linkage != "extern" and n not in builder.aliases}
         if not builder.ir.relocatable:
-            self._check_extern()
-        missing = [] if self.diag.error_count or builder.ir.relocatable else sorted(declared - self._bodies)
+            self._check_extern(builder.ir.linked)
+        missing = [] if self.diag.error_count else sorted(declared - self._bodies)
         for name in missing:
             self.diag.error(f"Unresolved extern function '{name}'")
         self._bodies.update(missing)
@@ -148,9 +150,14 @@ class _Watcher(Events):
             self._complete(builder)
             self.inlining += self.clock() - start
 
-    def _check_extern(self) -> None:
-        """Variables that are elsewhere are here when nothing is linked, if they have a size (wording of ptxas 13.0.88)."""
+    def _check_extern(self, linked: bool) -> None:
+        """Variables that are elsewhere are here when nothing is linked, if they have a size (wording of ptxas 13.0.88).
+
+        ``linked``: those of shared memory alone, as a linker finds the others.
+        """
         for variable in self._extern:
+            if variable.size and linked and variable.space != "shared":
+                continue
             if variable.size:
                 text = f"Unresolved extern variable '{variable.name}' in whole program compilation, ignoring extern qualifier"
                 self.diag.warning(text)
@@ -173,8 +180,16 @@ class _Watcher(Events):
 
         if not self.diag.error_count:
             builder.complete(settle)
+            if builder.ir.linked and self.watch.stack:
+                self._check_stacks(inliner.entries)
             if builder.ir.relocatable:
                 self._complete_functions(builder, outliner)
+
+    def _check_stacks(self, kernels: list[Function]) -> None:
+        """Warn of kernels whose functions go as deep as they like (order and wording of ptxas 13.0.88)."""
+        for f in reversed(kernels):
+            if is_recursive(f):
+                self.diag.warning(f"Stack size for entry function '{f.name}' cannot be statically determined")
 
     def _complete_functions(self, builder: OriBuilder, outliner: Outliner) -> None:
         """The functions of an object, all of which others may call, or have the addresses of."""
@@ -194,8 +209,11 @@ class _Watcher(Events):
     def _check_functions(self, builder: OriBuilder, inliner: Inliner) -> None:
         """What is called, or has an address, has a body."""
         bare = [inliner.names[handle] for handle in builder.addressed() if handle not in builder.bodies]
+        where = " in extensible whole program compilation." if builder.ir.linked else ""
         for name in sorted(set(bare) - self._bodies):
-            self.diag.error(f"Cannot take address of function '{name}'")
+            self.diag.error(f"Cannot take address of function '{name}'{where}")
+        if builder.ir.linked:
+            return
         calling = [f for f, _ in builder.entries if f.calls]
         nowhere = {name for f in calling for name in inliner.unresolved(f, builder.addressed())}
         for name in sorted(nowhere.difference(self._bodies, bare)):
@@ -209,10 +227,11 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
         CompileError: there were errors.
         InternalError: whatever else goes wrong; the text names the line.
     """
-    events = _Watcher(options.clock)
+    events = _Watcher(options.clock, options.watch)
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
+    builder.ir.linked = options.extras.relocatable or options.extras.extensible
     builder.demand_lines(options.line_info, options.debug)
     parts = []
     for text, filename in inputs:

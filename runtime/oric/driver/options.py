@@ -32,15 +32,23 @@ class LaunchBounds:
 
 class Watch:
     """What is warned about: double precision and registers read before they are written in the PTX, local memory and spills.
+    ``stack``: kernels of an extensible whole program whose stack nobody knows.
 
     ``profile``: form of the profile of every function at three places, that goes where dumps go: short, long, "" for none.
     """
 
-    __slots__ = ("double", "local", "profile", "spills", "uninitialized")
+    __slots__ = ("double", "local", "profile", "spills", "stack", "uninitialized")
 
     def __init__(
-        self, double: bool = False, local: bool = False, spills: bool = False, uninitialized: bool = False, profile: str = ""
+        self,
+        double: bool = False,
+        local: bool = False,
+        spills: bool = False,
+        uninitialized: bool = False,
+        profile: str = "",
+        stack: bool = True,
     ) -> None:
+        self.stack = stack
         self.double = double
         self.local = local
         self.spills = spills
@@ -53,10 +61,11 @@ class Extras:
 
     ``added``: qualifiers of instructions (:mod:`oric.support.added`). ``annotate``: the file tells instructions and registers
     of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to
-    link; ``function_registers``: a ceiling for its functions, None for that of entries.
+    link; ``function_registers``: a ceiling for its functions, None for that of entries. ``extensible``: a whole program to link
+    with libraries.
     """
 
-    __slots__ = ("added", "annotate", "errors_visible", "function_registers", "relocatable")
+    __slots__ = ("added", "annotate", "errors_visible", "extensible", "function_registers", "relocatable")
 
     def __init__(
         self,
@@ -65,7 +74,9 @@ class Extras:
         errors_visible: bool = False,
         relocatable: bool = False,
         function_registers: int | None = None,
+        extensible: bool = False,
     ) -> None:
+        self.extensible = extensible
         self.relocatable = relocatable
         self.function_registers = function_registers
         self.added = added

@@ -52,13 +52,9 @@ def settle_calls(units: list[Function], emitted: list[Emitted]) -> None:
             struct.pack_into("<Q", table, FUNCTION_SLOT * (1 + number), starts[callee])
 
 
-def stack_of(units: list[Function]) -> int:
-    """Bytes of the stack that a thread takes in a kernel and its functions, when each is active once at the most.
-
-    How deep functions go that call themselves nobody knows.
-    """
-    by_callee = {unit.callee: unit for unit in units}
-    calls = {
+def calls_of(units: list[Function]) -> dict[int, set[int]]:
+    """What a kernel and its functions call: by unit, the functions here that it calls itself."""
+    return {
         unit.callee: {
             callee
             for call in unit.kept
@@ -67,6 +63,21 @@ def stack_of(units: list[Function]) -> int:
         }
         for unit in units
     }
+
+
+def is_recursive(kernel: Function) -> bool:
+    """Whether a kernel has functions that call themselves, by whatever way."""
+    calls = calls_of([kernel, *kernel.functions])
+    return any(unit.callee in reached(unit.callee, calls) for unit in kernel.functions)
+
+
+def stack_of(units: list[Function]) -> int:
+    """Bytes of the stack that a thread takes in a kernel and its functions, when each is active once at the most.
+
+    How deep functions go that call themselves nobody knows.
+    """
+    by_callee = {unit.callee: unit for unit in units}
+    calls = calls_of(units)
     below_of = {callee: reached(callee, calls) for callee in by_callee}
     deepest: dict[int, int] = {}
 

@@ -24,7 +24,7 @@ from oric.ir.machine import MachineFunction
 from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
 from oric.support.diagnostics import InternalError
 
-from .calls import settle_calls, stack_of
+from .calls import is_recursive, settle_calls, stack_of
 from .links import linked_places
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
     out = EncodedFunction(f.name, emitted[-1].words, max(registers + target.reserved_regs, target.smallest_regs))
     out.frame_ready += len(lead)
     out.instructions = sum(unit.length() for unit in units) + len(lead) // WORD_BYTES
-    if relocatable:
-        out.links = linked_places(views[0], emitted[0])
+    for view, part in zip(views, emitted, strict=True):
+        out.links += linked_places(view, part, f.name)
     for view, part in zip(views, emitted, strict=True):
         _note_places(view, part, out)
         if f.sources is not None and not view.f.subroutine:
@@ -82,6 +82,7 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
     out.shared = len(f.shared_code)
     out.stack = stack_of(units)
+    out.recursive = is_recursive(f)
     out.calls = any(not call.shared for call in f.kept)
     out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])
     return out

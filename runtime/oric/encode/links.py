@@ -1,4 +1,4 @@
-"""Where in the code of an object a linker has to put something."""
+"""Where in code a linker has to put something."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 _WORD_BYTES: Final = 16
 
 
-def linked_places(view: MachineFunction, part: Emitted) -> list[LinkedPlace]:
-    """The instructions whose immediates have something from a linker, ascending; places behind calls are known here."""
+def linked_places(view: MachineFunction, part: Emitted, name: str) -> list[LinkedPlace]:
+    """The instructions whose immediates have something from a linker, ascending; places behind calls are known here.
+
+    ``name``: of the function or kernel whose code the part lies in.
+    """
     f, fn = view.f, view.fn
     found: list[tuple[int, int]] = []  # offset, immediate
     behind: dict[int, int] = {}  # call -> the place behind it
@@ -37,5 +40,5 @@ def linked_places(view: MachineFunction, part: Emitted) -> list[LinkedPlace]:
     for offset, place in found:
         link = f.links[place]
         call = f.returns_to.get(place)
-        out.append(LinkedPlace(offset, link if call is None else link._replace(addend=behind[call])))
+        out.append(LinkedPlace(offset, link if call is None else link._replace(function=name, addend=behind[call])))
     return out

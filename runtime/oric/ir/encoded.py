@@ -31,8 +31,8 @@ class EncodedFunction(Record):
 
     __slots__ = (
         "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "links",
-        "mbarriers", "name", "num_regs", "origins", "shared", "special", "stack", "syscalls", "uses_convergence", "warp_wide",
-        "words",
+        "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special",
+        "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -55,8 +55,9 @@ class EncodedFunction(Record):
         self.stack = (
             0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
         )
+        self.recursive = False  # some of its functions call themselves
         self.calls = False  # it has calls that stay
-        self.links: list[LinkedPlace] = []  # of an object: what a linker puts where
+        self.links: list[LinkedPlace] = []  # what a linker puts where
         # of the kernel and of each of its functions, where asked for: an offset, the origin from there on (oric.ir.lineinfo)
         self.origins: list[list[tuple[int, int]]] = []
         self.instructions = 0  # without the padding

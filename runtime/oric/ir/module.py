@@ -119,6 +119,7 @@ class Module:
         self.externals: list[str] = []  # functions of the driver; number n has the id -1 - n - EXTERNALS there
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
         self.relocatable = False  # an object to link: addresses and calls are left to the linker
+        self.linked = False  # that, or an extensible whole program: addresses of globals and what is elsewhere are
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
         self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding
@@ -203,10 +204,14 @@ class Module:
     def place_constants(self) -> None:
         """Place every constant variable of the module in declaration order (those already placed stay)."""
         for number, entry in enumerate(self.symbols):
-            if entry.space == "const":
+            if entry.space == "const" and not self.is_elsewhere(number):
                 self.constant_offset(number)
         if self._constants_end >= 0:
             self.symbols[self._constants_end].offset = self.constant_size
+
+    def is_elsewhere(self, symbol: int) -> bool:
+        """Whether a linker has to find a variable in another file."""
+        return self.linked and self.symbols[symbol].binding == "extern"
 
     def __repr__(self) -> str:
         return f"Module({self.target}, {len(self.symbols)} symbols, {len(self.functions)} functions)"

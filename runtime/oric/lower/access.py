@@ -332,7 +332,7 @@ def _items(node: Any) -> Any:
 
 def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: str, bank: int, guard: i64) -> None:
     """One element from a constant bank: a move when the address is known, else LDC."""
-    if node[0] == nodes.ADDR_SYM and not (b.ir.relocatable and b.place_of(node[1]).way == storage.CONSTANTS):
+    if node[0] == nodes.ADDR_SYM and not b.is_linked_constant(b.place_of(node[1])):
         place = b.place_of(node[1])
         if place.way not in (storage.CONSTANTS, storage.PARAMETERS):
             raise NotSupported(f"ld of {place.space} variable {place.name} here")

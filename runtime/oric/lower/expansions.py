@@ -116,7 +116,7 @@ def space_of(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
     env = b.open(program)
     env.put(D, b.dest(operands[0]))
     env.put_value(A, address)
-    if b.ir.relocatable:  # how many there will be nobody knows yet
+    if b.ir.linked:  # how many there will be nobody knows yet
         env.put_value(B, integer(b.target.const_bank_bytes))
     else:
         env.put_value(B, Value(ADDRESS, opd.symbol(b.ir.constants_end(), 0)))

@@ -423,7 +423,7 @@ class Memory(Linked):
             far = self.new_r()
             self.template("add_constant", 0, far, packed(base), integer(offset))
             return Address(far, opd.symbol(place.ir_id, 0))
-        if self.ir.relocatable and way == storage.CONSTANTS:
+        if self.is_linked_constant(place):
             return self._with_offset(self.linked(place.space, place.ir_id, 0), offset, False)
         return self._with_offset(opd.RZ_OPERAND, self.bank_offset(place) + offset, False)
 
@@ -433,8 +433,12 @@ class Memory(Linked):
             return int(place.offset)
         return self.ir.constant_offset(place.ir_id)
 
+    def is_linked_constant(self, place: Place) -> bool:
+        """Whether a linker tells where a constant variable lies."""
+        return place.way == storage.CONSTANTS and (self.ir.relocatable or self.ir.is_elsewhere(place.ir_id))
+
     def _global_address(self, place: Place) -> i64:
-        if self.ir.relocatable:
+        if self.ir.linked:
             return self.linked_pair(place.space, place.ir_id, place.name)
         return self._from_slot(self.ir.address_slot(place.ir_id))
 
@@ -482,7 +486,7 @@ class Memory(Linked):
             return packed(dest)
         if place.space == FUNCTION:
             return integer(self.function_address(handle) + offset)
-        if place.way == storage.CONSTANTS and not self.ir.relocatable:
+        if place.way == storage.CONSTANTS and not self.is_linked_constant(place):
             return integer(self.bank_offset(place) + offset)
         if place.way == storage.PARAMETERS:
             base = self.code.attributes.param_base(self.target)
@@ -500,7 +504,7 @@ class Memory(Linked):
 
     def _address_of_code(self, handle: int, place: Place) -> i64:
         """The address of an entry, or in an object of a function, in a pair of registers."""
-        if not self.ir.relocatable:
+        if not self.ir.linked:
             return self._from_slot(self.ir.kernel_slot(place.name))
         if place.space == FUNCTION:
             self.function_address(handle)
@@ -524,7 +528,7 @@ class Memory(Linked):
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory, or a constant of an object."""
-        if self.ir.relocatable and place.way not in (storage.FRAME, storage.REGISTERS):
+        if self.is_linked_constant(place) or (self.ir.relocatable and place.way not in (storage.FRAME, storage.REGISTERS)):
             return self._linked_low(place, offset)
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)

@@ -34,7 +34,7 @@ class Inliner:
     """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
 
     ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``relocatable``: all calls stay, as
-    ptxas 13.0.88 has them in an object.
+    ptxas 13.0.88 has them in an object. ``linked``: functions without a body are elsewhere.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Inliner:
     ) -> None:
         self.rooms = Rooms(module)
         self.relocatable = module.relocatable
+        self.linked = module.linked
         self.bodies = bodies
         self.names = names
         self.broken = broken
@@ -86,7 +87,7 @@ class Inliner:
 
     def _kept(self) -> dict[int, str]:
         """Whose calls stay: functions that call themselves, by whatever way, those that a register tells, and those of the
-        driver, by their names.
+        driver or of other files, by their names.
         """
         if self._recursive is None and self.relocatable:
             self._recursive = dict(self.names)
@@ -95,7 +96,8 @@ class Inliner:
             calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
             self._recursive = {callee: "" for callee in calls if callee in reached(callee, calls)}
             self._recursive[INDIRECT] = ""
-            external = (n for n, name in self.names.items() if n not in self.bodies and name in DRIVER_FUNCTIONS)
+            known = self.names.values() if self.linked else DRIVER_FUNCTIONS
+            external = (n for n, name in self.names.items() if n not in self.bodies and name in known)
             self._recursive.update((n, self.names[n]) for n in external)
             self._recursive.update((n, "") for n in too_large(self.bodies, self.entries, self._recursive.keys()))
         return self._recursive

@@ -87,7 +87,7 @@ def _mods(op: int, **values: str | bool) -> int:
 def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     module = ctx.module
-    linked = module.relocatable and _settle_links(f, module.links)
+    linked = module.linked and _settle_links(f, module.links)
     if f.is_entry and not f.kept and not f.shared_code:
         return _find_free_stack(f, ctx) or linked
     if f.kept or not f.is_entry:
@@ -383,7 +383,8 @@ class _Lowering:
         call = f.kept[f.aux[i]]
         cursor.in_front(i)
         call.back = f.own_imm()
-        linked = self.ctx.module.relocatable
+        module = self.ctx.module
+        linked = module.relocatable or (module.linked and call.external != "")
         if linked:
             self._link_back(call.back, f.aux[i])
         elif call.external:
@@ -395,7 +396,7 @@ class _Lowering:
         if linked:
             made = self._call_linked(call, i, target)
         elif call.external:
-            place = self.ctx.module.external_slot(call.external)
+            place = module.external_slot(call.external)
             pointer = self._load_address(opd.RZ_OPERAND, BANK_ADDRESS, place)
             made = cursor.make1(CALL_ABS, pointer, _mods(CALL_ABS, noinc=True), f.guard[i])
         elif call.callee == INDIRECT:

@@ -15,10 +15,11 @@ from typing import Any, Final
 from oric_tables import cubin as tables
 
 from oric.support.elf import Cubin, Record, Section, read_records
-from oric.support.elf_format import ET_REL, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, STO_ENTRY
+from oric.support.elf_format import ET_EWP, ET_REL, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOTE, STO_ENTRY
 
 _BINDINGS: Final = {0: "LOCAL", 1: "GLOBAL", 2: "WEAK"}
 _VISIBILITIES: Final = ("DEFAULT", "INTERNAL", "HIDDEN", "PROTECTED")
+_TYPES: Final = {ET_REL: "ET_REL", ET_EWP: "ET_EWP"}
 _SEGMENT_TYPES: Final = {1: "LOAD", 6: "PHDR"}
 _NOTE_HEADER: Final = Struct("<III")
 _PAIR: Final = Struct("<ii")
@@ -65,7 +66,7 @@ def fact_lines(cubin: Cubin) -> Iterator[str]:
 def facts_of_header(cubin: Cubin) -> dict[str, Any]:
     """The ELF header."""
     return {
-        "type": "ET_REL" if cubin.type == ET_REL else "ET_EXEC",
+        "type": _TYPES.get(cubin.type, "ET_EXEC"),
         "target": cubin.target,
         "osabi": cubin.osabi,
         "abiversion": cubin.abiversion,

@@ -41,7 +41,7 @@ class Image:
         except elf.CubinError as error:
             raise LoadError(str(error)) from error
         self.target = _device(self.cubin)
-        self._object = ObjectPlaces(self.cubin, self.target) if self.cubin.type == elf_format.ET_REL else None
+        self._object = ObjectPlaces(self.cubin, self.target) if self.cubin.type != elf_format.ET_EXEC else None
         self.sim: Any = ffi.gc(lib.oric_sim_new(self.target.isa), lib.oric_sim_delete)
         if self.sim == ffi.NULL:
             raise LoadError("no memory for the simulator")

@@ -1,6 +1,7 @@
-"""Objects to link that need nothing from elsewhere: what a linker would settle, so that they can run as they are.
+"""Files for a linker that need nothing from elsewhere: what it would settle, so that they can run as they are.
 
-Shared variables of all kernels lie one behind the other, so that functions find them at one place whoever calls them.
+In an object, shared variables of all kernels lie one behind the other, so that functions find them at one place whoever calls
+them. An extensible whole program has its own places for them, and leaves what the system keeps to the linker.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from oric_tables.cubin_layout import DRIVER_FUNCTIONS, DYNAMIC_SHARED_ALIGN, LAY
 from oric_tables.simulator import Device
 
 from oric.support.elf import Cubin, Symbol
+from oric.support.elf_format import ET_EWP
 
 from .errors import LoadError
 
@@ -35,6 +37,10 @@ class ObjectPlaces:
         named = {relocation.symbol for relocation in cubin.relocations}
         for number in sorted(named):
             self._check(cubin.symbols[number])
+        if cubin.type == ET_EWP:
+            for kernel in cubin.kernels.values():
+                kernel.shared_size += target.shared_base
+            return
         self._place_shared(target)
         registers = max((f.registers for f in cubin.functions.values()), default=0)
         for kernel in cubin.kernels.values():
@@ -52,7 +58,7 @@ class ObjectPlaces:
         dynamic = _space(symbol) == _SHARED and not symbol.size
         if symbol.section or dynamic or symbol.name in _BASES or symbol.name in DRIVER_FUNCTIONS:
             return
-        raise LoadError(f"an object made with -c: it needs a linker before it can run, as '{symbol.name}' is not in it")
+        raise LoadError(f"an object made with -c or -ewp: it needs a linker before it can run, as '{symbol.name}' is not in it")
 
     def _place_shared(self, target: Device) -> None:
         end = 0

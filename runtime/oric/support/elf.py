@@ -22,6 +22,7 @@ from oric.support.targets import TargetError, find_model, no_code
 
 from .elf_format import (
     EM_CUDA,
+    ET_EWP,
     ET_EXEC,
     ET_REL,
     REL,
@@ -251,7 +252,7 @@ class Cubin:
         header = image.header
         if header.machine != EM_CUDA:
             raise CubinError(f"not a cubin: ELF machine {header.machine} is not CUDA ({EM_CUDA})")
-        if header.type not in (ET_REL, ET_EXEC):
+        if header.type not in (ET_REL, ET_EXEC, ET_EWP):
             raise CubinError(f"not a cubin: ELF type {header.type} is neither an executable nor an object")
         self.type, self.version, self.entry, self.flags = header.type, header.version, header.entry, header.flags
         self.osabi, self.abiversion = header.ident[7], header.ident[8]

@@ -20,6 +20,7 @@ FATBIN_MAGIC: Final = b"\x50\xed\x55\xba"
 EM_CUDA: Final = 190
 ET_REL: Final = 1
 ET_EXEC: Final = 2
+ET_EWP: Final = 0xFF00  # a whole program to link with libraries (-ewp)
 SHT_PROGBITS: Final = 1
 SHT_SYMTAB: Final = 2
 SHT_STRTAB: Final = 3
