@@ -17,6 +17,7 @@ def compile(
     verify: bool = False,
     relocatable: bool = False,
     extensible: bool = False,
+    preserve_relocs: bool = False,
     line_info: bool | None = None,
     debug: bool = False,
 ) -> Cubin:
@@ -31,6 +32,7 @@ def compile(
         verify: run the verifier after every phase, and prove every register allocation.
         relocatable: make an object to link (``-c``).
         extensible: make a whole program to link with libraries (``-ewp``); an object is none.
+        preserve_relocs: tell of relocations that are settled (``--preserve-relocs``), where files for the target can.
         line_info: whether the file has line tables; None: where the PTX has ``.loc``.
         debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
 
@@ -44,7 +46,7 @@ def compile(
         opt_level,
         maxrregcount=maxrregcount,
         verify=verify,
-        extras=Extras(relocatable=relocatable, extensible=extensible and not relocatable),
+        extras=Extras(relocatable=relocatable, extensible=extensible and not relocatable, preserved=preserve_relocs),
         line_info=line_info,
         debug=debug,
     )

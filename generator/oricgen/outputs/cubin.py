@@ -39,7 +39,9 @@ def render(spec: Spec) -> dict[str, str]:
     _check_code(spec, data)
     values = {"data": data, "kinds": list(data["sections"]), "symbol_modes": _SYMBOL_MODES}
     return {
-        "oric_tables/cubin.py": template("cubin.py.j2", data=data, fields=_fields(data["relocations"], path), names=_names),
+        "oric_tables/cubin.py": template(
+            "cubin.py.j2", data=data, fields=_fields(data["relocations"], path), banks=_banks(data["relocations"]), names=_names
+        ),
         "oric_tables/cubin_layout.py": template(
             "cubin_layout.py.j2",
             registers={m.name: m.number for m in system_registers.meanings(spec)},
@@ -62,6 +64,11 @@ def _fields(relocations: Seq, path: PurePath) -> dict[str, tuple[tuple[int, int]
             raise SpecError(path, relocations.line_of(index), f"{row['name']}: bits {row['bits']} are not in {row['size']} bytes")
         out[str(row["name"])] = tuple(runs)
     return out
+
+
+def _banks(relocations: Seq) -> dict[str, int]:
+    """The first of the bits that take the number of a constant bank, by relocation."""
+    return {str(row["name"]): int(str(row["bank"]).partition("-")[0]) for row in relocations if "bank" in row}
 
 
 def _names(row: Map, column: str) -> tuple[str, ...]:

@@ -224,6 +224,7 @@ def _extras(args: Arguments) -> Any:
         args.has("compile-only"),
         register_limit(args, "device-function-maxrregcount"),
         args.has("extensible-whole-program"),
+        args.has("preserve-relocs"),
     )
 
 

@@ -19,7 +19,21 @@ _TABLE_ALIGN: Final = 8
 class OutSection:
     """One section; ``size`` counts for NOBITS only, ``owner`` is the section that sh_info names."""
 
-    __slots__ = ("align", "data", "flags", "info", "kind", "link", "name", "number", "offset", "owner", "size", "symbol")
+    __slots__ = (
+        "align",
+        "data",
+        "file_type",
+        "flags",
+        "info",
+        "kind",
+        "link",
+        "name",
+        "number",
+        "offset",
+        "owner",
+        "size",
+        "symbol",
+    )
 
     def __init__(self, kind: int, name: str, align: int) -> None:
         self.kind = kind
@@ -28,6 +42,7 @@ class OutSection:
         self.data: bytes | bytearray = b""
         self.size = 0
         self.flags = SECTIONS[kind].flags
+        self.file_type = -1  # sh_type, where it is not that of the kind
         self.info = 0
         self.link: OutSection | None = None
         self.owner: OutSection | None = None
@@ -159,7 +174,7 @@ class Container:
         """The file. All section data must be final."""
         self._fill_tables()
         for section, entries in self._relocations:
-            if section.kind == layout_tables.RELA:
+            if section.kind != layout_tables.REL:
                 section.data = b"".join(RELA.pack(at, kind, symbol.number, addend) for at, kind, symbol, addend in entries)
             else:
                 section.data = b"".join(REL.pack(at, kind, symbol.number) for at, kind, symbol, _ in entries)
@@ -207,7 +222,7 @@ class Container:
         info = section.owner.number if section.owner is not None else section.info
         return SECTION.pack(
             self._name_of.add(section.name),
-            row.object_type if self.linked else row.type,
+            row.object_type if self.linked else row.type if section.file_type < 0 else section.file_type,
             section.flags,
             0,
             section.offset,

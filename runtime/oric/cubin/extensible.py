@@ -73,17 +73,18 @@ class ExtensibleWriter(LinkedWriter):
         for kernel, info in zip(self.kernels, self.info_sections, strict=True):
             assert info.owner is not None  # as every kernel has its section
             uses_shared = bool(kernel.attributes.static_shared or kernel.attributes.uses_dynamic_shared)
-            self.out.relocate(info.owner, self._links(kernel), empty=self.layout.empty_relocations and uses_shared)
+            links = self._links(kernel)
+            self.out.relocate(info.owner, links, empty=self.layout.empty_relocations and uses_shared)
         super()._relocations(frame)
 
     def _call_graph(self) -> bytes:
         """Calls of functions elsewhere, kernels whose address is taken, who takes it."""
         calls = []
         takers = []
-        taken = dict.fromkeys(self._kernel_symbol(name).number for name in self.module.addressed)
+        taken = dict.fromkeys(self.kernel_symbol(name).number for name in self.module.addressed)
         for kernel, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
             calls += [(symbol.number, other.number) for other in reversed(kernel.externs)]
-            found = [self._kernel_symbol(name) for name in self._taken(kernel)]
+            found = [self.kernel_symbol(name) for name in self._taken(kernel)]
             takers += [(symbol.number, other.number) for other in found]
             taken.update(dict.fromkeys(other.number for other in found))
             kernel.externs += found

@@ -13,6 +13,7 @@ from oric.ir.links import ENTRY, FUNCTION, PLACE, POINTER, Link
 
 from . import records
 from .container import OutSection, OutSymbol
+from .resolved import is_settled
 from .writer import ADDRESS_BYTES, Writer
 
 if TYPE_CHECKING:
@@ -60,11 +61,9 @@ class LinkedWriter(Writer):
 
     def _variable(self, number: int, section: OutSection | None, value: int) -> OutSymbol:
         entry = self.module.symbols[number]
-        scoped = self.module.symbol_ids.get(entry.name) != number
-        name = f"$__{entry.name}__{number}" if scoped else entry.name
         info = tables.OBJECT_BINDINGS[entry.binding] << 4 | tables.OBJECT_SYMBOL_TYPE
         other = tables.OBJECT_SPACES[entry.space] | (tables.MANAGED_OTHER if entry.managed else 0)
-        made = self.data_symbols[number] = self.out.symbol(name, (info, other), section, value, entry.size)
+        made = self.data_symbols[number] = self.out.symbol(self.scoped_name(number), (info, other), section, value, entry.size)
         return made
 
     def _variable_type(self, pointer: Relocation) -> int:
@@ -79,6 +78,8 @@ class LinkedWriter(Writer):
         """What the linker puts into a function."""
         entries: list[Entry] = []
         for offset, link in facts.encoded.links:
+            if self.module.preserved and is_settled(link, self.module):
+                continue
             kind = self.layout.links.get((link.part, link.space))
             symbol = self._linked(link)
             if kind is not None and symbol is not None:

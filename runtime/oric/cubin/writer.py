@@ -14,6 +14,7 @@ from . import records
 from .container import Container, OutSection, OutSymbol
 from .dwarf import Address, debug_data
 from .lines import line_tables
+from .resolved import Resolved
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -47,6 +48,9 @@ class Writer:
         self.global_init: OutSection | None = None
         self.global_zero: OutSection | None = None
         self.nameless_made = False
+        self.constant2: dict[str, OutSection] = {}  # kernel -> its bank 2
+        self.shared_sections: dict[str, OutSection] = {}
+        self.frame_parts: list[tuple[int, int]] = []  # places of .debug_frame that name others in it, and what they name
         self.dynamic_align = module.dynamic_shared_align
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
@@ -82,7 +86,7 @@ class Writer:
 
     def _call_graph(self) -> bytes:
         """Calls of functions of the driver, kernels whose address is taken."""
-        addressed = sorted(self._kernel_symbol(name).number for name in self.module.addressed)
+        addressed = sorted(self.kernel_symbol(name).number for name in self.module.addressed)
         called = [(self.kernel_symbols[n].number, s.number) for n, k in enumerate(self.kernels) for s in reversed(k.externs)]
         return records.call_graph(addressed, called)
 
@@ -133,7 +137,7 @@ class Writer:
             self._data()
         self._shared_use(kernel, text)
         if function.constant2:
-            bank2 = self.out.section(tables.CONSTANT2, function.name, text)
+            bank2 = self.constant2[function.name] = self.out.section(tables.CONSTANT2, function.name, text)
             bank2.data = function.constant2
             if self.layout.empty_relocations and function.indirect_branches:
                 self.out.relocate(bank2, [], empty=True)
@@ -141,6 +145,11 @@ class Writer:
         kernel.externs = [self._function(name) for name in dict.fromkeys(self._called(function))]
         if tables.CONSTANT0 not in self.layout.late:
             self._bank0(kernel, text)
+
+    def scoped_name(self, number: int) -> str:
+        """The name of a variable, which tells those of functions apart."""
+        entry = self.module.symbols[number]
+        return entry.name if self.module.symbol_ids.get(entry.name) == number else f"$__{entry.name}__{number}"
 
     def _called(self, function: EncodedFunction) -> list[str]:
         """Names of the functions that are not here and that a kernel calls, in the order of the calls."""
@@ -165,7 +174,7 @@ class Writer:
         if not attributes.static_shared and not self.dynamic_align:
             return
         align = max(attributes.shared_align, self.dynamic_align, 1)
-        section = self.out.section(tables.SHARED, kernel.encoded.name, text, align)
+        section = self.shared_sections[kernel.encoded.name] = self.out.section(tables.SHARED, kernel.encoded.name, text, align)
         section.size = self._shared_bytes(attributes.static_shared)
         if self.dynamic_align:  # dynamic arrays begin behind it
             section.size = self._shared_bytes(-(-attributes.static_shared // align) * align)
@@ -323,7 +332,7 @@ class Writer:
                 if n < -EXTERNALS:
                     slots.append((at, tables.R_CUDA_64, self._function(self.module.externals[-1 - n - EXTERNALS]), 0))
                 elif n < 0:
-                    slots.append((at, tables.R_CUDA_FUNC_DESC_64, self._kernel_symbol(self.module.addressed[-1 - n]), 0))
+                    slots.append((at, tables.R_CUDA_FUNC_DESC_64, self.kernel_symbol(self.module.addressed[-1 - n]), 0))
                 else:
                     slots.append((at, tables.R_CUDA_64, self.data_symbols[n], 0))
             self.out.relocate(self.constant4, slots)
@@ -335,10 +344,12 @@ class Writer:
         data = bytearray()
         for kernel, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
             unit, place = records.frame_entry(len(data), kernel)
+            self.frame_parts.append((place - ADDRESS_BYTES, len(data)))
             data += unit
             entries.append((place, tables.R_CUDA_64, symbol, 0))
             for function in kernel.functions:
                 unit, code, place = records.function_frame_entry(len(data), function.size)
+                self.frame_parts.append((place - ADDRESS_BYTES, len(data)))
                 data += unit
                 addend = function.value
                 if self.layout.implicit_addends:  # in the place itself
@@ -347,6 +358,8 @@ class Writer:
                 entries += [(code, tables.R_CUDA_64, symbol, 0), (place, tables.R_CUDA_64, symbol, addend)]
         frame.data = data
         self.out.relocate(frame, entries)
+        if self.module.preserved:
+            Resolved(self, self.shared_sections).write(frame)
 
     def _kernel_address(self, pointer: Relocation, place: int) -> tuple[int, int, OutSymbol, int]:
         """The relocation of the address of a kernel in an initialiser.
@@ -355,9 +368,10 @@ class Writer:
             ValueError: the kernel is not among those that are written.
         """
         kind = tables.R_CUDA_FUNC_DESC_64 if pointer.byte < 0 else tables.R_CUDA_FUNC_DESC_8[pointer.byte]
-        return place, kind, self._kernel_symbol(pointer.function), pointer.addend
+        return place, kind, self.kernel_symbol(pointer.function), pointer.addend
 
-    def _kernel_symbol(self, name: str) -> OutSymbol:
+    def kernel_symbol(self, name: str) -> OutSymbol:
+        """The symbol of a kernel."""
         names = [kernel.encoded.name for kernel in self.kernels]
         if name not in names:
             raise ValueError(f"Undefined reference to '{name}'")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from oric_tables.cubin_layout import LAYOUTS, RESOLVED_RELA
 from oric_tables.named import NamedTuple
 
 from oric.encode.calls import is_recursive
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
-from oric.ir.module import Module
+from oric.ir.module import BANK_ADDRESS, Module
 from oric.lower import Events, OriBuilder
 from oric.phases.inline import Inliner
 from oric.phases.outline import Outliner
@@ -220,6 +221,11 @@ class _Watcher(Events):
             self.diag.error(f"Unresolved extern function '{name}'")
 
 
+def _tells_settled(target: Any) -> bool:
+    """Whether files for a target have places for relocations that are settled."""
+    return bool(LAYOUTS[str(target.elf["layout"])].ranks[RESOLVED_RELA] >= 0)
+
+
 def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     """Parse, check and lower.
 
@@ -232,6 +238,8 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
     builder.ir.linked = options.extras.relocatable or options.extras.extensible
+    if options.extras.preserved and not builder.ir.relocatable and _tells_settled(options.target):
+        builder.ir.preserved, builder.ir.told_banks = True, (BANK_ADDRESS,)
     builder.demand_lines(options.line_info, options.debug)
     parts = []
     for text, filename in inputs:

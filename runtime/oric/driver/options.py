@@ -62,10 +62,10 @@ class Extras:
     ``added``: qualifiers of instructions (:mod:`oric.support.added`). ``annotate``: the file tells instructions and registers
     of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to
     link; ``function_registers``: a ceiling for its functions, None for that of entries. ``extensible``: a whole program to link
-    with libraries.
+    with libraries. ``preserved``: a program tells of the relocations that are settled, where its target has that.
     """
 
-    __slots__ = ("added", "annotate", "errors_visible", "extensible", "function_registers", "relocatable")
+    __slots__ = ("added", "annotate", "errors_visible", "extensible", "function_registers", "preserved", "relocatable")
 
     def __init__(
         self,
@@ -75,7 +75,9 @@ class Extras:
         relocatable: bool = False,
         function_registers: int | None = None,
         extensible: bool = False,
+        preserved: bool = False,
     ) -> None:
+        self.preserved = preserved
         self.extensible = extensible
         self.relocatable = relocatable
         self.function_registers = function_registers

@@ -172,7 +172,7 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         if function.attributes.mbarriers >= 0:
             facts.mbarriers = max(facts.mbarriers, 0) + function.attributes.mbarriers
     try:
-        return encode_function(code, context.target, context.module.relocatable)
+        return encode_function(code, context.target, context.module.relocatable, context.module.told_banks)
     except _TOLD:
         raise
     except Exception as error:

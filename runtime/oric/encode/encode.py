@@ -52,10 +52,10 @@ _ERRORS: Final = {
 }
 
 
-def encode_function(f: Function, target: Target, relocatable: bool = False) -> EncodedFunction:
+def encode_function(f: Function, target: Target, relocatable: bool = False, banks: tuple[int, ...] = ()) -> EncodedFunction:
     """Encode a kernel and the functions behind it: registers are allocated, instructions have control bits.
 
-    ``relocatable``: a linker settles calls.
+    ``relocatable``: a linker settles calls. ``banks``: constant banks of which it is told where the code names them.
 
     Raises:
         InternalError: an instruction has no encoding; the text names the operation and the PTX line.
@@ -73,7 +73,7 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
     out.frame_ready += len(lead)
     out.instructions = sum(unit.length() for unit in units) + len(lead) // WORD_BYTES
     for view, part in zip(views, emitted, strict=True):
-        out.links += linked_places(view, part, f.name)
+        out.links += linked_places(view, part, f.name, banks)
     for view, part in zip(views, emitted, strict=True):
         _note_places(view, part, out)
         if f.sources is not None and not view.f.subroutine:
@@ -83,6 +83,8 @@ def encode_function(f: Function, target: Target, relocatable: bool = False) -> E
     out.shared = len(f.shared_code)
     out.stack = stack_of(units)
     out.recursive = is_recursive(f)
+    names = {unit.callee: unit.name for unit in units}
+    out.addressed = [names.get(callee, "") for callee in f.addressed]
     out.calls = any(not call.shared for call in f.kept)
     out.constant2 = _tables(facts, [WORD_BYTES * word for word in emitted[0].blocks])
     return out

@@ -30,9 +30,9 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions", "links",
-        "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special",
-        "stack", "syscalls", "uses_convergence", "warp_wide", "words",
+        "addressed", "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions",
+        "links", "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special", "stack", "syscalls",
+        "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -56,6 +56,7 @@ class EncodedFunction(Record):
             0  # bytes of frames that a thread needs, those of the functions that it calls among them, each once at a time
         )
         self.recursive = False  # some of its functions call themselves
+        self.addressed: list[str] = []  # the functions in its table of functions, "" for one that is not behind its code
         self.calls = False  # it has calls that stay
         self.links: list[LinkedPlace] = []  # what a linker puts where
         # of the kernel and of each of its functions, where asked for: an offset, the origin from there on (oric.ir.lineinfo)

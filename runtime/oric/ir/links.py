@@ -16,13 +16,15 @@ ENTRY: Final = "entry"
 FUNCTION: Final = "function"
 PLACE: Final = "place"  # of an instruction behind a call
 POINTER: Final = "pointer"
+BANK: Final = "bank"  # a place in a constant bank; the part is "operand" or the operation that loads it, in small letters
+OPERAND: Final = "operand"
 
 
 class Link(NamedTuple):
     """A part of an address: of a variable (``symbol``, its id in the module), or of a function or entry by its name.
 
     ``space``: the state space of the variable, or ``FUNCTION``, ``ENTRY``, ``PLACE``; ``POINTER``: what addresses of functions
-    count from, in calls through registers.
+    count from, in calls through registers. ``BANK``: ``symbol`` is the number of a constant bank, ``addend`` the place in it.
     """
 
     part: str

@@ -120,6 +120,8 @@ class Module:
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
         self.relocatable = False  # an object to link: addresses and calls are left to the linker
         self.linked = False  # that, or an extensible whole program: addresses of globals and what is elsewhere are
+        self.preserved = False  # a whole program that tells what a linker would have had to settle
+        self.told_banks: tuple[int, ...] = ()  # constant banks: places in the code that name them are told
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
         self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding

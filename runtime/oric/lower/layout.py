@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
-from oric_tables.op import ARG_IN
+from oric_tables.op import ARG_IN, LINKED
 
 from oric.ir import operand as opd
 from oric.ir.calls import FREE_STACK
@@ -37,9 +37,12 @@ def lay_out(f: Function, module: Module, target: Any, own_shared: list[int]) -> 
         NotSupported: a displacement that no access can have.
     """
     shared: list[tuple[Function, int, int]] = []
+    told: set[int] = set()
     for code in (f, *f.functions):
         _place_local(code, module, shared)
-    _place_shared(f, module, target, shared, own_shared)
+        if module.preserved:
+            _find_told(code, module, told)
+    _place_shared(f, module, target, shared, own_shared, told)
     for code in (f, *f.functions):
         _load_at_entry(code, target)
 
@@ -67,10 +70,26 @@ def _place_local(f: Function, module: Module, shared: list[tuple[Function, int, 
         b += 1
 
 
-def _place_shared(kernel: Function, module: Module, target: Any, places: list[tuple[Function, int, int]], own: list[int]) -> None:
-    """Lay the shared variables out, and put their places into the operands ``places``."""
+def _find_told(f: Function, module: Module, told: set[int]) -> None:
+    """Shared variables that the code names by what is put into it in the end."""
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == LINKED:
+                link = module.links[f.imm_value(f.get(i, 1))]
+                if link.space == "shared":
+                    told.add(link.symbol)
+            i = f.next[i]
+        b += 1
+
+
+def _place_shared(
+    kernel: Function, module: Module, target: Any, places: list[tuple[Function, int, int]], own: list[int], told: set[int]
+) -> None:
+    """Lay the shared variables out, those of ``told`` among them, and put their places into the operands ``places``."""
     facts = kernel.attributes
-    used = sorted({int(f.get(i, at) & opd.INDEX) for f, i, at in places})
+    used = sorted(told.union(int(f.get(i, at) & opd.INDEX) for f, i, at in places))
     static = [number for number in used if not module.symbols[number].is_dynamic_shared]
     first = [number for number in own if number in static]
     for number in [*first, *(n for n in static if n not in first), *(n for n in own if n not in first)]:

@@ -406,7 +406,7 @@ class Memory(Linked):
         way = place.way
         if way == storage.SLOT and (space == storage.GENERIC or space == place.number):
             return self._with_offset(self._global_address(place), offset, True)
-        if self.ir.relocatable and way in (storage.BLOCK, storage.BEHIND) and space == place.number:
+        if self._is_linked_shared(way) and space == place.number:
             return Address(self._low_address(place, offset), opd.imm(0))
         if space == storage.GENERIC and way in (storage.FRAME, storage.BLOCK, storage.BEHIND):
             dest = self.new_pair()
@@ -435,7 +435,12 @@ class Memory(Linked):
 
     def is_linked_constant(self, place: Place) -> bool:
         """Whether a linker tells where a constant variable lies."""
-        return place.way == storage.CONSTANTS and (self.ir.relocatable or self.ir.is_elsewhere(place.ir_id))
+        told = self.ir.relocatable or self.ir.preserved
+        return place.way == storage.CONSTANTS and (told or self.ir.is_elsewhere(place.ir_id))
+
+    def _is_linked_shared(self, way: int) -> bool:
+        """The same of a shared variable."""
+        return (self.ir.relocatable and way in (storage.BLOCK, storage.BEHIND)) or (self.ir.preserved and way == storage.BLOCK)
 
     def _global_address(self, place: Place) -> i64:
         if self.ir.linked:
@@ -493,7 +498,7 @@ class Memory(Linked):
             if base != self.target.bank0_params:  # the rules know where the window of the others begins
                 raise NotSupported(f"the address of parameter {place.name} of a kernel with so many bytes of them")
             return integer(place.offset - base + offset)
-        bare = place.way == storage.BLOCK and not self.ir.relocatable
+        bare = place.way == storage.BLOCK and not self._is_linked_shared(place.way)
         if bare and self.shared_base() == opd.RZ_OPERAND and self._is_near(place, offset):
             return Value(ADDRESS, opd.symbol(place.ir_id, offset))
         dest = self.new_pair()
@@ -528,7 +533,8 @@ class Memory(Linked):
 
     def _low_address(self, place: Place, offset: int) -> i64:
         """A 32-bit register with the address of a variable in shared or local memory, or a constant of an object."""
-        if self.is_linked_constant(place) or (self.ir.relocatable and place.way not in (storage.FRAME, storage.REGISTERS)):
+        kept = self.is_linked_constant(place) or self._is_linked_shared(place.way)
+        if kept or (self.ir.relocatable and place.way not in (storage.FRAME, storage.REGISTERS)):
             return self._linked_low(place, offset)
         if place.way == storage.BEHIND:
             return self._dynamic_shared(place, offset)

@@ -87,7 +87,7 @@ def _mods(op: int, **values: str | bool) -> int:
 def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     module = ctx.module
-    linked = module.linked and _settle_links(f, module.links)
+    linked = (module.linked or module.preserved) and _settle_links(f, module.links)
     if f.is_entry and not f.kept and not f.shared_code:
         return _find_free_stack(f, ctx) or linked
     if f.kept or not f.is_entry:
