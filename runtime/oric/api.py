@@ -18,6 +18,7 @@ def compile(
     relocatable: bool = False,
     extensible: bool = False,
     preserve_relocs: bool = False,
+    position_independent: bool = False,
     line_info: bool | None = None,
     debug: bool = False,
 ) -> Cubin:
@@ -33,6 +34,7 @@ def compile(
         relocatable: make an object to link (``-c``).
         extensible: make a whole program to link with libraries (``-ewp``); an object is none.
         preserve_relocs: tell of relocations that are settled (``--preserve-relocs``), where files for the target can.
+        position_independent: let the code of an object take addresses from bank 4 (``-pic``), as that of programs does.
         line_info: whether the file has line tables; None: where the PTX has ``.loc``.
         debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
 
@@ -46,7 +48,12 @@ def compile(
         opt_level,
         maxrregcount=maxrregcount,
         verify=verify,
-        extras=Extras(relocatable=relocatable, extensible=extensible and not relocatable, preserved=preserve_relocs),
+        extras=Extras(
+            relocatable=relocatable,
+            extensible=extensible and not relocatable,
+            preserved=preserve_relocs,
+            independent=position_independent,
+        ),
         line_info=line_info,
         debug=debug,
     )

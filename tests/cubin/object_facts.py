@@ -30,6 +30,7 @@ class Kind(NamedTuple):
 
 KINDS = {
     "objects": Kind(("-c",), {"relocatable": True}, "objects"),
+    "independent": Kind(("-c", "-pic=true"), {"relocatable": True, "position_independent": True}, "objects"),
     "extensible": Kind(("-ewp",), {"extensible": True}, "extensible"),
 }
 TARGETS = ("sm_75", "sm_80", "sm_90", "sm_100", "sm_120")

@@ -225,6 +225,7 @@ def _extras(args: Arguments) -> Any:
         register_limit(args, "device-function-maxrregcount"),
         args.has("extensible-whole-program"),
         args.has("preserve-relocs"),
+        args.get("position-independent-code") == "true",
     )
 
 

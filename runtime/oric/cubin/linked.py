@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
 
-from oric.ir.links import ENTRY, FUNCTION, PLACE, POINTER, Link
+from oric.ir.links import BANK, ENTRY, FUNCTION, PLACE, POINTER, Link
 
 from . import records
 from .container import OutSection, OutSymbol
@@ -34,6 +34,7 @@ class LinkedWriter(Writer):
     def __init__(self, module: Module, target: Target, register_default: int) -> None:
         super().__init__(module, target, register_default)
         self.named: dict[str, OutSymbol] = {}  # functions and entries
+        self.addresses: dict[int, OutSymbol] = {}  # places in bank 4 with addresses
         self.base: OutSymbol | None = None  # what addresses of functions count from
 
     def _function(self, name: str) -> OutSymbol:
@@ -82,12 +83,15 @@ class LinkedWriter(Writer):
                 continue
             kind = self.layout.links.get((link.part, link.space))
             symbol = self._linked(link)
+            addend = link.addend % ADDRESS_BYTES if link.space == BANK else link.addend
             if kind is not None and symbol is not None:
-                entries.append((offset, kind, symbol, link.addend))
+                entries.append((offset, kind, symbol, addend))
         return entries
 
     def _linked(self, link: Link) -> OutSymbol | None:
         """The symbol of a link; None where calls through registers need none."""
         if link.space in (FUNCTION, ENTRY, PLACE):
             return self.named[link.function]
+        if link.space == BANK:
+            return self.addresses[link.addend // ADDRESS_BYTES * ADDRESS_BYTES]
         return self.base if link.space == POINTER else self.data_symbols[link.symbol]

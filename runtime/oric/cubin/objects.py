@@ -9,13 +9,16 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from oric_tables import cubin_layout as tables
+from oric_tables.cubin import RELOCATIONS
 
 from oric.ir.calls import INDIRECT
-from oric.ir.links import CALL, ENTRY, FUNCTION
+from oric.ir.links import BANK, CALL, ENTRY, FUNCTION
+from oric.ir.module import EXTERNALS
 
 from . import records
-from .container import OutSection
+from .container import OutSection, OutSymbol
 from .linked import CONST, EXTERN, Entry, LinkedWriter
+from .resolved import INTERNAL, address_name, clear
 from .writer import ADDRESS_BYTES, KERNEL_KINDS
 
 if TYPE_CHECKING:
@@ -99,7 +102,7 @@ class ObjectWriter(LinkedWriter):
 
     def _undefined(self) -> None:
         """Functions that are elsewhere, and the symbols that every object has."""
-        for name in self.layout.object_symbols:
+        for name in () if self.module.independent else self.layout.object_symbols:
             symbol = self.out.symbol(name, tables.SYM_RESERVED_OBJECT, None, 0, ADDRESS_BYTES)
             if name == self.layout.pointer_base:
                 self.base = symbol
@@ -109,7 +112,7 @@ class ObjectWriter(LinkedWriter):
         for facts, code in zip(self.kernels, self.codes, strict=True):
             called = [call.external for call in code.kept if call.callee != INDIRECT]
             linked = [p.link.function for p in facts.encoded.links if p.link.space in (FUNCTION, ENTRY)]
-            for name in dict.fromkeys([*called, *linked]):
+            for name in dict.fromkeys([*called, *linked, *code.taken]):
                 self._function(name)
             facts.externs = [self.named[name] for name in dict.fromkeys(called) if self.named[name].section is None]
         for entry in self.module.symbols:
@@ -132,6 +135,37 @@ class ObjectWriter(LinkedWriter):
             if entry.space not in tables.OBJECT_SPACES or number in self.data_symbols:
                 continue
             self._declare(number)
+
+        if self.module.independent:
+            self._address_symbols()
+
+    def _address_symbols(self) -> None:
+        """Bank 4 and its places: of what code names, then of all globals and functions."""
+        for number, entry in enumerate(self.module.symbols):
+            if entry.space == "global":
+                self.module.address_slot(number)
+        for name, symbol in self.named.items():
+            if symbol.other != tables.SYM_KERNEL[1] and name not in self.module.aliases:
+                self.module.external_slot(name)
+        self._addresses()
+        for number, at in self.module.address_slots.items():
+            symbol = self._addressed(number)
+            binding = symbol.info >> 4 if symbol.section is not None else tables.OBJECT_BINDINGS["weak"]
+            if symbol.name == self.layout.pointer_base:
+                binding = tables.OBJECT_BINDINGS["local"]
+            kind = binding << 4 | tables.OBJECT_SYMBOL_TYPE, tables.OBJECT_SPACES[CONST] | INTERNAL
+            self.addresses[at] = self.out.symbol(address_name(symbol.name), kind, self.constant4, at, ADDRESS_BYTES)
+
+    def _addressed(self, number: int) -> OutSymbol:
+        """What has its address in bank 4."""
+        if number >= 0:
+            return self.data_symbols[number]
+        if number >= -EXTERNALS:
+            return self.named[self.module.addressed[-1 - number]]
+        name = self.module.externals[-1 - number - EXTERNALS]
+        if name == self.layout.pointer_base and self.base is None:
+            self.base = self.out.symbol(name, tables.SYM_RESERVED_OBJECT, None, 0, ADDRESS_BYTES)
+        return self.base if name == self.layout.pointer_base and self.base is not None else self._function(name)
 
     def _place_constants(self) -> None:
         """The largest alignment first."""
@@ -169,12 +203,24 @@ class ObjectWriter(LinkedWriter):
             return self.layout.function_pointer if byte < 0 else self.layout.function_bytes[byte]
         return self._variable_type(pointer)
 
+    @staticmethod
+    def _address_type(number: int) -> int:
+        """The type of the relocation of an address in bank 4."""
+        return tables.R_CUDA_FUNC_DESC_64 if -EXTERNALS <= number < 0 else tables.R_CUDA_64
+
     # -- relocations -------------------------------------------------------------------------------------------
 
     def _text_links(self, facts: records.KernelFacts, text: OutSection | None) -> None:
         """What the linker puts into a function."""
         assert text is not None  # as every function has its section
-        self.out.relocate(text, self._links(facts))
+        links = self._links(facts)
+        if self.module.independent:
+            words = bytearray(text.data)
+            for offset, kind, _, _ in links:
+                if RELOCATIONS[kind].bank:
+                    clear(words, offset, kind)
+            text.data = bytes(words)
+        self.out.relocate(text, links)
 
     def _text_mark(self) -> str:
         """A checksum of the PTX: the linker keeps the texts of objects apart by it."""
@@ -184,6 +230,11 @@ class ObjectWriter(LinkedWriter):
     def _relocations(self, frame: OutSection) -> None:
         if self.global_init is not None:
             self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
+        if self.constant4 is not None:
+            self.out.relocate(
+                self.constant4,
+                [(at, self._address_type(n), self._addressed(n), 0) for n, at in self.module.address_slots.items()],
+            )
         if self.constant3 is not None:
             self.out.relocate(self.constant3, self._pointers(self.constant3, CONST))
         entries: list[Entry] = []
@@ -275,10 +326,14 @@ class ObjectWriter(LinkedWriter):
     def _taken(self) -> tuple[dict[str, None], list[tuple[int, int]]]:
         """Names of functions whose address is taken; pairs of functions and those whose address they can know."""
         known: list[dict[str, None]] = []
-        for facts in self.kernels:
-            names: dict[str, None] = {}
+        variables = {at: number for number, at in self.module.address_slots.items() if number >= 0}
+        for facts, code in zip(self.kernels, self.codes, strict=True):
+            names: dict[str, None] = dict.fromkeys(code.taken)
             for _, link in facts.encoded.links:
-                if link.space in (FUNCTION, ENTRY) and link.part != CALL:
+                if link.space == BANK:
+                    variable = variables.get(link.addend // ADDRESS_BYTES * ADDRESS_BYTES)
+                    names.update(dict.fromkeys([] if variable is None else self._reachable(variable, set())))
+                elif link.space in (FUNCTION, ENTRY) and link.part != CALL:
                     names[link.function] = None
                 elif link.symbol >= 0:
                     names.update(dict.fromkeys(self._reachable(link.symbol, set())))

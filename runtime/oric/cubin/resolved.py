@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 ADDRESS_MARK: Final = "$ADDRESS$"  # in front of the name of what a place in bank 4 has the address of
-_INTERNAL: Final = 1  # st_other: nobody else sees it
+INTERNAL: Final = 1  # st_other: nobody else sees it
 _VARIABLE: Final = 1  # st_info
 _WEAK: Final = 2  # binding
+_BANKS: Final = 0x1F  # the field of a constant bank
 _ELSEWHERE: Final = ("extern", "common")
 _SPACES: Final = ("shared", "const")
 _ADDRESS_BYTES: Final = 8
@@ -54,6 +55,15 @@ def put(words: bytearray, offset: int, kind: int, value: int) -> None:
         word = word & ~((1 << count) - 1 << first) | (value & (1 << count) - 1) << first
         value >>= count
     words[offset:end] = word.to_bytes(relocation.size, "little")
+
+
+def clear(words: bytearray, offset: int, kind: int) -> None:
+    """Take a place in a constant bank out of an instruction, for a linker to put one there."""
+    put(words, offset, kind, 0)
+    at, bit = divmod(RELOCATIONS[kind].bank, 8)
+    end = offset + at + 2
+    word = int.from_bytes(words[offset + at : end], "little") & ~(_BANKS << bit)
+    words[offset + at : end] = word.to_bytes(2, "little")
 
 
 class Resolved:
@@ -88,8 +98,8 @@ class Resolved:
     def _kind(self, binding: int, space: str) -> tuple[int, int]:
         """st_info and st_other of a variable that nobody else sees."""
         if self.module.linked:
-            return binding << 4 | tables.OBJECT_SYMBOL_TYPE, tables.OBJECT_SPACES[space] | _INTERNAL
-        return binding << 4 | _VARIABLE, _INTERNAL
+            return binding << 4 | tables.OBJECT_SYMBOL_TYPE, tables.OBJECT_SPACES[space] | INTERNAL
+        return binding << 4 | _VARIABLE, INTERNAL
 
     def _symbols(self) -> None:
         """Places in bank 4, parameters, shared variables."""

@@ -238,6 +238,9 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
     builder.ir.linked = options.extras.relocatable or options.extras.extensible
+    if builder.ir.relocatable and options.extras.independent:
+        builder.ir.independent, builder.ir.told_banks = True, (BANK_ADDRESS,)
+        builder.ir.pointer_base = LAYOUTS[str(options.target.elf["layout"])].pointer_base
     if options.extras.preserved and not builder.ir.relocatable and _tells_settled(options.target):
         builder.ir.preserved, builder.ir.told_banks = True, (BANK_ADDRESS,)
     builder.demand_lines(options.line_info, options.debug)

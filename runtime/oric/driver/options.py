@@ -63,9 +63,19 @@ class Extras:
     of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to
     link; ``function_registers``: a ceiling for its functions, None for that of entries. ``extensible``: a whole program to link
     with libraries. ``preserved``: a program tells of the relocations that are settled, where its target has that.
+    ``independent``: an object takes addresses from bank 4; whole programs always do.
     """
 
-    __slots__ = ("added", "annotate", "errors_visible", "extensible", "function_registers", "preserved", "relocatable")
+    __slots__ = (
+        "added",
+        "annotate",
+        "errors_visible",
+        "extensible",
+        "function_registers",
+        "independent",
+        "preserved",
+        "relocatable",
+    )
 
     def __init__(
         self,
@@ -76,7 +86,9 @@ class Extras:
         function_registers: int | None = None,
         extensible: bool = False,
         preserved: bool = False,
+        independent: bool = False,
     ) -> None:
+        self.independent = independent
         self.preserved = preserved
         self.extensible = extensible
         self.relocatable = relocatable

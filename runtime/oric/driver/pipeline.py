@@ -171,8 +171,9 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
         facts.reserved_read = facts.reserved_read or function.attributes.reserved_read
         if function.attributes.mbarriers >= 0:
             facts.mbarriers = max(facts.mbarriers, 0) + function.attributes.mbarriers
+    module = context.module
     try:
-        return encode_function(code, context.target, context.module.relocatable, context.module.told_banks)
+        return encode_function(code, context.target, module.relocatable and not module.independent, module.told_banks)
     except _TOLD:
         raise
     except Exception as error:

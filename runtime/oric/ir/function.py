@@ -148,6 +148,7 @@ class Function:
         self.links: dict[int, Link] = {}
         self.returns_to: dict[int, int] = {}
         self.own_shared: list[int] = []
+        self.taken: list[str] = []  # in position independent objects: functions and kernels whose addresses the code has
         self.realigned: int = NONE
         self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
         self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take

@@ -116,10 +116,12 @@ class Module:
         self.constant_size = 0  # bytes used in bank 3
         self._constants_end = -1
         self.address_slots: dict[int, int] = {}  # symbol id -> byte offset in bank 4, in order of offset
-        self.externals: list[str] = []  # functions of the driver; number n has the id -1 - n - EXTERNALS there
+        self.externals: list[str] = []  # functions elsewhere, of the driver for one; number n has the id -1 - n - EXTERNALS there
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
         self.relocatable = False  # an object to link: addresses and calls are left to the linker
         self.linked = False  # that, or an extensible whole program: addresses of globals and what is elsewhere are
+        self.independent = False  # an object whose code takes addresses from bank 4
+        self.pointer_base = ""  # there: what addresses of functions count from, "" for none
         self.preserved = False  # a whole program that tells what a linker would have had to settle
         self.told_banks: tuple[int, ...] = ()  # constant banks: places in the code that name them are told
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED

@@ -443,7 +443,7 @@ class Memory(Linked):
         return (self.ir.relocatable and way in (storage.BLOCK, storage.BEHIND)) or (self.ir.preserved and way == storage.BLOCK)
 
     def _global_address(self, place: Place) -> i64:
-        if self.ir.linked:
+        if self.ir.linked and not self.ir.independent:
             return self.linked_pair(place.space, place.ir_id, place.name)
         return self._from_slot(self.ir.address_slot(place.ir_id))
 
@@ -515,7 +515,22 @@ class Memory(Linked):
             self.function_address(handle)
         elif place.name not in self.ir.addressed:
             self.ir.addressed.append(place.name)
+        if self.ir.independent:
+            return self._independent_address(place)
         return self.linked_pair(place.space, place.ir_id, place.name)
+
+    def _independent_address(self, place: Place) -> i64:
+        """The same from bank 4; that of a function counts from where the target has them count from."""
+        self.code.taken.append(place.name)
+        if place.space == ENTRY:
+            return self._from_slot(self.ir.kernel_slot(place.name))
+        address = self._from_slot(self.ir.external_slot(place.name))
+        if not self.ir.pointer_base:
+            return address
+        dest = self.new_pair()
+        base = self._from_slot(self.ir.external_slot(self.ir.pointer_base))
+        self.template("distance_wide", 0, dest, packed(address), packed(base))
+        return dest
 
     def function_address(self, handle: int) -> int:
         """The address of a function: its place in the table of functions, which every kernel that calls by one has in bank 2.

@@ -281,6 +281,7 @@ class Splice:
     def _copy(self, body: Function, rest: i64) -> None:
         """Copy the blocks of a body behind the block at hand; returns go on to ``rest``."""
         f = self.f
+        f.taken += body.taken
         base = f.blocks()
         count = body.blocks()
         b: i64 = 0

@@ -384,10 +384,10 @@ class _Lowering:
         cursor.in_front(i)
         call.back = f.own_imm()
         module = self.ctx.module
-        linked = module.relocatable or (module.linked and call.external != "")
+        linked = module.linked and not module.independent and (module.relocatable or call.external != "")
         if linked:
             self._link_back(call.back, f.aux[i])
-        elif call.external:
+        elif call.external or module.independent:
             self._place(call.back, f.aux[i])
         else:
             cursor.make2(MOV, opd.word(self.back, 0), opd.pool(call.back))
@@ -399,6 +399,8 @@ class _Lowering:
             place = module.external_slot(call.external)
             pointer = self._load_address(opd.RZ_OPERAND, BANK_ADDRESS, place)
             made = cursor.make1(CALL_ABS, pointer, _mods(CALL_ABS, noinc=True), f.guard[i])
+        elif module.independent:
+            made = cursor.make1(CALL_ABS, self._absolute(f.get(i, 0)), _mods(CALL_ABS, noinc=True), f.guard[i])
         elif call.callee == INDIRECT:
             pointer = self._load_address(opd.word(f.get(i, 0), 0), BANK_COMPILER, 0)
             made = cursor.make1(CALL_REL_R, pointer, _mods(CALL_REL_R, noinc=True), f.guard[i])
@@ -436,6 +438,22 @@ class _Lowering:
             return cursor.make(CALL_ABS_IMM, _mods(CALL_ABS_IMM, noinc=True), f.guard[i])
         f.links[target] = Link(WHOLE, POINTER, -1)
         return cursor.make1(CALL_ABS, f.get(i, 0), _mods(CALL_ABS, noinc=True), f.guard[i])
+
+    def _absolute(self, pointer: i64) -> i64:
+        """The absolute address of a function by the pointer to it, in a position independent object."""
+        module = self.ctx.module
+        if not module.pointer_base:
+            return pointer
+        f, cursor = self.f, self.cursor
+        base = self._load_address(opd.RZ_OPERAND, BANK_ADDRESS, module.external_slot(module.pointer_base))
+        sum_, carry = opd.reg(f.new_reg(R, 2), 0, 2), opd.reg(f.new_reg(P))
+        cursor.make4(IADD3, opd.word(sum_, 0), opd.word(pointer, 0), opd.word(base, 0), opd.RZ_OPERAND)
+        cursor.put(carry)
+        cursor.make4(IADD3_X, opd.word(sum_, 1), opd.word(pointer, 1), opd.word(base, 1), opd.RZ_OPERAND)
+        cursor.put(opd.PT_OPERAND)
+        cursor.put(opd.PT_OPERAND)
+        cursor.put(carry)
+        return sum_
 
     def _load_address(self, base: i64, bank: int, offset: int) -> i64:
         """An address in a constant bank, in a pair."""

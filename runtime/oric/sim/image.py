@@ -17,6 +17,7 @@ from .source import Sources
 
 CODE_BASE: Final = 0x7F0000000000
 _CODE_GAP: Final = 4096
+_BANKS: Final = 0x1F  # the field of a constant bank
 _DATA_SECTIONS: Final = (".nv.global.init", ".nv.global", ".nv.constant3")
 _MAX_DATA: Final = 1 << 33
 USER_BANK: Final = 3
@@ -104,8 +105,17 @@ class Image:
                 word &= ~((1 << count) - 1 << first)
                 word |= (value & (1 << count) - 1) << first
                 value >>= count
+            if known.bank:
+                word = word & ~(_BANKS << known.bank) | self._bank_of(relocation.symbol) << known.bank
             out[relocation.offset : end] = word.to_bytes(known.size, "little")
         return bytes(out)
+
+    def _bank_of(self, number: int) -> int:
+        """The constant bank that a symbol lies in."""
+        found = [b for b, s in self.cubin.constant_sections.items() if s == self.cubin.symbols[number].section]
+        if not found:
+            raise LoadError(f"'{self.cubin.symbols[number].name}' does not lie in a constant bank")
+        return found[0]
 
     def _value(self, number: int, generic: bool) -> int:
         """What a relocation takes for a symbol: its address, in an object also the place in a space of its own."""
