@@ -170,3 +170,34 @@ def test_an_executable_of_several_files(nvcc: Nvcc) -> None:
     linked = [image for image in cubins(nvcc.bytes("program")) if read(image).type == ET_EXEC and read(image).kernels]
     assert len(linked) == 1
     runs(linked[0])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_position_independent_objects(nvcc: Nvcc, target: str) -> None:
+    nvcc.run(f"-arch={target}", "-dc", "-Xptxas", "-pic=true", "one.cu", "two.cu")
+    nvcc.run(f"-arch={target}", "-dlink", "-cubin", "one.o", "two.o", "-o", "linked.cubin")
+    runs(nvcc.bytes("linked.cubin"))
+
+
+LAUNCHES = r"""
+__device__ int added = 1;
+__device__ __noinline__ int more(int x) { return x < 2 ? x : more(x - 1) + added; }
+__global__ void child(int *p) { p[threadIdx.x] += more(threadIdx.x); }
+__global__ void k(int *p) { child<<<1, 32>>>(p); }
+int main() { return 0; }
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_extensible_programs(nvcc: Nvcc, target: str) -> None:
+    """nvcc -ewp adds the device runtime; the simulator has no driver that launches, so the child runs alone."""
+    (nvcc.folder / "launches.cu").write_text(LAUNCHES)
+    nvcc.run(f"-arch={target}", "-ewp", "launches.cu", "-o", "launches")
+    linked = [i for i in cubins(nvcc.bytes("launches")) if read(i).type == ET_EXEC and "_Z1kPi" in read(i).kernels]
+    assert len(linked) == 1
+    launching = [s for s in read(linked[0]).symbols if "LaunchDevice" in s.name and s.is_function and s.section]
+    assert launching  # functions of the device runtime
+    data = np.arange(THREADS, dtype=np.int32)
+    done = oric.sim.load(linked[0]).launch("_Z5childPi", grid=1, block=THREADS, args=[data], modes=MODES, stack_bytes=STACK)
+    assert not done.reports
+    assert [int(x) for x in data] == [2 * t for t in range(THREADS)]
