@@ -204,3 +204,14 @@ def test_constants_elsewhere_are_read_where_the_linker_puts_them(tmp_path: Path,
     other = HEAD.format(target="sm_90") + ".visible .const .b32 far[2] = {10, 20};\n"
     parts = ours(program, "sm_90"), oric.compile(other, arch="sm_90", relocatable=True).image
     assert set(launch(Linker(tmp_path, nvlink).link("sm_90", *parts))[0]) == {23}
+
+
+DIVISIONS = "".join(f"div.u64 %d{n + 3}, %d{n + 2}, %d{n};" for n in range(1, 24))
+
+
+def test_code_that_stands_for_macros_is_the_program_s_own() -> None:
+    """Local, so that a linker does not take that of one kernel for that of another."""
+    body = f"{{.reg .b64 %d<30>; ld.param.u64 %d1, [p]; ld.global.u64 %d2, [%d1]; {DIVISIONS} st.global.u64 [%d1], %d26; ret;}}\n"
+    module = HEAD.format(target="sm_90") + f".entry k(.param .u64 p) {body}"
+    shared = [s for s in read(ours(module, "sm_90")).symbols if s.name.startswith("$__internal")]
+    assert shared and all(s.info >> 4 == 0 for s in shared)

@@ -203,9 +203,8 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
                 out += record(code, form, value)
     for k in reversed(kernels):
         out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
-        without = len(k.functions) - k.encoded.shared  # from there on: code that stands for macros, which has no frame
-        frames = [(f.number, k.attributes.frame_size if n < without else 0) for n, f in enumerate(k.functions)]
-        for symbol, size in (*reversed(frames), (k.symbol, k.attributes.frame_size)):
+        frame = k.attributes.frame_size
+        for symbol, size in (*reversed(_frames(k, frame)), (k.symbol, frame)):
             out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
@@ -224,6 +223,12 @@ def compat_records(target: Target, layout: tables.Layout) -> bytes:
     return bytes(out)
 
 
+def _frames(kernel: KernelFacts, frame: int) -> list[tuple[int, int]]:
+    """Symbols of the functions behind a kernel, and their frames: code that stands for macros, the last of them, has none."""
+    without = len(kernel.functions) - kernel.encoded.shared
+    return [(f.number, frame if n < without else 0) for n, f in enumerate(kernel.functions)]
+
+
 def extensible_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
     """The section ``.nv.info`` of an extensible whole program: the linker counts with frames, so that of a kernel has all in it
     that its functions may need; -1 for a stack that nobody knows. ``kernels``: see :func:`module_records`.
@@ -234,11 +239,11 @@ def extensible_records(kernels: list[KernelFacts], layout: tables.Layout) -> byt
     for k in reversed(kernels):
         out += record(tables.ATTR_REGCOUNT, tables.FORMAT_SIZED, 0, words(k.symbol, k.encoded.num_regs))
         frame = max(k.encoded.stack, k.attributes.frame_size)
-        for symbol in (*(f.number for f in reversed(k.functions)), k.symbol):
+        for symbol, size in (*reversed(_frames(k, frame)), (k.symbol, frame)):
             out += record(tables.ATTR_MAX_STACK_SIZE, tables.FORMAT_SIZED, 0, words(symbol, 0))
             if k.encoded.recursive:
                 out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(symbol, _UNKNOWN))
-            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, frame))
+            out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
     return bytes(out)

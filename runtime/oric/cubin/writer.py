@@ -166,7 +166,8 @@ class Writer:
         found = kernel.encoded.functions
         for n, (name, offset, size) in enumerate(found):
             whole = len(kernel.encoded.words) - offset if n + 1 == len(found) else size
-            kind = tables.SYM_FUNCTION if n < len(found) - kernel.encoded.shared else tables.SYM_WEAK_FUNCTION
+            weak = n >= len(found) - kernel.encoded.shared and not self.module.linked  # a linker would take one for all
+            kind = tables.SYM_WEAK_FUNCTION if weak else tables.SYM_FUNCTION
             kernel.functions.append(self.out.symbol(name, kind, text, offset, whole))
 
     def _shared(self, kernel: records.KernelFacts, text: OutSection) -> None:

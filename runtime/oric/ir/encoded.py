@@ -30,9 +30,9 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "addressed", "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches", "instructions",
-        "links", "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special", "stack", "syscalls",
-        "uses_convergence", "warp_wide", "words",
+        "addressed", "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches",
+        "instructions", "links", "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special", "stack",
+        "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
