@@ -37,21 +37,22 @@ R4: Final = registers.R4
 NO_TYPE: Final = registers.UNIFIED  # of the ids that no register has
 NONE: Final = -1  # no instruction, no block, no physical register
 
+# Marks stand above the numbers that ``aux`` is of calls, their words and jump tables.
 # ``aux`` of a WARPSYNC that is a barrier by itself: what stands behind it is not what its mask is for.
-AUX_ALONE: Final = 1
+AUX_ALONE: Final = 1 << 20
 # ``aux`` of a barrier of the block, or of what the threads of a mask do: they may come to it, and to others like it, one by one.
-AUX_APART: Final = 2
+AUX_APART: Final = 1 << 21
 # ``aux`` of a memory access that is volatile: never removed, merged or moved across another one; of an atomic: an acquire, which
 # reads whether its result is wanted or not; of a NOP: what stands behind it waits for what stands in front of it. (Bit 5 of the
 # documented special flags.)
-AUX_VOLATILE: Final = 0x20
+AUX_VOLATILE: Final = 1 << 22
 # ``aux`` of an atomic in a loop that lowering made: the loop ends although other threads do nothing more.
-AUX_LOCK_FREE: Final = 0x40
+AUX_LOCK_FREE: Final = 1 << 23
 # ``aux`` of a product or a sum whose rounding nobody has asked for: both may become one fused operation. Phase ContractProducts
 # takes the mark away.
-AUX_CONTRACT: Final = 0x80
+AUX_CONTRACT: Final = 1 << 24
 # ``aux`` of an instruction on an mbarrier: which one the container calls it (:mod:`oric.ir.mbarriers`).
-AUX_MBARRIER: Final = 0xF00
+AUX_MBARRIER: Final = 0xF << 25
 
 # ``flags`` of a block: no loop of which it is the header is unrolled (``.pragma "nounroll"``).
 BLOCK_NOUNROLL: Final = 1

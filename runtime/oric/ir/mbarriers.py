@@ -15,7 +15,7 @@ from oric_tables.cubin_layout import MBARRIER_KINDS
 from .function import AUX_MBARRIER, NONE, Function
 from .optable import OPS
 
-_SHIFT: Final = 8
+_SHIFT: Final = 25
 _NAMES: Final = list(MBARRIER_KINDS)
 _INIT: Final = _NAMES.index("init")
 
