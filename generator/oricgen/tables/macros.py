@@ -14,7 +14,7 @@ from ..lowering.template import USUAL_ARGS
 from ..rows import Row, plain
 from ..spec import Spec
 from ..strictyaml import Map
-from . import helpers, phases
+from . import phases
 
 NAME = "macros"
 SOURCES = ("Ra", "Rb", "Rc")
@@ -106,7 +106,7 @@ def _modifiers(spec: Spec, name: str, row: Map, machine: Mapping[str, Operation]
 def _check_shared(spec: Spec, name: str, row: Map) -> None:
     """Code that kernels have once has the name that ptxas has for it, and registers of one width for up to two sources."""
     path, shared = spec.path(FILES[0]), row["shared"]
-    if shared["name"] not in {helper["helper"] for helper in spec.load(helpers.FILES[0])["helpers"]}:
+    if shared["name"] not in {helper["helper"] for helper in spec.load("helpers.yaml")["helpers"]}:
         raise SpecError(path, shared.line_of("name"), f"{name}: spec/helpers.yaml has no '{shared['name']}'")
     operands = row.get("ops", "").split()
     if "mods" in row or not 2 <= len(operands) <= 3 or len({operand.partition(":")[2] for operand in operands}) > 1:

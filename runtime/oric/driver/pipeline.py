@@ -221,12 +221,12 @@ def _found(code: Function, phase: str, error: Exception) -> InternalError:
 
 
 def _choose_entries(module: Module, options: CompileOptions) -> None:
-    """Leave out the entries that are not asked for."""
+    """Leave out the entries that are not asked for; the functions of an object stay."""
     for name in options.entries:
         if module.function(name) is None:
             raise ValueError(f"Unknown function {name}")
     if options.entries:
-        kept = [code for code in module.functions if code.name in options.entries]
+        kept = [code for code in module.functions if code.name in options.entries or not code.is_entry]
         module.functions[:] = kept
         module.function_names[:] = [code.name for code in kept]
         module.function_ids.clear()

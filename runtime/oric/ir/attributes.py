@@ -53,6 +53,7 @@ class FunctionAttributes(Record):
         "explicitcluster",
         "frame_size",
         "jump_tables",
+        "local_align",
         "local_offsets",
         "local_size",
         "marks",
@@ -109,6 +110,7 @@ class FunctionAttributes(Record):
         self.reserved_read: bool = False  # it asks where the system's part lies
         # local memory
         self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
+        self.local_align: int = 1  # of the variable that wants most
         self.local_size: int = 0
         self.frame_size: int = 0  # local_size plus spill area, set when it is final
         # other resources
@@ -190,6 +192,7 @@ class FunctionAttributes(Record):
             offset = -(-self.local_size // align) * align
             self.local_offsets[symbol] = offset
             self.local_size = offset + size
+            self.local_align = max(self.local_align, align)
         return offset
 
     def add_jump_table(self, targets: list[int]) -> int:

@@ -126,6 +126,7 @@ def places(shapes: Iterable[Shape]) -> tuple[list[int], int]:
         if at >= 0:
             free[at : at + count] = [False] * count
         else:
+            step = max(shape.align // WORD, 1)  # as far as it goes
             end = -(-end // step) * step
             at = ARGUMENTS + end
             end += count

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
-from oric_tables.op import ARG_IN, LINKED
+from oric_tables import ops
+from oric_tables.op import ARG_IN, LINKED, LOP3
 
 from oric.ir import operand as opd
 from oric.ir.calls import FREE_STACK
@@ -23,6 +24,7 @@ from .program import FIRST_TEMP, LITERAL, PACKED, D, Program, Tables, tables_of
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
 _STACK_ALIGN: Final = 16
 _MASK32: Final = 0xFFFFFFFF
+_AND: Final = 0xC0  # of the first two sources
 _MOST_OFFSET: Final = 1 << 23  # displacements of accesses have 24 bits with a sign
 _ADDEND_SIGN: Final = 1 << 23
 
@@ -137,10 +139,15 @@ def _load_at_entry(f: Function, target: Any) -> None:
         if need == "stack":
             facts = f.attributes
             facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN
-            facts.frame_size = facts.local_size
             line = tables.template("add_constant").first
-            _begin(f, cursor)
             size = f.imm(-facts.local_size & _MASK32)
+            if facts.local_align > _STACK_ALIGN:  # than the stack pointer has; observed: ptxas does it the same way
+                _begin(f, cursor)
+                mask = f.imm(-facts.local_align & _MASK32)
+                cursor.make4(LOP3, f.stack, f.stack, mask, opd.RZ_OPERAND, ops.op(LOP3).pack(lut=_AND))
+                facts.local_size += facts.local_align - _STACK_ALIGN
+            facts.frame_size = facts.local_size
+            _begin(f, cursor)
             cursor.make4(tables.op[line], f.stack, f.sp or f.stack, size, opd.RZ_OPERAND, tables.mods[line])
             if f.sp:
                 continue
