@@ -8,21 +8,24 @@ in a loop that threads leave at different times).
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables.op import BAR_ARV, BAR_RED, BAR_SYNC, USETMAXREG_DEALLOC, USETMAXREG_TRY_ALLOC
 from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.dataflow import Worklist
-from oric.ir.function import AUX_LOCK_FREE, AUX_VOLATILE, NONE, UP, UR, Function
+from oric.ir.function import AUX_APART, AUX_LOCK_FREE, AUX_VOLATILE, NONE, UP, UR, Function
 from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
-from .flow import COND, COND_STOP, GONE, TABLE, Flow
+from .flow import COND, COND_STOP, GONE, STOP, TABLE, Flow
+
+_ALIGNED: Final = frozenset({BAR_SYNC, BAR_ARV, BAR_RED, USETMAXREG_TRY_ALLOC, USETMAXREG_DEALLOC})  # without AUX_APART
 
 
 @final
@@ -195,6 +198,7 @@ def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64])
         if _varies(f, definitions.insn[row]):
             definitions.mark(row, marked)
         row += 1
+    together = _branches_of_warps(flow)
     found: set[int] = set()
     while True:
         definitions.spread(marked)
@@ -202,13 +206,55 @@ def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64])
         b: i64 = 0
         while b < flow.blocks():
             kind = flow.kind[b]
-            if (kind == COND or kind == TABLE) and b not in found and _depends(flow, b, marked):
+            if (kind == COND or kind == TABLE) and b not in found and b not in together and _depends(flow, b, marked):
                 fresh.append(b)
             b += 1
         if not fresh:
             return found, marked
         found.update(fresh)
         _mark_meeting(cfg, definitions, points, fresh, marked)
+
+
+def _branches_of_warps(flow: Flow) -> set[int]:
+    """The branches that all threads of a warp leave by one way, as on one something follows in any case that they do together."""
+    aligned = _aligned_blocks(flow)
+    found: set[int] = set()
+    if not aligned:
+        return found
+    cfg = flow.graph()
+    stops = zeros(cfg.blocks)
+    b: i64 = 0
+    while b < cfg.blocks:
+        stops[b] = 1 if flow.kind[b] == STOP else 0
+        b += 1
+    behind = cfg.postdominators(stops)
+    b = 0
+    while b < cfg.blocks:
+        kind = flow.kind[b]
+        for x in cfg.successors(b) if kind == COND or kind == TABLE else ():
+            following: i64 = x
+            while 0 <= following < cfg.blocks and following != behind[b] and following not in aligned:
+                following = behind[following]
+            if following in aligned and following != behind[b]:
+                found.add(b)
+        b += 1
+    return found
+
+
+def _aligned_blocks(flow: Flow) -> set[int]:
+    """The blocks with something that the threads of a warp come to together."""
+    f = flow.f
+    found: set[int] = set()
+    b: i64 = 0
+    while b < flow.blocks():
+        i = f.head[b] if flow.kind[b] != GONE else NONE
+        while i != NONE:
+            if f.op[i] in _ALIGNED and not f.guard[i] and not f.aux[i] & AUX_APART:
+                found.add(b)
+                break
+            i = f.next[i]
+        b += 1
+    return found
 
 
 def blocks_apart(cfg: Cfg, points: vec[i64], branches: set[int]) -> set[int]:
