@@ -284,7 +284,7 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     own: Allocation | None = None
     for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
         done = _try(view, limits, order, optimize, ctx.register_usage, room)
-        if order is None and done.failed and optimize and done.result.peak[GENERAL] <= limits[GENERAL]:
+        if order is not _frugal and done.failed and optimize and done.result.peak[GENERAL] <= limits[GENERAL]:
             done = Allocation(view, limits, False, room)  # they may fit by place when they are not spread
         if not done.failed:
             return done
