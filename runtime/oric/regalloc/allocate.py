@@ -24,6 +24,7 @@ from oric.ir.register_changes import most_at_once, room_of
 from .convention import finish_frame, settle_free_stack
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
+from .remake import remake
 from .residence import Code
 from .slots import share_slots
 from .spill import Memory, plan, spill
@@ -93,6 +94,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     """
     limits = limits_of(f, ctx)
     room = room_of(f, limits[GENERAL], ctx.target)
+    make_room(f, ctx, limits, room)
     proof = Proof(f, ctx) if wanted(ctx) else None
     done = assign(f, ctx, limits, room)
     view = done.view
@@ -109,6 +111,24 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs
     return True
+
+
+def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> None:
+    """Where too many general registers are live, make those again that can be made of others which are there.
+
+    Arguments are those of :func:`assign`.
+    """
+    rounds = 0
+    while ctx.opt_level >= 2 and rounds < _ROUNDS:
+        done = _search(f, ctx, limits, room)
+        if int(done.result.failed_file) != GENERAL:
+            return
+        rounds += 1
+        code = Code(f, _again(done))
+        done.view = None  # the arrays of the function grow
+        if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks())):
+            return
+        ctx.count("rounds of making registers again")
 
 
 def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None = None) -> Allocation:

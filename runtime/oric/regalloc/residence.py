@@ -171,15 +171,20 @@ class Plan:
     ``entry``, ``exit``: by block, the registers in the file; ``back``: by block, where registers are brought back: (in front of
     which instruction, NONE: at the block's end; the register); ``away``: where they leave within it, while they are needed
     later: (in front of which instruction, the register, whether that still reads it). ``allowed``: by register, whether it may
-    leave; ``cheap``: those that are made again.
+    leave; ``cheap``: those that are made again; ``sources``: register -> those that it is made of. ``beside``: where one of these
+    is brought back (block, in front of which instruction, the register) -> those that it is made of which are in the file there.
     """
 
-    def __init__(self, code: Code, limits: list[int], allowed: list[bool], cheap: set[int]) -> None:
+    def __init__(
+        self, code: Code, limits: list[int], allowed: list[bool], cheap: set[int], sources: dict[int, list[int]] | None = None
+    ) -> None:
         self.code = code
         self.f = code.f
         self.limits = limits
         self.allowed = allowed
         self.cheap = cheap
+        self.sources: dict[int, list[int]] = sources or {}
+        self.beside: dict[tuple[int, int, int], set[int]] = {}
         blocks = code.f.blocks()
         self.distance: list[dict[int, int]] = [{} for _ in range(blocks)]  # at the entry of a block, in steps
         self.behind: list[dict[int, int]] = [{} for _ in range(blocks)]  # at its exit
@@ -357,6 +362,8 @@ class Plan:
         for k, step in enumerate(steps):
             missing = [n for n in step.reads if n not in there]
             for n in missing:
+                if n in self.sources:
+                    self.beside[b, step.i, n] = there.intersection(self.sources[n])
                 there.add(n)
                 total += self.f.reg_size[n]
                 self.back[b].append((step.i, n))
@@ -397,10 +404,13 @@ class Plan:
                     self._banned[b] |= missing
                     done = False
                     continue
-                self.exit[p] = self.exit[p] | missing
                 tail = self.f.tail[p]
+                place = tail if is_flow(self.f, tail) else NONE
                 for n in sorted(missing):
-                    self.back[p].append((tail if is_flow(self.f, tail) else NONE, n))
+                    self.back[p].append((place, n))
+                    if n in self.sources:
+                        self.beside[p, place, n] = self.exit[p].intersection(self.sources[n])
+                self.exit[p] = self.exit[p] | missing
         return done
 
     def _at_flow(self, b: int) -> int:
