@@ -49,6 +49,10 @@ def frugal(variant: Variant, seed: int) -> Any:
     return variant.order(variants.virtual(seed), [4, 2, NO_LIMIT, 1, 1])
 
 
+def lean(variant: Variant, seed: int) -> Any:
+    return variant.lean_order(variants.virtual(seed), 4)
+
+
 def registers(variant: Variant, seed: int) -> Any:
     return variant.registers(variants.short_lived(seed))
 
@@ -61,6 +65,7 @@ OTHER: dict[str, tuple[int, Made]] = {
     "list_look": (1, order),
     "list_scan": (1, frugal),
     "list_predicate_weight": (0, frugal),
+    "lean_predicate_weight": (0, lean),
     "memory_window": (2, edges),
     "board_pace": (40, loads),
     "board_similar": (0, loads),

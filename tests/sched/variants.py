@@ -104,6 +104,13 @@ class Variant:
         self._call("oric_list_schedule", fn, ffi.new("oric_list_options *", {"limit": limits}))
         return [fn.nodes[i].index for i in range(fn.insn_count)]
 
+    def lean_order(self, program: Program, limit: int) -> list[int]:
+        """The order of the instructions when few registers are to be live."""
+        fn = program.build()
+        self._call("oric_liveness", fn)
+        self._call("oric_lean_order", fn, ctypes.c_int32(limit))
+        return [fn.nodes[i].index for i in range(fn.insn_count)]
+
     def edges(self, program: PhysicalProgram) -> set[tuple[int, int, int]]:
         """The dependence graph of the first block: from, to, expected cycles."""
         fn = program.build()

@@ -124,11 +124,25 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         if int(done.result.failed_file) != GENERAL:
             return
         rounds += 1
+        if rounds == 1 and _put_in_lean_order(f, _again(done), limits):
+            continue
         code = Code(f, _again(done))
         done.view = None  # the arrays of the function grow
         if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks())):
             return
         ctx.count("rounds of making registers again")
+
+
+def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) -> bool:
+    """Let a function have an order in which fewer general registers are live where too many are, if there is one."""
+    if lib.oric_liveness(view.fn):
+        raise MemoryError("no memory for liveness")
+    changed = lib.oric_lean_order(view.fn, limits[GENERAL])
+    if changed < 0:
+        raise MemoryError("no memory for scheduling")
+    if changed:
+        view.link()
+    return bool(changed)
 
 
 def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None = None) -> Allocation:

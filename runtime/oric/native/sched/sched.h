@@ -26,6 +26,10 @@ typedef struct {
  * be known; after it pass no limits. Returns the sum of the expected cycles of all blocks, or -1 without memory. */
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
 
+/* Put blocks in which more than `limit` registers of the general file are live in an order with fewer, where there is one. Before
+ * allocation; liveness must be known. Returns how many blocks have changed, or -1 without memory. */
+int32_t oric_lean_order(oric_fn *fn, int32_t limit);
+
 /* Move loads up within each block, each into a register of the general file, of `limit`, that is free from there on, until their results
  * are there when they are read; everything else keeps its order and its register. After allocation, which made `assigned` and `leader`
  * (alloc/regalloc.h), of a view on virtual registers; liveness must be known. Returns how many registers of the general file are
