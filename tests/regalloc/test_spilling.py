@@ -140,3 +140,18 @@ def test_an_instruction_that_writes_its_own_guard() -> None:
     assert {bool(t.events) for t in threads(f)} == {True}
     assert check(f, [4])
     assert f.attributes.spill_stores >= 4
+
+
+def test_a_word_comes_back_without_those_that_nobody_reads_there() -> None:
+    """A vector that is brought back twice, each time for one of its words, is loaded a word each time."""
+
+    def busy(first: int) -> list[str]:
+        loads = [f"    LDG R{first + n}, R2:2, {hex(4 * n)}" for n in range(8)]
+        return loads + [f"    STG R2:2, {hex(0x100 + 4 * n)}, R{first + n}" for n in range(8)]
+
+    start = ["    MOV R2.0, c[0x0][0x210]", "    MOV R2.1, c[0x0][0x214]", "    LDG{size=128} R12:4, R2:2, 0x40"]
+    body = [*busy(40), "    STG R2:2, 0x200, R12.1", *busy(50), "    STG R2:2, 0x204, R12.2"]
+    f: Function = read("\n".join(["entry test sm_90 final_flow", "bix0:", *start, *body, "    EXIT"]) + "\n", target="sm_90")
+    analyze_control_flow(f, context())
+    assert check(f, [11])
+    assert f.attributes.spill_loads == 8

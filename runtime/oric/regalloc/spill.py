@@ -129,6 +129,10 @@ class _Parts:
         self.returns[one] += self.returns[other]
         self.readers[one] |= self.readers[other]
 
+    def is_short(self, part: int) -> bool:
+        """Whether a part, with all that it is joined with, is brought back for one instruction: it cannot live shorter."""
+        return self.first[part] == NONE and len(self.returns[part]) == 1 and self.readers[part] <= set(self.returns[part])
+
 
 def _find(joined: list[int], part: int) -> int:
     while joined[part] != part:
@@ -207,10 +211,12 @@ class _Splitter:
             self._stand(leaving.block, leaving.i)
             register = registers[self.parts.find(leaving.part)]
             self._store(self.parts.of[leaving.part], register, (1 << f.reg_size[register]) - 1, 0)
+        alone = self._read_alone()
         for b, i, part, words in self.returning:
             if part not in needed:
                 self.idle.add(part)
             else:
+                words &= alone.get(self.parts.find(part), words)
                 stored_words = self._made_for(b, part) & words
                 self._bring(b, i, self.parts.of[part], registers[self.parts.find(part)], stored_words)
                 self._begin(registers[self.parts.find(part)], words & ~stored_words)
@@ -465,8 +471,18 @@ class _Splitter:
                 self.memory.home[register] = self.memory.home[n]
             if n in self.repeated:
                 self.memory.copies.add(register)
-            if parts.first[part] == NONE and len(parts.returns[part]) == 1 and parts.readers[part] <= set(parts.returns[part]):
+            if parts.is_short(part):
                 f.reg_flags[register] |= SPILLED  # it cannot live shorter
+        return found
+
+    def _read_alone(self) -> dict[int, int]:
+        """Part that is brought back for one instruction -> the words that this reads, as bits: nobody needs the others."""
+        found: dict[int, int] = {}
+        for i, at, part in self.named:
+            part = self.parts.find(part)
+            if self.parts.is_short(part):
+                operand = self.f.get(i, at)
+                found[part] = found.get(part, 0) | ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
         return found
 
     def _bring(self, b: int, i: int, n: int, register: int, words: int) -> None:
