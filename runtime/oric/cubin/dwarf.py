@@ -223,5 +223,7 @@ def _variable(module: Module, kernels: list[KernelFacts], target: Target, name: 
                 if number in facts.shared_offsets:
                     return Address(target.shared_base + facts.shared_offsets[number])
                 if number in facts.local_offsets:
-                    return Address(facts.local_offsets[number] - facts.frame_size, in_frame=True)
+                    # The frame address is what the stack pointer is where the function begins, unless an entry moves that once.
+                    whole = facts.frame_size if kernel.is_entry and not kernel.encoded.calls and not module.for_debugger else 0
+                    return Address(facts.local_offsets[number] - (whole or facts.local_size), in_frame=True)
     return None

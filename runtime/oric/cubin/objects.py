@@ -11,37 +11,24 @@ from typing import TYPE_CHECKING, Final
 from oric_tables import cubin_layout as tables
 from oric_tables.cubin import RELOCATIONS
 
-from oric.ir.calls import INDIRECT
-from oric.ir.links import BANK, CALL, ENTRY, FUNCTION
 from oric.ir.module import EXTERNALS
 
 from . import records
 from .container import OutSection, OutSymbol
-from .linked import CONST, EXTERN, Entry, LinkedWriter
+from .linked import CONST, EXTERN, Entry
 from .resolved import INTERNAL, address_name, clear
+from .separate import FUNCTION_KINDS, SeparateWriter
 from .writer import ADDRESS_BYTES, KERNEL_KINDS
 
 if TYPE_CHECKING:
-    from oric_tables.targets import Target
-
     from oric.ir.encoded import EncodedFunction
-    from oric.ir.function import Function
-    from oric.ir.module import Module, Relocation
+    from oric.ir.module import Relocation
 
-_FUNCTION_KINDS: Final = {
-    "global": tables.SYM_GLOBAL_FUNCTION,
-    "weak": tables.SYM_WEAK_FUNCTION,
-    "local": tables.SYM_FUNCTION,
-}
 _SHARED: Final = "shared"
 
 
-class ObjectWriter(LinkedWriter):
+class ObjectWriter(SeparateWriter):
     """Writes an object."""
-
-    def __init__(self, module: Module, target: Target, register_default: int) -> None:
-        super().__init__(module, target, register_default)
-        self.codes: list[Function] = []
 
     def image(self, encoded: list[EncodedFunction], options: str) -> bytes:
         """The file; ``encoded``: functions and entries, ``options``: see :func:`oric.cubin.write`."""
@@ -49,8 +36,7 @@ class ObjectWriter(LinkedWriter):
         info = self._begin(options)
         for function in reversed(encoded):
             self._code(function)
-        for name, (other, binding) in self.module.aliases.items():
-            self.named[name] = self.out.symbol(name, _FUNCTION_KINDS[binding], self.named[other].section)
+        self._aliases()
         self._undefined()
         self._data()
         frame = out.section(tables.DEBUG_FRAME)
@@ -80,7 +66,7 @@ class ObjectWriter(LinkedWriter):
         if code is None:
             raise ValueError(f"the module has no function '{function.name}'")
         facts = records.KernelFacts(function, code.attributes, self.target, self.register_default, code.is_entry)
-        kinds = KERNEL_KINDS if code.is_entry else _FUNCTION_KINDS
+        kinds = KERNEL_KINDS if code.is_entry else FUNCTION_KINDS
         symbol = self.out.symbol(function.name, kinds[code.attributes.binding], None, 0, len(function.words))
         text = symbol.section = self.out.section(tables.TEXT, function.name)
         text.data = function.words
@@ -95,11 +81,6 @@ class ObjectWriter(LinkedWriter):
         if tables.CONSTANT0 not in self.layout.late and code.is_entry:
             self._bank0(facts, text)
 
-    def _parameters(self) -> None:
-        for facts, section in zip(self.kernels, self.info_sections, strict=True):
-            if facts.is_entry:
-                self._bank0(facts, section.owner)
-
     def _undefined(self) -> None:
         """Functions that are elsewhere, and the symbols that every object has."""
         for name in () if self.module.independent else self.layout.object_symbols:
@@ -109,16 +90,7 @@ class ObjectWriter(LinkedWriter):
         if self.layout.reserved_shared:
             name, kind, size, _ = tables.RESERVED_SHARED_SYMBOLS[0]
             self.out.symbol(name, kind, None, self.layout.reserved_start, size)
-        for facts, code in zip(self.kernels, self.codes, strict=True):
-            called = [call.external for call in code.kept if call.callee != INDIRECT]
-            linked = [p.link.function for p in facts.encoded.links if p.link.space in (FUNCTION, ENTRY)]
-            for name in dict.fromkeys([*called, *linked, *code.taken]):
-                self._function(name)
-            facts.externs = [self.named[name] for name in dict.fromkeys(called) if self.named[name].section is None]
-        for entry in self.module.symbols:
-            for pointer in entry.relocations:
-                if pointer.function:
-                    self._function(pointer.function)
+        self._undefined_functions()
 
     # -- variables ---------------------------------------------------------------------------------------------
 
@@ -237,30 +209,20 @@ class ObjectWriter(LinkedWriter):
             )
         if self.constant3 is not None:
             self.out.relocate(self.constant3, self._pointers(self.constant3, CONST))
-        entries: list[Entry] = []
-        data = bytearray()
+        self._frames(frame)
+
+    def _frame(self, offset: int, facts: records.KernelFacts) -> tuple[bytes, tuple[int, int, int]]:
+        return super()._frame(offset, facts) if self.module.for_debugger else records.object_frame_entry(offset, facts)
+
+    def _frame_links(self, frame: OutSection, symbol: OutSymbol, places: tuple[int, int, int], at: int) -> list[Entry]:
         assert frame.symbol is not None
-        for facts, symbol in zip(self.kernels, self.kernel_symbols, strict=True):
-            unit, places = records.object_frame_entry(len(data), facts)
-            entries.append((places[0], tables.R_CUDA_64, frame.symbol, len(data)))
-            entries.append((places[1], tables.R_CUDA_64, symbol, 0))
-            entries.append((places[2], tables.R_CUDA_UNUSED_CLEAR64, symbol, 0))
-            data += unit
-        frame.data = data
-        self.out.relocate(frame, entries)
+        return [
+            (places[0], tables.R_CUDA_64, frame.symbol, at),
+            (places[1], tables.R_CUDA_64, symbol, 0),
+            (places[2], tables.R_CUDA_UNUSED_CLEAR64, symbol, 0),
+        ]
 
     # -- records -----------------------------------------------------------------------------------------------
-
-    def _number_records(self) -> None:
-        """Records of functions, with the numbers that symbols have now."""
-        entries = iter(self.bank0)
-        for facts, symbol, section in zip(self.kernels, self.kernel_symbols, self.info_sections, strict=True):
-            facts.symbol = symbol.number
-            if facts.is_entry:
-                bank0 = next(entries).symbol
-                facts.bank0_symbol = bank0.number if bank0 is not None else 0
-            section.data = records.kernel_records(facts, self.layout)
-            self._text_info(section.owner, facts)
 
     def _module_records(self) -> bytes:
         """The section ``.nv.info``: how much stack is needed nobody knows before all is linked."""
@@ -279,79 +241,8 @@ class ObjectWriter(LinkedWriter):
             out += records.module_records([], self.layout)
         return bytes(out)
 
-    # -- call graph and prototypes -----------------------------------------------------------------------------
-
-    def _reserve(self, graph: OutSection) -> None:
-        """The texts of prototypes, which are among the names of symbols, and room for the call graph."""
-        for name in self.named:
-            self._prototype(name)
-        for code in self.codes:
-            for call in code.kept:
-                if call.callee == INDIRECT:
-                    self.out.text(call.prototype)
-        graph.data = self._graph()
-
-    def _prototype(self, name: str) -> int:
-        """The place of a function's prototype; 0: an entry has none."""
-        text = self.module.prototypes.get(name, "")
-        if text and name in tables.DRIVER_FUNCTIONS and self.named[name].section is None:
-            text += self.layout.driver_prototype
-        return self.out.text(text) if text else 0
-
-    def _graph(self) -> bytes:
-        """``.nv.callgraph``: calls, functions whose address is taken, calls through registers, who takes the addresses."""
-        taken, takers = self._taken()
-        calls: dict[tuple[int, int], None] = {}
-        through: dict[tuple[int, int], None] = {}
-        for code, symbol in zip(self.codes, self.kernel_symbols, strict=True):
-            for call in code.kept:
-                if call.callee == INDIRECT:
-                    through[symbol.number, self.out.text(call.prototype)] = None
-                else:
-                    calls[symbol.number, self.named[call.external].number] = None
-        for name, (other, _) in self.module.aliases.items():
-            calls[self.named[name].number, self.named[other].number] = None
-        parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], list(through), takers)
-        return b"".join(
-            records.words(0, end) + b"".join(records.words(*pair) for pair in part)
-            for end, part in zip(tables.CALLGRAPH_ENDS, parts, strict=True)
-        )
-
     def _prototypes(self) -> bytes:
         """``.nv.prototype``: of the functions that other objects see or have, but for those of the call graph."""
         taken, _ = self._taken()
         seen = [n for n, s in self.named.items() if n not in taken and s.info != tables.SYM_FUNCTION[0] and self._prototype(n)]
         return b"".join(records.words(self.named[n].number, self._prototype(n)) for n in seen)
-
-    def _taken(self) -> tuple[dict[str, None], list[tuple[int, int]]]:
-        """Names of functions whose address is taken; pairs of functions and those whose address they can know."""
-        known: list[dict[str, None]] = []
-        variables = {at: number for number, at in self.module.address_slots.items() if number >= 0}
-        for facts, code in zip(self.kernels, self.codes, strict=True):
-            names: dict[str, None] = dict.fromkeys(code.taken)
-            for _, link in facts.encoded.links:
-                if link.space == BANK:
-                    variable = variables.get(link.addend // ADDRESS_BYTES * ADDRESS_BYTES)
-                    names.update(dict.fromkeys([] if variable is None else self._reachable(variable, set())))
-                elif link.space in (FUNCTION, ENTRY) and link.part != CALL:
-                    names[link.function] = None
-                elif link.symbol >= 0:
-                    names.update(dict.fromkeys(self._reachable(link.symbol, set())))
-            known.append(names)
-        every = dict.fromkeys(p.function for s in self.module.symbols for p in s.relocations if p.function)
-        every.update(dict.fromkeys(n for names in known for n in names))
-        pairs = [
-            (symbol.number, self.named[n].number) for symbol, names in zip(self.kernel_symbols, known, strict=True) for n in names
-        ]
-        return every, pairs
-
-    def _reachable(self, number: int, seen: set[int]) -> list[str]:
-        """Functions whose addresses are in a variable, or in those that it has the addresses of."""
-        seen.add(number)
-        found: list[str] = []
-        for pointer in self.module.symbols[number].relocations:
-            if pointer.function:
-                found.append(pointer.function)
-            elif pointer.symbol not in seen:
-                found += self._reachable(pointer.symbol, seen)
-        return found

@@ -39,7 +39,7 @@ class KernelFacts:
         register_default: int,
         is_entry: bool = True,
     ) -> None:
-        self.is_entry = is_entry  # False: a function of an object
+        self.is_entry = is_entry  # False: a function in a section of its own
         self.encoded = encoded
         self.attributes = attributes
         self.target = target
@@ -208,7 +208,7 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
             out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
-    for k in sorted(kernels, key=lambda k: k.symbol):
+    for k in sorted((k for k in kernels if k.is_entry), key=lambda k: k.symbol):
         stack = max(k.encoded.stack, k.attributes.frame_size)
         out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, stack))
     return bytes(out)
@@ -268,12 +268,12 @@ def frame_entry(offset: int, kernel: KernelFacts) -> tuple[bytes, int]:
     encoded = kernel.encoded
     frame_size = 0 if encoded.calls else kernel.attributes.frame_size
     end = encoded.functions[0][1] if encoded.functions else len(encoded.words)
-    cie = _unit(b"\xff" * 8 + tables.CIE)
+    cie = frame_unit(b"\xff" * 8 + tables.CIE)
     last = max((place for place in encoded.exits if place < end), default=end)
     ready = min(encoded.frame_ready, last)
-    moves = _advance(ready) + b"\x0c" + _uleb(tables.STACK_REGISTER) + _uleb(frame_size) + _advance(last - ready)
+    moves = advance(ready) + b"\x0c" + uleb(tables.STACK_REGISTER) + uleb(frame_size) + advance(last - ready)
     moves += bytes(-len(moves) % 8)
-    fde = _unit(pack("<QQQ", offset, 0, end) + moves)
+    fde = frame_unit(pack("<QQQ", offset, 0, end) + moves)
     return cie + fde, offset + len(cie) + _HEAD + 8
 
 
@@ -283,8 +283,8 @@ def function_frame_entry(offset: int, size: int) -> tuple[bytes, int, int]:
     Returns the bytes and the offsets within the section of two 8-byte addresses, which need relocations: of the kernel and the
     code. The stack register moves at calls alone.
     """
-    cie = _unit(b"\xff" * 8 + tables.FUNCTION_CIE)
-    fde = _unit(pack("<QQQ", offset, 0, size) + bytes(_FUNCTION_MOVES))
+    cie = frame_unit(b"\xff" * 8 + tables.FUNCTION_CIE)
+    fde = frame_unit(pack("<QQQ", offset, 0, size) + bytes(_FUNCTION_MOVES))
     return cie + fde, offset + _HEAD + 8 + tables.FUNCTION_CODE, offset + len(cie) + _HEAD + 8
 
 
@@ -298,22 +298,25 @@ def object_frame_entry(offset: int, facts: KernelFacts) -> tuple[bytes, tuple[in
         unit, place = frame_entry(offset, facts)
         return unit, (place - 8, place, place + 8)
     end = len(facts.encoded.words)
-    cie = _unit(b"\xff" * 8 + tables.OBJECT_CIE)
-    moves = b"\x0c" + _uleb(tables.STACK_REGISTER) + _uleb(0) + _advance(end)
-    fde = _unit(pack("<QQQ", offset, 0, end) + moves + bytes(-len(moves) % 8))
+    cie = frame_unit(b"\xff" * 8 + tables.OBJECT_CIE)
+    moves = b"\x0c" + uleb(tables.STACK_REGISTER) + uleb(0) + advance(end)
+    fde = frame_unit(pack("<QQQ", offset, 0, end) + moves + bytes(-len(moves) % 8))
     place = offset + len(cie) + _HEAD + 8
     return cie + fde, (place - 8, place, place + 8)
 
 
-def _unit(body: bytes) -> bytes:
+def frame_unit(body: bytes) -> bytes:
+    """A unit of .debug_frame."""
     return pack("<IQ", 0xFFFFFFFF, len(body)) + body
 
 
-def _advance(size: int) -> bytes:
+def advance(size: int) -> bytes:
+    """Go on by so many bytes of code."""
     return b"\x04" + words(size // tables.CODE_ALIGN)
 
 
-def _uleb(value: int) -> bytes:
+def uleb(value: int) -> bytes:
+    """A number without sign as LEB128."""
     out = bytearray()
     while True:
         value, low = value >> 7, value & 0x7F

@@ -14,6 +14,7 @@ from . import records
 from .container import Container, OutSection, OutSymbol
 from .dwarf import Address, debug_data
 from .lines import line_tables
+from .registers import register_sections
 from .resolved import Resolved
 
 if TYPE_CHECKING:
@@ -62,27 +63,29 @@ class Writer:
         if not encoded:
             self._reserved_shared()
             self._data()
+        self._finish_code()
         frame = out.section(tables.DEBUG_FRAME)
         if encoded:
             out.section_symbol(frame)
         self._lines()
         self._relocations(frame)
         graph = out.section(tables.CALLGRAPH)
+        self._reserve(graph)
         if self.layout.rel_action and not self.module.linked:
             out.section(tables.REL_ACTION).data = self.layout.rel_action
         if tables.CONSTANT0 in self.layout.late:
-            for kernel, section in zip(self.kernels, self.info_sections, strict=True):
-                self._bank0(kernel, section.owner)
+            self._parameters()
         out.number()
         graph.data = self._call_graph()
-        for place, kernel in enumerate(self.kernels):
-            kernel.symbol = self.kernel_symbols[place].number
-            bank0 = self.bank0[place].symbol
-            kernel.bank0_symbol = bank0.number if bank0 is not None else 0
-            self.info_sections[place].data = records.kernel_records(kernel, self.layout)
-            self._text_info(self.info_sections[place].owner, kernel)
+        self._number_records()
         info.data = self._module_records()
         return self._image()
+
+    def _finish_code(self) -> None:
+        """What is made once all code has its section."""
+
+    def _reserve(self, graph: OutSection) -> None:
+        """Room for the call graph, where names are entered for it."""
 
     def _call_graph(self) -> bytes:
         """Calls of functions of the driver, kernels whose address is taken."""
@@ -93,6 +96,23 @@ class Writer:
     def _module_records(self) -> bytes:
         """The section ``.nv.info``."""
         return records.module_records(self.kernels, self.layout)
+
+    def _parameters(self) -> None:
+        """Bank 0 of each entry."""
+        for facts, section in zip(self.kernels, self.info_sections, strict=True):
+            if facts.is_entry:
+                self._bank0(facts, section.owner)
+
+    def _number_records(self) -> None:
+        """Records of functions, with the numbers that symbols have now."""
+        entries = iter(self.bank0)
+        for facts, symbol, section in zip(self.kernels, self.kernel_symbols, self.info_sections, strict=True):
+            facts.symbol = symbol.number
+            if facts.is_entry:
+                bank0 = next(entries).symbol
+                facts.bank0_symbol = bank0.number if bank0 is not None else 0
+            section.data = records.kernel_records(facts, self.layout)
+            self._text_info(section.owner, facts)
 
     def _begin(self, options: str) -> OutSection:
         """What stands first; returns the section of the module's records."""
@@ -136,15 +156,19 @@ class Writer:
             self._reserved_shared()
             self._data()
         self._shared_use(kernel, text)
+        self._bank2(function, text)
+        self._functions(kernel, text)
+        kernel.externs = [self._function(name) for name in dict.fromkeys(self._called(function))]
+        if tables.CONSTANT0 not in self.layout.late:
+            self._bank0(kernel, text)
+
+    def _bank2(self, function: EncodedFunction, text: OutSection) -> None:
+        """The tables of a function."""
         if function.constant2:
             bank2 = self.constant2[function.name] = self.out.section(tables.CONSTANT2, function.name, text)
             bank2.data = function.constant2
             if self.layout.empty_relocations and function.indirect_branches:
                 self.out.relocate(bank2, [], empty=True)
-        self._functions(kernel, text)
-        kernel.externs = [self._function(name) for name in dict.fromkeys(self._called(function))]
-        if tables.CONSTANT0 not in self.layout.late:
-            self._bank0(kernel, text)
 
     def scoped_name(self, number: int) -> str:
         """The name of a variable, which tells those of functions apart."""
@@ -305,6 +329,10 @@ class Writer:
             section.data = data
             entries = [(at, tables.R_CUDA_64, self.kernel_symbols[number], 0) for at, number in places]
             self.out.relocate(section, entries, rising=True)
+        if self.module.for_debugger:
+            names, types = register_sections([kernel.encoded for kernel in self.kernels])
+            self.out.section(tables.DEBUG_REGISTERS).data = names
+            self.out.section(tables.DEBUG_TYPES).data = types
         if self.module.line_info.debug:
             self._debug_data()
 
@@ -341,6 +369,10 @@ class Writer:
             self.out.relocate(self.global_init, self._pointers(self.global_init, "global"))
         if self.constant3 is not None:
             self.out.relocate(self.constant3, self._pointers(self.constant3, "const"))
+        self._frames(frame)
+
+    def _frames(self, frame: OutSection) -> None:
+        """Call frames of kernels and of the functions behind them."""
         entries = []
         data = bytearray()
         for kernel, symbol in zip(self.kernels, self.kernel_symbols, strict=True):

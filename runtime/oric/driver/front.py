@@ -16,7 +16,7 @@ from oric.lower import Events, OriBuilder
 from oric.phases.inline import Inliner
 from oric.phases.outline import Outliner
 from oric.ptx import parse_module
-from oric.support.diagnostics import CompileError, Diagnostics, InternalError, diagnostics_for
+from oric.support.diagnostics import CompileError, Diagnostics, InternalError, NotSupported, diagnostics_for
 
 from .options import CompileOptions, Watch
 
@@ -183,7 +183,7 @@ class _Watcher(Events):
             builder.complete(settle)
             if builder.ir.linked and self.watch.stack:
                 self._check_stacks(inliner.entries)
-            if builder.ir.relocatable:
+            if builder.ir.separate:
                 self._complete_functions(builder, outliner)
 
     def _check_stacks(self, kernels: list[Function]) -> None:
@@ -193,7 +193,7 @@ class _Watcher(Events):
                 self.diag.warning(f"Stack size for entry function '{f.name}' cannot be statically determined")
 
     def _complete_functions(self, builder: OriBuilder, outliner: Outliner) -> None:
-        """The functions of an object, all of which others may call, or have the addresses of."""
+        """The functions that are code of their own, all of which others may call, or have the addresses of."""
         builder.note_prototypes()
         for handle in builder.bodies:
             if handle in self._placed:
@@ -241,7 +241,9 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     if builder.ir.relocatable and options.extras.independent:
         builder.ir.independent, builder.ir.told_banks = True, (BANK_ADDRESS,)
         builder.ir.pointer_base = LAYOUTS[str(options.target.elf["layout"])].pointer_base
-    if options.extras.preserved and not builder.ir.relocatable and _tells_settled(options.target):
+    plain = not builder.ir.independent and not options.extras.extensible
+    builder.ir.for_debugger = options.debug and options.opt_level == 0 and plain
+    if options.extras.preserved and not builder.ir.separate and _tells_settled(options.target):
         builder.ir.preserved, builder.ir.told_banks = True, (BANK_ADDRESS,)
     builder.demand_lines(options.line_info, options.debug)
     parts = []
@@ -255,6 +257,11 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
             raise
         except Exception as error:
             raise InternalError.found("lowering", error, f"line {line_of(builder.line)} of the PTX") from error
+    fail_if_any(parts)
+    try:
+        builder.place_all()
+    except NotSupported as missing:
+        parts[0].error(f"'{missing.what}' is not supported for {options.arch} yet")
     fail_if_any(parts)
     return Front(builder.ir, parts, events.places, events.seconds, events.inlining)
 

@@ -11,7 +11,7 @@ from oric_tables.named import NamedTuple
 from oric_tables.targets import Target
 
 from oric import cubin as cubin_writer
-from oric.encode import encode_function
+from oric.encode import add_up, encode_function
 from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
@@ -136,6 +136,8 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     fail_if_any(front.parts)
     stages.finished(DAGGEN)
     stages.inlining = front.inlining
+    if module.for_debugger:
+        cubin_writer.watch_registers(module)
     encoded, seconds = [], {}
     for code in module.functions:
         diag = front.places[code.name]
@@ -154,6 +156,8 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             _run_phases(function, context, manager, diag)
         encoded.append(_machine_code(code, context, manager, diag))
         seconds[code.name] = stages.finished(OCG)
+    if module.for_debugger and not module.relocatable:
+        add_up(module.functions, encoded)
     return _Made(front, encoded, limit, manager, seconds)
 
 
@@ -165,15 +169,10 @@ def _machine_code(code: Function, context: PassContext, manager: PhaseManager, d
     """
     _run_phases(code, context, manager, diag)
     code.functions += [_shared_code(code, number, context, manager, diag) for number in range(len(code.shared_code))]
-    facts = code.attributes
-    for function in code.functions:
-        facts.num_barriers = max(facts.num_barriers, function.attributes.num_barriers)
-        facts.reserved_read = facts.reserved_read or function.attributes.reserved_read
-        if function.attributes.mbarriers >= 0:
-            facts.mbarriers = max(facts.mbarriers, 0) + function.attributes.mbarriers
+    code.attributes.take_needs([function.attributes for function in code.functions])
     module = context.module
     try:
-        return encode_function(code, context.target, module.relocatable and not module.independent, module.told_banks)
+        return encode_function(code, context.target, module.separate and not module.independent, module.told_banks)
     except _TOLD:
         raise
     except Exception as error:

@@ -16,6 +16,8 @@ from oric.ir.calls import FUNCTION_SLOT, INDIRECT, reached
 from oric.ir.function import Function
 
 if TYPE_CHECKING:
+    from oric.ir.encoded import EncodedFunction
+
     from .encode import Emitted
 
 _WORD_BYTES: Final = 16
@@ -52,14 +54,29 @@ def settle_calls(units: list[Function], emitted: list[Emitted]) -> None:
             struct.pack_into("<Q", table, FUNCTION_SLOT * (1 + number), starts[callee])
 
 
-def calls_of(units: list[Function]) -> dict[int, set[int]]:
-    """What a kernel and its functions call: by unit, the functions here that it calls itself."""
+def add_up(codes: list[Function], encoded: list[EncodedFunction]) -> None:
+    """Tell kernels what the functions need that they may call and that are code of their own: registers, stack, barriers."""
+    functions = {code.callee: (code, made) for code, made in zip(codes, encoded, strict=True) if not code.is_entry}
+    calls = {code.callee: {call.callee for call in code.kept} for code, _ in functions.values()}
+    calls[INDIRECT] = set(functions)
+    for kernel, out in zip(codes, encoded, strict=True):
+        if kernel.is_entry and kernel.kept:
+            first = {call.callee for call in kernel.kept}
+            below = first.union(*(reached(callee, calls) for callee in first if callee in calls))
+            found = [functions[n] for n in sorted(below) if n in functions]
+            kernel.attributes.take_needs([code.attributes for code, _ in found])
+            out.num_regs = max([out.num_regs, *(made.num_regs for _, made in found)])
+            out.stack = stack_of([kernel, *(code for code, _ in found)], list(functions))
+            out.recursive = any(n in reached(n, calls) for n in below if n in functions)
+
+
+def calls_of(units: list[Function], addressed: list[int]) -> dict[int, set[int]]:
+    """What a kernel and its functions call: by unit, the functions here that it calls itself. ``addressed``: those that a call
+    through a register may call."""
+    here = {unit.callee for unit in units}
     return {
         unit.callee: {
-            callee
-            for call in unit.kept
-            if not call.external
-            for callee in (units[0].addressed if call.callee == INDIRECT else [call.callee])
+            callee for call in unit.kept for callee in (addressed if call.callee == INDIRECT else [call.callee]) if callee in here
         }
         for unit in units
     }
@@ -67,17 +84,17 @@ def calls_of(units: list[Function]) -> dict[int, set[int]]:
 
 def is_recursive(kernel: Function) -> bool:
     """Whether a kernel has functions that call themselves, by whatever way."""
-    calls = calls_of([kernel, *kernel.functions])
+    calls = calls_of([kernel, *kernel.functions], kernel.addressed)
     return any(unit.callee in reached(unit.callee, calls) for unit in kernel.functions)
 
 
-def stack_of(units: list[Function]) -> int:
+def stack_of(units: list[Function], addressed: list[int]) -> int:
     """Bytes of the stack that a thread takes in a kernel and its functions, when each is active once at the most.
 
-    How deep functions go that call themselves nobody knows.
+    ``addressed``: functions that a call through a register may call. How deep functions go that call themselves nobody knows.
     """
     by_callee = {unit.callee: unit for unit in units}
-    calls = calls_of(units)
+    calls = calls_of(units, addressed)
     below_of = {callee: reached(callee, calls) for callee in by_callee}
     deepest: dict[int, int] = {}
 

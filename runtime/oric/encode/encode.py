@@ -16,6 +16,7 @@ from oric_tables.phases import MACHINE
 
 from oric.ir import machine, mbarriers
 from oric.ir import operand as opd
+from oric.ir.calls import FrameMove
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.function import AUX_MBARRIER, Function
 from oric.ir.legality import KIND_GPR
@@ -25,6 +26,7 @@ from oric.support.diagnostics import InternalError
 
 from .calls import is_recursive, settle_calls, stack_of
 from .links import linked_places
+from .registers import register_ranges
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -51,10 +53,11 @@ _ERRORS: Final = {
 }
 
 
-def encode_function(f: Function, target: Target, relocatable: bool = False, banks: tuple[int, ...] = ()) -> EncodedFunction:
+def encode_function(f: Function, target: Target, separate: bool = False, banks: tuple[int, ...] = ()) -> EncodedFunction:
     """Encode a kernel and the functions behind it: registers are allocated, instructions have control bits.
 
-    ``relocatable``: a linker settles calls. ``banks``: constant banks of which it is told where the code names them.
+    ``separate``: who links or loads the code settles calls. ``banks``: constant banks of which it is told where the code names
+    them.
 
     Raises:
         InternalError: an instruction has no encoding; the text names the operation and the PTX line.
@@ -63,7 +66,7 @@ def encode_function(f: Function, target: Target, relocatable: bool = False, bank
     views = [machine.on_registers(unit, target.isa, target.uniform_regs) for unit in units]
     lead = target.prologue if f.is_entry else b""
     emitted = _emit_all(views, lead)
-    if not relocatable and any(unit.kept for unit in units):
+    if not separate and any(unit.kept for unit in units):
         settle_calls(units, emitted)
         emitted = _emit_all(views, lead)
     facts = f.attributes
@@ -77,10 +80,13 @@ def encode_function(f: Function, target: Target, relocatable: bool = False, bank
         _note_places(view, part, out)
         if f.sources is not None and not view.f.subroutine:
             out.origins.append(_origins(view, part))
+        if f.for_debugger:
+            out.frame = _frame(view, part)
+            out.registers = register_ranges(view, part.blocks)
         view.f.analyses.forget(MACHINE)
     out.functions = [(unit.name, part.start, part.end - part.start) for unit, part in zip(units, emitted, strict=True)][1:]
     out.shared = len(f.shared_code)
-    out.stack = stack_of(units)
+    out.stack = stack_of(units, f.addressed)
     out.recursive = is_recursive(f)
     names = {unit.callee: unit.name for unit in units}
     out.addressed = [names.get(callee, "") for callee in f.addressed]
@@ -149,6 +155,21 @@ def _origins(view: MachineFunction, part: Emitted) -> list[tuple[int, int]]:
     origins = ffi.new("int64_t[]", fn.insn_count + 1)
     count = lib.oric_emit_origins(fn, view.lent.c, part.blocks[0], starts, origins)
     return [(WORD_BYTES * starts[k], origins[k]) for k in range(count)]
+
+
+def _frame(view: MachineFunction, part: Emitted) -> list[tuple[int, FrameMove]]:
+    """What changes of the frame, each with the offset behind the instruction that changes it."""
+    f, fn = view.f, view.fn
+    moves = {move.instruction: move for move in f.frame_moves}
+    found: list[tuple[int, FrameMove]] = []
+    for b in range(fn.block_count):
+        word = part.blocks[b]
+        for k in range(fn.block_first[b], fn.block_first[b + 1]):
+            word += int(fn.nodes[k].pads) + 1
+            move = moves.get(int(fn.nodes[k].index))
+            if move is not None:
+                found.append((WORD_BYTES * word, move))
+    return found
 
 
 def _mbarriers(view: MachineFunction, blocks: list[int]) -> list[tuple[int, int, int, int, int]]:

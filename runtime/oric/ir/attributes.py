@@ -185,6 +185,20 @@ class FunctionAttributes(Record):
             self.shared_align = max(self.shared_align, align)
         return offset
 
+    def take_shared(self, others: FunctionAttributes) -> None:
+        """Take over the places of all shared variables of others, in front of those of its own."""
+        self.shared_offsets.update(others.shared_offsets)
+        self.static_shared = max(self.static_shared, others.static_shared)
+        self.shared_align = max(self.shared_align, others.shared_align)
+
+    def take_needs(self, callees: list[FunctionAttributes]) -> None:
+        """Need what the functions need that are called, too."""
+        for other in callees:
+            self.num_barriers = max(self.num_barriers, other.num_barriers)
+            self.reserved_read = self.reserved_read or other.reserved_read
+            if other.mbarriers >= 0:
+                self.mbarriers = max(self.mbarriers, 0) + other.mbarriers
+
     def reserve_local(self, symbol: int, size: int, align: int) -> int:
         """Give a local variable its place in the frame on first use; returns its byte offset."""
         offset = self.local_offsets.get(symbol)

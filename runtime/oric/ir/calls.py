@@ -45,6 +45,26 @@ class Formal:
         self.is_result = is_result
 
 
+class FrameMove(NamedTuple):
+    """What an instruction changes of the frame, for who unwinds it; ``kind``: one of the following.
+
+    ``CFA``: the frame address is register ``register`` plus ``bytes``; ``SAVED``: what the caller had in ``register`` lies
+    ``bytes`` below the frame address; ``RESTORED``: it is there again; ``LEFT``: the function is left, and what follows is in
+    the middle of it.
+    """
+
+    instruction: int
+    kind: int
+    register: int = 0
+    bytes: int = 0
+
+
+CFA: Final = 0
+SAVED: Final = 1
+RESTORED: Final = 2
+LEFT: Final = 3
+
+
 class Shape(NamedTuple):
     """Size and alignment of a result or parameter, in bytes."""
 

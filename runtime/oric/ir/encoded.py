@@ -11,6 +11,7 @@ from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
 
+from .calls import FrameMove
 from .links import Link
 
 FULL_MASK: Final = 0xFFFFFFFF  # in ``coop_groups``: the member mask is no register
@@ -23,6 +24,19 @@ class LinkedPlace(NamedTuple):
     link: Link
 
 
+class RegisterRange(NamedTuple):
+    """Word ``word`` of a register of the PTX is in register ``number`` of file ``file`` in front of the instructions at bytes
+    ``start`` to ``end`` of the function, both included."""
+
+    name: str
+    type: str
+    word: int
+    file: str
+    number: int
+    start: int
+    end: int
+
+
 class EncodedFunction(Record):
     """One function as machine code. Offsets are bytes from the start of ``words``, lists ascend.
 
@@ -30,9 +44,9 @@ class EncodedFunction(Record):
     """
 
     __slots__ = (
-        "addressed", "calls", "constant2", "coop_groups", "exits", "frame_ready", "functions", "indirect_branches",
-        "instructions", "links", "mbarriers", "name", "num_regs", "origins", "recursive", "shared", "special", "stack",
-        "syscalls", "uses_convergence", "warp_wide", "words",
+        "addressed", "calls", "constant2", "coop_groups", "exits", "frame", "frame_ready", "functions", "indirect_branches",
+        "instructions", "links", "mbarriers", "name", "num_regs", "origins", "recursive", "registers", "shared", "special",
+        "stack", "syscalls", "uses_convergence", "warp_wide", "words",
     )  # fmt: skip
 
     def __init__(self, name: str, words: bytes, num_regs: int = 0, exits: list[int] | None = None) -> None:
@@ -62,4 +76,6 @@ class EncodedFunction(Record):
         # of the kernel and of each of its functions, where asked for: an offset, the origin from there on (oric.ir.lineinfo)
         self.origins: list[list[tuple[int, int]]] = []
         self.instructions = 0  # without the padding
+        self.frame: list[tuple[int, FrameMove]] = []  # what is another from an offset on, for a debugger
+        self.registers: list[RegisterRange] = []  # where registers of the PTX are, for a debugger
         self.frame_ready = 16  # offset behind the instruction that sets the stack pointer

@@ -21,9 +21,9 @@ from oric_tables import registers
 from . import operand as opd
 from .analyses import Analyses
 from .attributes import FunctionAttributes
-from .calls import CallSite, Formal, KeptCall
+from .calls import CallSite, Formal, FrameMove, KeptCall
 from .cfg import Cfg
-from .lineinfo import LineInfo
+from .lineinfo import LineInfo, PtxRegister
 from .links import Link
 
 # Register file types (Register Model, "Register File Type Enum").
@@ -95,7 +95,10 @@ class Function:
     in their order. ``links``: immediates that a linker puts something into, what that is;
     ``returns_to``: those of the place behind a call, the number of the call. ``own_shared``: symbols of the shared variables
     declared inside of a kernel; ``shared_code``: the macro operations whose code a kernel calls, ``subroutine``: whether this
-    is such code; ``realigned``: the instruction that aligns the stack pointer of a function, NONE where none does.
+    is such code; ``realigned``: the instruction that aligns the stack pointer of a function, NONE where none does;
+    ``frame_moves``: what instructions change of the frame that a debugger sees. ``for_debugger``: copies stay, and registers of
+    the PTX have registers of their own: ``ptx_registers``, the operands that they are; ``watched``: of those that debug data
+    name, the operand, and from which line of the PTX to in front of which one its value is wanted.
     """
 
     def __init__(self, name: str, target: str, is_entry: bool = True) -> None:
@@ -151,6 +154,13 @@ class Function:
         self.own_shared: list[int] = []
         self.taken: list[str] = []  # in position independent objects: functions and kernels whose addresses the code has
         self.realigned: int = NONE
+        self.frame_moves: list[FrameMove] = []
+        self.stack_moves: list[tuple[int, int, int]] = []  # around calls below what is taken from the stack: down, up, from where
+        self.for_debugger = False
+        self.marks: list[int] = []  # instructions that are there for the allocator alone ...
+        self.watching: list[int] = []  # ... and those that it may do without
+        self.ptx_registers: list[PtxRegister] = []
+        self.watched: list[tuple[int, int, int]] = []
         self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
         self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take
         self.functions: list[Function] = []

@@ -37,6 +37,14 @@ class SourceFile(NamedTuple):
     size: int = 0
 
 
+class PtxRegister(NamedTuple):
+    """A register of the PTX, its type, and the operand that it is in the code."""
+
+    name: str
+    type: str
+    operand: int
+
+
 class Loc(NamedTuple):
     """A ``.loc``. ``outer``: number of the ``.loc`` that its ``inlined_at`` refers to, or NO_LOC; ``label``, ``offset``: where
     the name of the function is that was inlined."""

@@ -124,10 +124,16 @@ class Module:
         self.pointer_base = ""  # there: what addresses of functions count from, "" for none
         self.preserved = False  # a whole program that tells what a linker would have had to settle
         self.told_banks: tuple[int, ...] = ()  # constant banks: places in the code that name them are told
+        self.for_debugger = False  # functions of the source are functions here, with frames that a debugger can unwind
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
         self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding
         self.prototypes: dict[str, str] = {}  # of the functions of an object, as the container writes them
+
+    @property
+    def separate(self) -> bool:
+        """Whether functions are code of their own, whose addresses are settled when all is linked or loaded."""
+        return self.relocatable or self.for_debugger
 
     def add_symbol(self, symbol: Symbol, scoped: bool = False) -> int:
         """Enter a variable; returns its id. ``scoped`` ones are not found by name."""

@@ -19,7 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
-from oric.ir.lineinfo import LineInfo, SourceFile
+from oric.ir.lineinfo import LineInfo, PtxRegister, SourceFile
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -28,7 +28,7 @@ from .addressed import settle_parameters
 from .control import prototype
 from .events import Events
 from .expansions import FUNCTIONS
-from .layout import lay_out
+from .layout import lay_out, lay_out_together
 from .memory import Memory, Place
 from .program import Program
 
@@ -69,6 +69,7 @@ class OriBuilder(Memory):
         self.in_body = False
         self.nounroll = False  # by a pragma of the module
         self.module_registers: list[tuple[int, int]] = []  # handles of registers declared outside of bodies
+        self.declared: list[tuple[int, int, str, str]] = []  # registers: the first handle, how many, their name and type
         self.sources = LineInfo()
         self.lines_wanted: bool | None = None  # whether there are line tables; None: where there is a .loc
         self.label_names: dict[int, str] = {}  # of the body, for debug data
@@ -162,7 +163,7 @@ class OriBuilder(Memory):
     def _is_function(self, item: Any) -> bool:
         """Whether an address in an initialiser is that of a function: a constant (:meth:`Memory.function_address`)."""
         function = self.functions.get(item.symbol)
-        return function is not None and not function.is_entry and not self.ir.relocatable
+        return function is not None and not function.is_entry and not self.ir.separate
 
     def _initial(self, variable: Any) -> bytes:
         """The initial bytes of a variable, with the addresses of functions."""
@@ -217,7 +218,7 @@ class OriBuilder(Memory):
             f.attributes = _facts(function)
         f.attributes.nounroll = self.nounroll or any(_NOUNROLL in text for text in function.pragmas)
         self.begin_function(f)
-        self.sources.body(function.name, self.lines.of(function.body_at), function.is_entry or self.ir.relocatable)
+        self.sources.body(function.name, self.lines.of(function.body_at), function.is_entry or self.ir.separate)
         self.loc_line = 0
         self.symbol = symbol
         self.in_body = True
@@ -225,6 +226,8 @@ class OriBuilder(Memory):
         self.zeroed = []
         self.cleared = {}
         self.own_shared = []
+        known = {first for first, _ in self.module_registers}
+        self.declared = [row for row in self.declared if row[0] in known]
         self.tables_of_labels = []
         for first, end in self.module_registers:
             for handle in range(first, end):
@@ -261,6 +264,7 @@ class OriBuilder(Memory):
             self.leave("exit" if f.is_entry else "return")
         self.finish_parameters()
         self.finish_flow()
+        f.ptx_registers = self._ptx_registers()
         self.in_body = False
         if not f.is_entry:
             self.bodies[self.symbol] = f
@@ -293,9 +297,20 @@ class OriBuilder(Memory):
         bits: int = ix.TYPES[type_][1]
         if bits < 32 and size:
             self.narrow.append((first, first + count, bits // 8))
+        if self.ir.for_debugger:
+            self.declared.append((first, count, name, type_))
         if not self.in_body:
             self.module_registers.append((first, first + count))
         return first
+
+    def _ptx_registers(self) -> list[PtxRegister]:
+        """The registers of the body that have been named, with the operands that they are; those of one name have none."""
+        found: dict[str, list[PtxRegister]] = {}
+        for first, count, name, type_ in self.declared:
+            for n in range(count):
+                made = PtxRegister(name if count == 1 else f"{name}{n}", type_, int(self.registers_[first + n]))
+                found.setdefault(made.name, []).append(made)
+        return [made for named in found.values() for made in named if len(named) == 1 and made.operand]
 
     # -- labels and tables -------------------------------------------------------------------------------
 
@@ -457,7 +472,8 @@ class OriBuilder(Memory):
         for f, own_shared in self.entries:
             settle(f)
             f.own_shared = own_shared
-            lay_out(f, self.ir, self.target, own_shared)
+            if not self.ir.for_debugger:
+                lay_out(f, self.ir, self.target, own_shared)
         self.entries = []
 
     def binding(self, handle: int) -> str:
@@ -466,13 +482,23 @@ class OriBuilder(Memory):
         return _BINDINGS.get(linkage, linkage)
 
     def place_function(self, f: Function) -> None:
-        """Enter a function of an object into the module, and give its variables their places.
+        """Enter a function that is code of its own into the module, and give its variables their places.
 
         Raises:
             NotSupported: see :func:`oric.lower.layout.lay_out`.
         """
-        lay_out(f, self.ir, self.target, [])
+        if not self.ir.for_debugger:
+            lay_out(f, self.ir, self.target, [])
         self.ir.add_function(f)
+
+    def place_all(self) -> None:
+        """Give the variables of code for a debugger their places, now that all code is known.
+
+        Raises:
+            NotSupported: see :func:`oric.lower.layout.lay_out`.
+        """
+        if self.ir.for_debugger:
+            lay_out_together(self.ir, self.target)
 
     def note_prototypes(self) -> None:
         """Tell the module of all functions that an object has or names."""

@@ -12,7 +12,8 @@ from oric_tables import ops
 from oric_tables.op import ARG_IN, LINKED, LOP3
 
 from oric.ir import operand as opd
-from oric.ir.calls import FREE_STACK
+from oric.ir.attributes import FunctionAttributes
+from oric.ir.calls import FREE_STACK, INDIRECT, reached
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R
 from oric.ir.module import Module
@@ -47,6 +48,51 @@ def lay_out(f: Function, module: Module, target: Any, own_shared: list[int]) -> 
     _place_shared(f, module, target, shared, own_shared, told)
     for code in (f, *f.functions):
         _load_at_entry(code, target)
+
+
+def lay_out_together(module: Module, target: Any) -> None:
+    """The same for all kernels of a module and the functions that are code of their own, which find a shared variable at one
+    place whoever calls them: those that they use lie in front of those of the kernels.
+
+    Raises:
+        NotSupported: a displacement that no access can have.
+    """
+    places: dict[str, list[tuple[Function, int, int]]] = {code.name: [] for code in module.functions}
+    for code in module.functions:
+        _place_local(code, module, places[code.name])
+    used = {name: {int(f.get(i, at) & opd.INDEX) for f, i, at in found} for name, found in places.items()}
+    dynamic = {number for number, symbol in enumerate(module.symbols) if symbol.is_dynamic_shared}
+    common = FunctionAttributes()
+    for number in sorted(set[int]().union(*(used[f.name] for f in module.functions if not f.is_entry)) - dynamic):
+        common.reserve_shared(number, module.symbols[number].size, module.symbols[number].align)
+    below = _reached_shared(module, used)
+    align = module.dynamic_shared_align
+    behind = 0
+    for code in module.functions:
+        if code.is_entry:
+            if not common.shared_offsets.keys().isdisjoint(below[code.name]):
+                code.attributes.take_shared(common)
+            _reserve_shared(code, module, used[code.name], code.own_shared)
+            if not dynamic.isdisjoint(below[code.name]):
+                behind = max(behind, -(-code.attributes.static_shared // align) * align)
+    for code in module.functions:
+        facts = code.attributes if code.is_entry else common
+        if code.is_entry and not dynamic.isdisjoint(below[code.name]):
+            facts.uses_dynamic_shared, facts.static_shared = True, behind
+        _put_shared(module, target, facts, places[code.name], facts.static_shared if code.is_entry else behind)
+        _load_at_entry(code, target)
+
+
+def _reached_shared(module: Module, used: dict[str, set[int]]) -> dict[str, set[int]]:
+    """The shared variables of each kernel and of the functions that it may call."""
+    functions = {f.callee: f for f in module.functions if not f.is_entry}
+    calls = {f.name: {call.callee for call in f.kept} for f in module.functions}
+    below = {f.callee: calls[f.name] for f in functions.values()} | {INDIRECT: set(functions)}
+    found: dict[str, set[int]] = {}
+    for code in module.functions:
+        callees = calls[code.name].union(*(reached(callee, below) for callee in calls[code.name] if callee in below))
+        found[code.name] = used[code.name].union(*(used[functions[n].name] for n in callees if n in functions))
+    return found
 
 
 def _place_local(f: Function, module: Module, shared: list[tuple[Function, int, int]]) -> None:
@@ -90,22 +136,33 @@ def _place_shared(
     kernel: Function, module: Module, target: Any, places: list[tuple[Function, int, int]], own: list[int], told: set[int]
 ) -> None:
     """Lay the shared variables out, those of ``told`` among them, and put their places into the operands ``places``."""
+    _reserve_shared(kernel, module, told | {int(f.get(i, at) & opd.INDEX) for f, i, at in places}, own)
+    _put_shared(module, target, kernel.attributes, places, kernel.attributes.static_shared)
+
+
+def _reserve_shared(kernel: Function, module: Module, used: set[int], own: list[int]) -> None:
+    """Places for the shared variables that code uses and those declared inside the kernel."""
     facts = kernel.attributes
-    used = sorted(told.union(int(f.get(i, at) & opd.INDEX) for f, i, at in places))
-    static = [number for number in used if not module.symbols[number].is_dynamic_shared]
+    static = [number for number in sorted(used) if not module.symbols[number].is_dynamic_shared]
     first = [number for number in own if number in static]
     for number in [*first, *(n for n in static if n not in first), *(n for n in own if n not in first)]:
         facts.reserve_shared(number, module.symbols[number].size, module.symbols[number].align)
     if len(static) < len(used):
         facts.uses_dynamic_shared = True
         facts.shared_align = max(facts.shared_align, module.dynamic_shared_align)
+
+
+def _put_shared(
+    module: Module, target: Any, facts: FunctionAttributes, places: list[tuple[Function, int, int]], end: int
+) -> None:
+    """Put the places of shared variables into operands; dynamic ones lie behind ``end``."""
     for f, i, at in places:
         operand = f.get(i, at)
         number = int(operand & opd.INDEX)
         symbol = module.symbols[number]
         if symbol.is_dynamic_shared:
             align = module.dynamic_shared_align
-            place = -(-facts.static_shared // align) * align
+            place = -(-end // align) * align
         else:
             place = facts.reserve_shared(number, symbol.size, symbol.align)
         _put(f, i, at, target.shared_base + place + _addend(operand))

@@ -481,7 +481,7 @@ class Memory(Linked):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
-        linked = self.ir.relocatable and place.space in (ENTRY, FUNCTION)
+        linked = self.ir.separate and place.space == FUNCTION
         if place.way == storage.SLOT or place.space == ENTRY or linked:
             base = self._address_of_code(handle, place) if place.space in (ENTRY, FUNCTION) else self._global_address(place)
             if not offset:
@@ -508,8 +508,8 @@ class Memory(Linked):
         return packed(dest)
 
     def _address_of_code(self, handle: int, place: Place) -> i64:
-        """The address of an entry, or in an object of a function, in a pair of registers."""
-        if not self.ir.linked:
+        """The address of an entry, or of a function that is code of its own, in a pair of registers."""
+        if place.space == ENTRY and not self.ir.linked:
             return self._from_slot(self.ir.kernel_slot(place.name))
         if place.space == FUNCTION:
             self.function_address(handle)

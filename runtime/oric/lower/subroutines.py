@@ -34,7 +34,7 @@ def share(f: Function, ctx: PassContext, waiting: Worklist) -> None:
     Kernels alone have such code, not functions nor objects, and only where registers are not scarce.
     """
     limit = f.attributes.register_limit(ctx.target, ctx.maxrregcount or 0)
-    if not f.is_entry or ctx.module.relocatable or limit < thresholds.SHARED_ROOM:
+    if not f.is_entry or ctx.module.separate or limit < thresholds.SHARED_ROOM:
         return
     counts: dict[int, int] = {}
     i = waiting.next()

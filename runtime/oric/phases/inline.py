@@ -21,6 +21,7 @@ from oric.ir.calls import INDIRECT, CallSite, Formal, KeptCall, ParamVariable, r
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
+from oric.ir.lineinfo import PtxRegister
 from oric.ir.module import Module
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
@@ -33,15 +34,15 @@ from .passing import Rooms, make_room, pass_words, take_from_room
 class Inliner:
     """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
 
-    ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``relocatable``: all calls stay, as
-    ptxas 13.0.88 has them in an object. ``linked``: functions without a body are elsewhere.
+    ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``separate``: all calls stay, as
+    ptxas 13.0.88 has them in an object and in code for a debugger. ``linked``: functions without a body are elsewhere.
     """
 
     def __init__(
         self, module: Module, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]]
     ) -> None:
         self.rooms = Rooms(module)
-        self.relocatable = module.relocatable
+        self.separate = module.separate
         self.linked = module.linked
         self.bodies = bodies
         self.names = names
@@ -74,7 +75,8 @@ class Inliner:
         calls[INDIRECT] = set(addressed)
         first = {site.callee for site in f.calls}
         found = first.union(*(reached(callee, calls) for callee in first if callee in calls))
-        return sorted(self.names[n] for n in found if n not in self.bodies and n not in self._kept() and n not in self.broken)
+        nowhere = (n for n in found if n not in self.bodies and n not in self.broken and n != INDIRECT)
+        return sorted(name for name in map(self.names.__getitem__, nowhere) if name not in DRIVER_FUNCTIONS)
 
     def body(self, callee: int) -> Function:
         """The body of a function with the calls that stay.
@@ -89,7 +91,7 @@ class Inliner:
         """Whose calls stay: functions that call themselves, by whatever way, those that a register tells, and those of the
         driver or of other files, by their names.
         """
-        if self._recursive is None and self.relocatable:
+        if self._recursive is None and self.separate:
             self._recursive = dict(self.names)
             self._recursive[INDIRECT] = ""
         if self._recursive is None:
@@ -169,6 +171,9 @@ class Splice:
         if kept:
             self.cursor.make2(MOV, f.top, kept)
         self._bind(body.formals, site.actuals, False)
+        for name, kind, operand in body.ptx_registers:
+            if self.map[operand & opd.INDEX] != NONE:
+                f.ptx_registers.append(PtxRegister(name, kind, int(self._operand(operand))))
         self.order = append(self.order, rest)
         return f.head[rest]
 

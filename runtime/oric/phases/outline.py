@@ -41,7 +41,7 @@ class Outliner:
         Raises:
             NotSupported: see :meth:`Inliner.inline`; a function that the convention does not have here.
         """
-        if self.inliner.relocatable:
+        if self.inliner.separate:
             _call_below(kernel)
             return
         found: dict[int, Function] = {}
@@ -69,7 +69,7 @@ class Outliner:
         return list(found)
 
     def alone(self, callee: int) -> Function:
-        """A function of an object.
+        """A function that is code of its own.
 
         Raises:
             NotSupported: as :meth:`complete`.

@@ -21,7 +21,7 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
-from .convention import finish_frame, settle_free_stack
+from .frame import finish_frame, settle_free_stack
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .remake import remake
@@ -30,10 +30,12 @@ from .slots import share_slots
 from .spill import Memory, plan, spill
 from .uniforms import choose_uniforms, spill_uniforms
 from .verify import Proof, wanted
+from .watching import definitions, drop_changed, look_away
 
 GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
 UNIFORM: Final = FILES.index("UR")
+_FOR_PREDICATES: Final = 8  # general registers, at the most
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 # (largest numbers of live units, limits, level of register usage) -> live units that an order may reach, by file
@@ -65,7 +67,8 @@ class Allocation:
         self.fixed = ffi.NULL if not view.f.sp else ffi.new("int32_t[]", _places(view))
         self.dear = ffi.NULL if view.f.is_entry else ffi.new("int32_t[]", _costs())
         options = ffi.new("oric_regalloc_options *", {
-            "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED, "coalesce": 1,
+            "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED,
+            "coalesce": int(not view.f.for_debugger),
             "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
@@ -94,9 +97,14 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     """
     limits = limits_of(f, ctx)
     room = room_of(f, limits[GENERAL], ctx.target)
-    make_room(f, ctx, limits, room)
+    if f.watching and _too_many(f, ctx, limits):
+        look_away(f)
+    found = make_room(f, ctx, limits, room)
     proof = Proof(f, ctx) if wanted(ctx) else None
-    done = assign(f, ctx, limits, room)
+    written = definitions(f) if f.for_debugger else {}
+    done = assign(f, ctx, limits, room, found)
+    if f.for_debugger:
+        drop_changed(f, written)
     view = done.view
     assert view is not None  # as the try has not failed
     if proof is not None:
@@ -105,7 +113,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if f.sp:
         done.view = view = f.analyses.machine = None  # the arrays of the function grow
         del proof
-        finish_frame(f, ctx.target)
+        finish_frame(f, ctx.target, ctx.module.for_debugger)
         f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     settle_free_stack(f)
     if room is not None:  # the pool of the block knows how many registers each warp begins with
@@ -113,24 +121,25 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     return True
 
 
-def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> None:
+def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation | None:
     """Where too many general registers are live, make those again that can be made of others which are there.
 
-    Arguments are those of :func:`assign`.
+    Arguments are those of :func:`assign`. Returns what was tried for the function as it is then, if anything was.
     """
     rounds = 0
     while ctx.opt_level >= 2 and rounds < _ROUNDS:
         done = _search(f, ctx, limits, room)
         if int(done.result.failed_file) != GENERAL:
-            return
+            return done
         rounds += 1
         if rounds == 1 and _put_in_lean_order(f, _again(done), limits):
             continue
         code = Code(f, _again(done))
         done.view = None  # the arrays of the function grow
         if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks())):
-            return
+            return None
         ctx.count("rounds of making registers again")
+    return None
 
 
 def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) -> bool:
@@ -145,16 +154,27 @@ def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) ->
     return bool(changed)
 
 
-def assign(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None = None) -> Allocation:
+def _too_many(f: Function, ctx: PassContext, limits: list[int]) -> bool:
+    """Whether the values that a debugger wants to see take more general registers than there are; predicates that do not fit take
+    some of them."""
+    others = [most if file == GENERAL else int(lib.ORIC_FAT_POINTS) for file, most in enumerate(limits)]
+    others[GENERAL] -= _FOR_PREDICATES
+    return _search(f, ctx, others, None).failed
+
+
+def assign(
+    f: Function, ctx: PassContext, limits: list[int], room: list[int] | None = None, done: Allocation | None = None
+) -> Allocation:
     """Find an order and a hardware register for every register, spilling until there is one, and enter the registers.
 
-    ``limits``: of each file; ``room``: of the general file by block, where it is not the same everywhere. The order of the
+    ``limits``: of each file; ``room``: of the general file by block, where it is not the same everywhere; ``done``: what was
+    tried for the function as it is, None: nothing. The order of the
     allocation is in the view; the function has still the one that came in, unless something waits in memory.
 
     Raises:
         CompileError, OutOfRegisters, InternalError: see :func:`allocate_registers`.
     """
-    done = _search(f, ctx, limits, room)
+    done = done or _search(f, ctx, limits, room)
     relief = _Relief(f, ctx, limits, room)
     while done.failed and relief.give(done):
         done = _search(f, ctx, limits, room)
@@ -316,7 +336,8 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
-    for order in (_comfortable, None, _frugal) if optimize else (None, _frugal):
+    orders = (_comfortable, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
+    for order in orders:
         done = _try(view, limits, order, optimize, ctx.register_usage, room)
         if order is not _frugal and done.failed and optimize and done.result.peak[GENERAL] <= limits[GENERAL]:
             done = Allocation(view, limits, False, room)  # they may fit by place when they are not spread
@@ -384,8 +405,12 @@ def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int])
 
 
 def _finish(f: Function, ctx: PassContext, done: Allocation, view: MachineFunction) -> None:
-    final = view.on_registers()
-    final.link()
+    if f.for_debugger:  # copies of a register to itself stay, too
+        view.link()
+        final = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
+    else:
+        final = view.on_registers()
+        final.link()
     f.analyses.machine = final
     result, facts = done.result, f.attributes
     facts.num_regs = result.used[0]

@@ -41,7 +41,6 @@ from oric_tables.op import (
     STL,
     YIELD,
 )
-from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import load_word
@@ -53,16 +52,16 @@ from oric.ir.links import CALL as WHOLE
 from oric.ir.links import FUNCTION, HIGH, LOW, PLACE, POINTER, Link
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
 from oric.ir.optable import BARRIER, CALL, CALL_READS, CONVERGENCE, OPS
-from oric.ir.optable import RETURN as RETURNS
 from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
 from .subroutines import SharedCalls, fix_register, fixed_register, runs
 from .uniforms import spill_uniforms
+from .watching import keep_alive
 
 if TYPE_CHECKING:
-    from oric_tables.targets import Target
+    pass
 
 GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls or is called uses at the least
 _LEPC_TARGET: Final = "lepc_target"
@@ -71,11 +70,11 @@ _GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barrie
 _WAITS: Final = BARRIER | CALL | CONVERGENCE
 _AND: Final = 0xC0  # of the first two sources
 _MASK32: Final = 0xFFFFFFFF
-_FRAME_ALIGN: Final = 16  # of the stack pointer at a call
-_CALLER_ALIGN: Final = 8  # ... of others, which align it more for what is on the stack only
+FRAME_ALIGN: Final = 16  # of the stack pointer at a call
+CALLER_ALIGN: Final = 8  # ... of others, which align it more for what is on the stack only
 _QUAD: Final = 4  # words of a register that may wait on the stack as one
 # Behind all else at calls and returns: room for what is known when registers are allocated, all that code elsewhere may write.
-_LATER: Final = (opd.NO_OPERAND,) * 4
+LATER: Final = (opd.NO_OPERAND,) * 4
 
 
 @cache
@@ -87,20 +86,23 @@ def _mods(op: int, **values: str | bool) -> int:
 def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     module = ctx.module
-    linked = (module.linked or module.preserved) and _settle_links(f, module.links)
-    if f.is_entry and not f.kept and not f.shared_code:
+    linked = (module.linked or module.preserved or module.for_debugger) and _settle_links(f, module.links)
+    if f.is_entry and not f.kept and not f.shared_code and not module.for_debugger:
         return _find_free_stack(f, ctx) or linked
     if f.kept or not f.is_entry:
         _settle_uniforms(f, ctx)
     _Lowering(f, ctx).run()
+    if module.for_debugger:
+        f.for_debugger = True
+        keep_alive(f)
     return True
 
 
 def _needs_alignment(f: Function, ctx: PassContext) -> bool:
     """Whether something on the stack of a function wants more alignment than callers elsewhere give (observed)."""
-    if f.top or any(call.stack_align > _CALLER_ALIGN for call in f.kept):
+    if f.top or any(call.stack_align > CALLER_ALIGN for call in f.kept):
         return True
-    if any(ctx.module.symbols[n].align > _CALLER_ALIGN for n in f.attributes.local_offsets):
+    if any(ctx.module.symbols[n].align > CALLER_ALIGN for n in f.attributes.local_offsets):
         return True
     return any(f.reg_size[n] >= _QUAD for n in range(f.registers()) if not f.reg_flags[n] & registers.FLAG_FIXED)
 
@@ -239,7 +241,8 @@ class _Lowering:
             self.changed.append(fixed_register(f, P, ctx.target.predicates, 0))
         self.saved: int = 0  # the return address, in a function that makes calls
         self.entry: int = 0  # the stack pointer where the function begins, where it aligns it
-        self.own: int = 0  # the stack pointer, where calls change it by what alloca has taken
+        self.own: int = 0  # the stack pointer, where calls change it by what alloca has taken ...
+        self.low: int = NONE  # ... and the instruction that did so last
 
     def run(self) -> None:
         """All blocks."""
@@ -316,7 +319,7 @@ class _Lowering:
         cursor.put(self.back)
         if self.ctx.module.relocatable and _needs_alignment(f, self.ctx):
             self._align()
-        if f.kept:
+        if f.kept and not self.ctx.module.for_debugger:  # else it waits in memory: a debugger finds it there
             self.saved = opd.reg(f.new_reg(R, 2), 0, 2)
             self._copy_back(self.saved, self.back)
 
@@ -325,8 +328,8 @@ class _Lowering:
         f, cursor = self.f, self.cursor
         rest = opd.reg(f.new_reg(R))
         f.reg_flags[rest & opd.INDEX] |= SPILLED
-        cursor.make4(LOP3, rest, f.sp, f.imm(_FRAME_ALIGN - 1), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
-        f.realigned = cursor.make4(LOP3, f.sp, f.sp, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+        cursor.make4(LOP3, rest, f.sp, f.imm(FRAME_ALIGN - 1), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+        f.realigned = cursor.make4(LOP3, f.sp, f.sp, f.imm(-FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
         self.entry = opd.reg(f.new_reg(R))
         cursor.make4(IADD3, self.entry, f.sp, rest, opd.RZ_OPERAND)
 
@@ -360,7 +363,7 @@ class _Lowering:
             place, low = f.own_imm(), opd.reg(f.new_reg(R))
             f.below_free.append(place)
             self.cursor.make4(IADD3, low, f.get(i, 0), opd.pool(place), opd.RZ_OPERAND)
-            self.cursor.make4(LOP3, f.sp, low, f.imm(-_FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
+            self.low = self.cursor.make4(LOP3, f.sp, low, f.imm(-FRAME_ALIGN & _MASK32), opd.RZ_OPERAND, _mods(LOP3, lut=_AND))
         elif word < registers.ARGUMENTS:
             self.cursor.make2(MOV, opd.word(self.arguments, word), f.get(i, 0))
         else:  # how far below the top of the frame it lies is known in the end
@@ -384,7 +387,8 @@ class _Lowering:
         cursor.in_front(i)
         call.back = f.own_imm()
         module = self.ctx.module
-        linked = module.linked and not module.independent and (module.relocatable or call.external != "")
+        linked = module.separate or (module.linked and call.external != "")
+        linked = linked and not module.independent
         if linked:
             self._link_back(call.back, f.aux[i])
         elif call.external or module.independent:
@@ -414,11 +418,11 @@ class _Lowering:
             self.back,
             *self.changed,
             *self._changed_uniform(),
-            *_LATER,
+            *LATER,
         ]
         self._convention(min(call.arguments, registers.ARGUMENTS), self.back, writes)
         if self.own:
-            cursor.make2(MOV, f.sp, self.own)
+            f.stack_moves.append((self.low, int(cursor.make2(MOV, f.sp, self.own)), int(self.own & opd.INDEX)))
         cursor.remove(i)
 
     def _link_back(self, low: int, call: int) -> None:
@@ -489,142 +493,11 @@ class _Lowering:
             self._copy_back(self.back, self.saved)
         if self.entry:
             cursor.make2(MOV, f.sp, self.entry)
-        if self.ctx.module.relocatable:
+        if self.ctx.module.relocatable or self.ctx.module.for_debugger:
             cursor.make1(RET_ABS, self.back, _mods(RET_ABS, nodec=True), f.guard[i])
         else:
             cursor.make1(RET, self.back, _mods(RET, nodec=True), f.guard[i])
         cursor.put(opd.pool(f.own_imm()))
         cursor.put(opd.PT_OPERAND)
-        self._convention(f.returned, opd.NO_OPERAND, list(_LATER))
+        self._convention(f.returned, opd.NO_OPERAND, list(LATER))
         cursor.remove(i)
-
-
-def finish_frame(f: Function, target: Target) -> None:
-    """Behind allocation: save what a function has to keep, move the stack pointer at calls, place arguments on the stack."""
-    facts = f.attributes
-    facts.num_regs = max(facts.num_regs, GENERAL_USED)
-    facts.num_uregs = max(facts.num_uregs, _own_uniforms(f))
-    cursor = Cursor(f)
-    saved = [] if f.is_entry or f.subroutine else _written(f)
-    top = max(facts.frame_size, facts.local_size) + (_CALLER_ALIGN if f.realigned != NONE else 0)
-    slots = {number: top + WORD * (n + 1) for n, number in enumerate(saved)}
-    outgoing = max((offset + WORD for _, offset in f.outgoing), default=0)
-    for place in f.below_free:
-        f.immediates[place] = -outgoing
-    facts.frame_size = -(-(top + WORD * len(saved) + outgoing) // _FRAME_ALIGN) * _FRAME_ALIGN
-    for place, offset in f.outgoing:
-        if not f.below_free:
-            f.immediates[place] = offset - facts.frame_size
-    if not f.is_entry:
-        mark = f.head[0]
-        cursor.behind(mark)
-        cursor.remove(mark)
-        cursor.at_start(0)
-        _save(f, cursor, slots)
-    general = _all_of(f, R, facts.num_regs)
-    others: list[int] = [
-        _all_of(f, P, facts.num_preds),
-        _all_of(f, UR, facts.num_uregs),
-        _all_of(f, UP, target.uniform_predicates),
-    ]
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            following = f.next[i]
-            if OPS.flags[f.op[i]] & RETURNS:
-                _fill(f, i, [general, *others])
-                cursor.in_front(i)
-                _restore(f, cursor, slots)
-            elif OPS.flags[f.op[i]] & CALL and not f.kept[f.aux[i]].shared:
-                _fill(f, i, [general])
-                if facts.frame_size and not f.below_free:
-                    cursor.in_front(i)
-                    _add(f, cursor, -facts.frame_size)
-                    cursor.behind(i)
-                    _add(f, cursor, facts.frame_size)
-            i = following
-        b += 1
-
-
-def settle_free_stack(f: Function) -> None:
-    """Behind all that makes the frame: where free stack begins."""
-    for place in f.below_frame:
-        f.immediates[place] = -f.attributes.frame_size // _FRAME_ALIGN * _FRAME_ALIGN
-
-
-def _own_uniforms(f: Function) -> int:
-    """How many uniform registers a kernel takes for what lasts, which have their places from the start."""
-    taken = (int(f.hint[n] + f.reg_size[n]) for n in range(f.registers()) if f.reg_type[n] == UR and f.hint[n] in _UNTOUCHED)
-    return max(taken, default=0)
-
-
-def _all_of(f: Function, kind: i64, count: int) -> i64:
-    """All registers of a file that the function uses."""
-    if not count:
-        return opd.NO_OPERAND
-    made = f.new_reg(kind, count)
-    f.physical[made] = 0
-    return opd.reg(made, 0, count)
-
-
-def _fill(f: Function, i: i64, operands: list[int]) -> None:
-    """Let other code write these: it goes on when nothing is left that reads them."""
-    at: i64 = f.count[i] - len(_LATER)
-    for operand in operands:
-        f.set(i, at, operand)
-        at += 1
-
-
-def _add(f: Function, cursor: Cursor, bytes_: int) -> None:
-    cursor.make4(IADD3, f.sp, f.sp, f.imm(bytes_ & 0xFFFFFFFF), opd.RZ_OPERAND)
-
-
-def _save(f: Function, cursor: Cursor, slots: dict[int, int]) -> None:
-    for number, home in slots.items():
-        i = cursor.make(STL, size_mods(STL, 1))
-        f.attributes.marks[i] = KIND_SPILL_REFILL
-        cursor.put(f.sp)
-        cursor.put(f.imm(-home))
-        cursor.put(_hardware(f, number))
-        f.attributes.spill_stores += WORD
-
-
-def _restore(f: Function, cursor: Cursor, slots: dict[int, int]) -> None:
-    for number, home in slots.items():
-        i = cursor.make(LDL, size_mods(LDL, 1))
-        f.attributes.marks[i] = KIND_SPILL_REFILL
-        cursor.put(_hardware(f, number))
-        cursor.put(f.sp)
-        cursor.put(f.imm(-home))
-        f.attributes.spill_loads += WORD
-
-
-def _hardware(f: Function, number: int) -> i64:
-    """A register of the function that is a hardware register."""
-    made = f.new_reg(R)
-    f.physical[made] = number
-    return opd.reg(made)
-
-
-def _written(f: Function) -> list[int]:
-    """The general registers that a function writes itself and has to keep, ascending."""
-    found: set[int] = set()
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            at: i64 = 0
-            while at < f.count[i] and at < OPS.slots[f.op[i]]:
-                operand = f.get(i, at)
-                if OPS.writes_at(f.op[i], at) and opd.is_register(operand) and f.physical[operand & opd.INDEX] >= 0:
-                    if f.reg_type[operand & opd.INDEX] in _GENERAL:
-                        first = f.physical[operand & opd.INDEX] + opd.first_of(operand)
-                        found.update(range(first, first + opd.count_of(operand)))
-                at += 1
-            i = f.next[i]
-        b += 1
-    return sorted(found & registers.KEPT)
-
-
-_GENERAL: Final = frozenset(number for number, letters in enumerate(registers.DISPLAY) if letters == "R")

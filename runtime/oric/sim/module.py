@@ -540,7 +540,8 @@ def _local_bytes(cubin: Cubin, kernel: Function, more: int) -> int:
     """Local memory of a thread. Where functions are called the cubin may not know: CUDA's default stack then comes on top."""
     known = kernel.min_stack != _UNKNOWN
     wanted = max(kernel.frame_size, kernel.min_stack if known else 0) + more
-    if not known or any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols):
+    behind = any(s.section == kernel.section and s.is_function and s.number != kernel.symbol for s in cubin.symbols)
+    if not known or behind or len(cubin.functions) > len(cubin.kernels):
         wanted += _CALL_STACK
     if wanted > _MAX_LOCAL:
         raise LaunchError(f"{wanted} bytes of local memory: a thread has at most {_MAX_LOCAL}")

@@ -282,7 +282,7 @@ static uint64_t run_cluster(sim_cluster *cluster, uint64_t budget)
     uint32_t idle = 0, warps = cluster->nctas * cluster->ctas[0]->nwarps;
     while (taken < budget && cluster->live_ctas) {
         sim_cta *cta = cluster->ctas[cluster->next_cta];
-        uint32_t took = sim_run_warp(&cta->warps[cta->next_warp], WARP_SLICE);
+        uint32_t took = sim_run_warp(&cta->warps[cta->next_warp], budget == 1 ? 1 : WARP_SLICE);
         taken += took;
         if (sim->fault.code)
             return taken;
@@ -326,6 +326,7 @@ static int may_admit(const oric_sim *sim)
 int sim_run_slice(oric_sim *sim, uint64_t steps)
 {
     uint64_t taken = 0, slice = sim->launch.cooperative ? SHORT_SLICE : CLUSTER_SLICE;
+    slice = steps == 1 ? 1 : slice; /* somebody wants to see every step */
     if (sim->fault.code)
         return ORIC_SIM_FAULT;
     while (sim->ring || more_clusters(sim)) {

@@ -185,6 +185,16 @@ typedef struct {
     uint32_t active, executed; /* lanes that came here; those of them whose guard held */
 } oric_sim_step;
 const oric_sim_step *oric_sim_steps(const oric_sim *sim, uint64_t *count);
+/* What a debugger sees of the first thread that runs, between two slices: where it is, its general registers (ORIC_SIM_SEEN of
+ * them), its predicates, a bit each, and its local memory, NULL before its first use. 0: there is no thread. */
+enum { ORIC_SIM_SEEN = 255 };
+typedef struct {
+    uint64_t pc;
+    uint32_t registers[255];
+    uint32_t predicates;
+    const uint8_t *local;
+} oric_sim_seen;
+int oric_sim_look(const oric_sim *sim, oric_sim_seen *out);
 
 /* Reports of the last launch: one for each kind and pair of instructions, in the order of their first appearance. */
 uint32_t oric_sim_report_count(const oric_sim *sim);

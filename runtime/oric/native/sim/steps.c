@@ -27,3 +27,17 @@ const oric_sim_step *oric_sim_steps(const oric_sim *sim, uint64_t *count)
     *count = sim->steps_failed ? 0 : sim->nsteps;
     return sim->steps_failed ? NULL : sim->steps;
 }
+
+int oric_sim_look(const oric_sim *sim, oric_sim_seen *out)
+{
+    const sim_cta *cta = sim->ring ? sim->ring->ctas[0] : NULL;
+    const sim_warp *w = cta && cta->live_warps ? &cta->warps[0] : NULL;
+    for (uint32_t g = 0; w && g < w->ngroups; g++) {
+        if (!(w->groups[g].mask & 1)) continue;
+        *out = (oric_sim_seen){.pc = w->groups[g].pc, .local = w->local};
+        for (uint32_t r = 0; r < ORIC_SIM_SEEN && r < w->nregs; r++) out->registers[r] = w->R[r][0];
+        for (uint32_t p = 0; p < 7; p++) out->predicates |= (w->P[p] & 1) << p;
+        return 1;
+    }
+    return 0;
+}
