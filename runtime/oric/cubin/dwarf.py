@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from oric_tables import cubin_layout as tables
 from oric_tables.named import NamedTuple
 
+from oric.ir.calls import STACK_ALIGN
 from oric.ir.encoded import EncodedFunction
 from oric.ir.lineinfo import LINE_BITS, STRINGS, LineInfo, Text, line_of, number_of
 
@@ -222,6 +223,8 @@ def _variable(module: Module, kernels: list[KernelFacts], target: Target, name: 
                 facts = kernel.attributes
                 if number in facts.shared_offsets:
                     return Address(target.shared_base + facts.shared_offsets[number])
+                if number in facts.local_offsets and facts.local_align > STACK_ALIGN:
+                    return None  # its distance from the frame address is known at run time
                 if number in facts.local_offsets:
                     # The frame address is what the stack pointer is where the function begins, unless an entry moves that once.
                     whole = facts.frame_size if kernel.is_entry and not kernel.encoded.calls and not module.for_debugger else 0

@@ -13,7 +13,7 @@ from oric_tables.op import ARG_IN, LINKED, LOP3
 
 from oric.ir import operand as opd
 from oric.ir.attributes import FunctionAttributes
-from oric.ir.calls import FREE_STACK, INDIRECT, reached
+from oric.ir.calls import FREE_STACK, INDIRECT, STACK_ALIGN, reached
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R
 from oric.ir.module import Module
@@ -23,7 +23,6 @@ from oric.support.diagnostics import NotSupported
 from .program import FIRST_TEMP, LITERAL, PACKED, D, Program, Tables, tables_of
 
 _STACK_HINT: Final = 1  # R1 is the stack pointer of the ABI
-_STACK_ALIGN: Final = 16
 _MASK32: Final = 0xFFFFFFFF
 _AND: Final = 0xC0  # of the first two sources
 _MOST_OFFSET: Final = 1 << 23  # displacements of accesses have 24 bits with a sign
@@ -195,14 +194,14 @@ def _load_at_entry(f: Function, target: Any) -> None:
             continue
         if need == "stack":
             facts = f.attributes
-            facts.local_size = -(-facts.local_size // _STACK_ALIGN) * _STACK_ALIGN
+            facts.local_size = -(-facts.local_size // STACK_ALIGN) * STACK_ALIGN
             line = tables.template("add_constant").first
             size = f.imm(-facts.local_size & _MASK32)
-            if facts.local_align > _STACK_ALIGN:  # than the stack pointer has; observed: ptxas does it the same way
+            if facts.local_align > STACK_ALIGN:  # than the stack pointer has; observed: ptxas does it the same way
                 _begin(f, cursor)
                 mask = f.imm(-facts.local_align & _MASK32)
                 cursor.make4(LOP3, f.stack, f.stack, mask, opd.RZ_OPERAND, ops.op(LOP3).pack(lut=_AND))
-                facts.local_size += facts.local_align - _STACK_ALIGN
+                facts.local_size += facts.local_align - STACK_ALIGN
             facts.frame_size = facts.local_size
             _begin(f, cursor)
             cursor.make4(tables.op[line], f.stack, f.sp or f.stack, size, opd.RZ_OPERAND, tables.mods[line])
