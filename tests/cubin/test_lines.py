@@ -230,6 +230,29 @@ def test_functions_that_stay_have_their_lines():
 # -- what the PTX may say ---------------------------------------------------------------------------------------------
 
 
+def test_the_return_of_a_function_has_its_line():
+    text = """.version 9.0
+.target sm_80
+.address_size 64
+.file 1 "/x/y.cu"
+.visible .func (.reg .u32 q) f(.reg .u32 n)
+{
+  .reg .pred %p; .loc 1 5 0
+  setp.eq.u32 %p, n, 0; mov.u32 q, 7; @%p bra end; .loc 1 8 0
+  sub.u32 n, n, 1; call (q), f, (n);
+end: .loc 1 11 0
+  ret;
+}
+.visible .entry k(.param .u64 out)
+{
+  .reg .u64 %d; .reg .u32 %r; .loc 1 20 0
+  ld.param.u64 %d, [out]; call (%r), f, (5); st.global.u32 [%d], %r; ret;
+}
+"""
+    told = sources_of(oric.compile(text, arch="sm_80").image, "RET")
+    assert [lines[0] for lines in told] == ["/x/y.cu:11"], told
+
+
 def entry(body: str, around: str = '.file 1 "/x/y.cu"\n') -> str:
     return (
         f"{HEAD}{around}.visible .entry k(.param .u64 p)\n{{\n .reg .u64 %rd<4>;\n ld.param.u64 %rd1, [p];\n{body}\n ret;\n}}\n"

@@ -97,11 +97,21 @@ class Outliner:
         f.aux[made] = 0
         f.returned = pass_words(f, cursor, site, True, ARG_OUT)
         give_to_room(f, cursor, site, pointer)
+        cursor.line = _line_of_return(body)
         cursor.make(RETURN)
         make_edges(f)
         Splice(f, self.inliner.bodies, {INDIRECT: ""}, self.inliner.rooms).run()
         f.calls = []
         return f
+
+
+def _line_of_return(body: Function) -> int:
+    """The line of the last return of a body, which all others go to."""
+    found = 0
+    for b in range(body.blocks()):
+        if body.tail[b] != NONE and body.op[body.tail[b]] == RETURN:
+            found = body.line[body.tail[b]]
+    return found
 
 
 def _call_below(f: Function) -> None:
