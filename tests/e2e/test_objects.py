@@ -17,12 +17,12 @@ from oric_tables.targets import TARGETS as ALL_TARGETS
 from tests.programs.measure import judge
 from tests.programs.portable import case as portable
 
-from . import call_programs, call_runs, object_programs, splitting
+from . import call_programs, call_registers, call_runs, object_programs, splitting
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120")
 LIMITS = (None, 24, 32, 64)
 STACK = 1 << 16  # bytes: how deep functions go that call themselves nobody knows
-PROGRAMS = call_programs.PROGRAMS | object_programs.PROGRAMS
+PROGRAMS = call_programs.PROGRAMS | call_registers.REGISTER_PROGRAMS | object_programs.PROGRAMS
 
 
 def text(name: str, target: str) -> str:

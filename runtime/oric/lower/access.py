@@ -14,6 +14,7 @@ from oric.ir.optable import MEMORY, OPS, PINNED
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .arguments import word
 from .control import run_lines
 from .emit import OPERAND, Env, Value, integer, packed, part
 from .memory import QUAD, Address, Memory
@@ -370,22 +371,13 @@ def _as_signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def _word(b: Memory, variable: ParamVariable, index: int) -> i64:
-    """The register of a word; RZ outside the variable: as with ptxas, what is stored there is lost, and read is any value."""
-    if not 0 <= index < len(variable.words):
-        return opd.RZ_OPERAND
-    if not variable.words[index]:
-        variable.words[index] = b.new_r()
-    return variable.words[index]
-
-
 def _read_words(b: Memory, dest: i64, variable: ParamVariable, offset: int, each: int, type_: str, guard: i64) -> None:
     _check_alignment(variable, offset, each)
     if each < 4:
-        extract(b, dest, _word(b, variable, offset // 4), offset % 4 // each, each, type_[0] == "s", guard)
+        extract(b, dest, word(b, variable, offset // 4), offset % 4 // each, each, type_[0] == "s", guard)
         return
     for k in range(each // 4):
-        b.copy(part(dest, k), _word(b, variable, offset // 4 + k), guard)
+        b.copy(part(dest, k), word(b, variable, offset // 4 + k), guard)
     if each == 4:
         extend(b, dest, type_[0] == "s", guard)
 
@@ -406,9 +398,9 @@ def store_param(b: Memory, program: Program, guard: i64, operands: list[Any]) ->
         _check_alignment(variable, at, each)
         if each >= 4:
             for k in range(each // 4):
-                word = _word(b, variable, at // 4 + k)
-                if word != opd.RZ_OPERAND:
-                    b.set(word, word_of(value, k), guard)
+                register = word(b, variable, at // 4 + k)
+                if register != opd.RZ_OPERAND:
+                    b.set(register, word_of(value, k), guard)
         elif 0 <= at // 4 < len(variable.words):
             _store_bytes(b, variable, at, each, value, guard)
 
@@ -436,7 +428,7 @@ def _check_alignment(variable: ParamVariable, offset: int, each: int) -> None:
 def _store_bytes(b: Memory, variable: ParamVariable, at: int, each: int, value: Value, guard: i64) -> None:
     """Put one or two bytes into a word of a parameter variable."""
     fresh = not variable.words[at // 4]
-    word = _word(b, variable, at // 4)
+    register = word(b, variable, at // 4)
     source = part(value.bits, 0) if value.kind == OPERAND else in_register(b, value)
     _clear(b, variable, at // 4, fresh, guard)
     low = at % 4
@@ -444,4 +436,4 @@ def _store_bytes(b: Memory, variable: ParamVariable, at: int, each: int, value: 
     for k in range(each):
         keep[low + k] = 4 + k
     selector = sum(k << 4 * n for n, k in enumerate(keep))
-    b.template("permute", guard, word, packed(word), integer(selector), packed(source))
+    b.template("permute", guard, register, packed(register), integer(selector), packed(source))

@@ -12,12 +12,12 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 from oric_tables import ptx_index as ix
 from oric_tables import storage
-from oric_tables.cubin_layout import POINTEE_SPACES
+from oric_tables.cubin_layout import POINTEE_SPACES, PROTOTYPE_TYPES
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
 from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
-from oric.ir.calls import Formal, Shape
+from oric.ir.calls import Formal, ParamVariable, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
 from oric.ir.lineinfo import LineInfo, PtxRegister, SourceFile
 from oric.ir.module import Module, Relocation, Symbol
@@ -25,6 +25,7 @@ from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
 from .addressed import settle_parameters
+from .arguments import give_results, is_vector, take_parameters
 from .control import prototype
 from .events import Events
 from .expansions import FUNCTIONS
@@ -203,7 +204,12 @@ class OriBuilder(Memory):
         return handle
 
     def _check_convention(self, function: Any) -> None:
-        """In an object, functions and prototypes that keep other registers than the rest are not supported."""
+        """In an object, functions and prototypes that keep other registers than the rest are not supported, and no values are
+        passed that lie in less than a register.
+        """
+        for variable in (*function.returns, *function.params):
+            if self.ir.relocatable and not is_vector(variable) and variable.type not in PROTOTYPE_TYPES:
+                raise NotSupported(f"a parameter or result of type .{variable.type} in an object to link", variable.loc)
         for name in _PRESERVED:
             if self.ir.relocatable and name in function.directives:
                 raise NotSupported(f".{name} in an object to link", function.loc)
@@ -229,6 +235,7 @@ class OriBuilder(Memory):
         known = {first for first, _ in self.module_registers}
         self.declared = [row for row in self.declared if row[0] in known]
         self.tables_of_labels = []
+        self.vector_results = []
         for first, end in self.module_registers:
             for handle in range(first, end):
                 self.registers_[handle] = 0
@@ -243,9 +250,17 @@ class OriBuilder(Memory):
 
     def _formals(self, f: Function, function: Any) -> list[int]:
         handles: list[int] = []
+        vectors: list[ParamVariable | None] = []
         for variable in (*function.returns, *function.params):
             is_result = len(handles) < len(function.returns)
-            if variable.space == "reg":
+            vectors.append(None)
+            if is_vector(variable):
+                handle = self.registers(variable.type, variable.vector, variable.name)
+                made = ParamVariable(variable.name, variable.size, variable.align)
+                made.words = [self.new_r() for _ in made.words]
+                vectors[-1] = made
+                f.formals.append(Formal(made, 0, is_result))
+            elif variable.space == "reg":
                 handle = self.registers(variable.type, 1, variable.name)
                 f.formals.append(Formal(None, self.register(handle), is_result))
             else:
@@ -254,6 +269,7 @@ class OriBuilder(Memory):
                 self.symbols.append(place)
                 f.formals.append(Formal(place.param, 0, is_result))
             handles.append(handle)
+        take_parameters(self, function, handles, vectors)
         return handles
 
     def end_body(self, loc: int) -> None:
@@ -261,6 +277,8 @@ class OriBuilder(Memory):
         f = self.code
         self.line = self.lines.of(loc)
         if self.block != NONE or f.blocks() == 0:
+            if not f.is_entry:
+                give_results(self)
             self.leave("exit" if f.is_entry else "return")
         self.finish_parameters()
         self.finish_flow()

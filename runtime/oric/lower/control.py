@@ -9,13 +9,14 @@ from mypy_extensions import i64
 from oric_tables.cubin_layout import PROTOTYPE_TYPES
 
 from oric.ir import operand as opd
-from oric.ir.calls import INDIRECT, WORD, CallSite, ParamVariable, Shape
+from oric.ir.calls import INDIRECT, WORD, CallSite, Shape
 from oric.ir.function import AUX_ALONE, AUX_APART
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
-from .emit import FLOATING, OPERAND, Value, integer, part
+from .arguments import actual, give_results, take_result
+from .emit import OPERAND, Value, integer
 from .memory import Memory
 from .moves import DOUBLE_BYTES
 from .program import Program
@@ -62,7 +63,11 @@ def _branch_tree(b: Memory, index: Value, targets: list[int], low: int, high: in
 
 def leave(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``exit``, and ``ret``, which phase 5 makes the same of in an entry."""
-    b.leave("return" if program.options["kind"] == "ret" else "exit", guard)
+    if program.options["kind"] == "ret":
+        give_results(b)
+        b.leave("return", guard)
+    else:
+        b.leave("exit", guard)
 
 
 def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -84,7 +89,8 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     variables = (*function.returns, *function.params)
     if len(variables) != len(results) + len(arguments):
         raise NotSupported("a call without the open array at the end of the parameters")
-    actuals = [_actual(b, variable, node) for variable, node in zip(variables, (*results, *arguments), strict=True)]
+    given = (*results, *arguments)
+    actuals = [actual(b, variable, given[n], n < len(results)) for n, variable in enumerate(variables)]
     shapes = [Shape(v.size, v.align, n < len(function.returns)) for n, v in enumerate(variables)]
     around: i64 = -1
     if guard:
@@ -94,6 +100,8 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     made = b.stand().make(b.tables.op[line], b.tables.mods[line])
     b.code.aux[made] = len(b.code.calls)
     b.code.calls.append(CallSite(number, actuals, b.loc, shapes, pointer, prototype(function)))
+    for n, node in enumerate(results):
+        take_result(b, variables[n], node, actuals[n])
     if around >= 0:
         b.place(around)
 
@@ -105,37 +113,9 @@ def prototype(function: Any) -> str:
 
 
 def _letter(variable: Any) -> str:
+    if variable.vector > 1 and not variable.dims:
+        return PROTOTYPE_TYPES[f"b{8 * variable.size}"]
     return PROTOTYPE_TYPES[variable.type] + (str(math.prod(variable.dims)) if variable.dims else "")
-
-
-def _actual(b: Memory, variable: Any, node: Any) -> ParamVariable | int:
-    """A result or argument: a parameter variable, or a register where the function has one (0: not wanted)."""
-    if node[0] == nodes.SYM:
-        given = b.place_of(node[1]).param
-        if given is not None:
-            return given
-    operand = 0 if node[0] == nodes.SINK else _in_register(b, variable, b.value(node))
-    if variable.space == "reg":
-        return operand
-    made = ParamVariable(variable.name, variable.size, variable.align)
-    if operand:
-        for index in range(len(made.words)):
-            made.words[index] = part(operand, index)
-    return made
-
-
-def _in_register(b: Memory, variable: Any, value: Value) -> int:
-    """A register with an argument."""
-    if value.kind == OPERAND:
-        return value.bits
-    if variable.type == "pred" or variable.size > DOUBLE_BYTES:
-        raise NotSupported(f"a constant as an argument of type .{variable.type}")
-    wide = variable.size == DOUBLE_BYTES
-    register: int = b.new_pair() if wide else b.new_r()
-    if value.kind == FLOATING:
-        value = integer(value.wide if wide else value.bits)
-    b.set(register, value)
-    return register
 
 
 def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

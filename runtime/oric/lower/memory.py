@@ -88,6 +88,7 @@ class Memory(Linked):
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
         self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
         self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
+        self.vector_results: list[tuple[ParamVariable, list[int]]] = []  # of the function at hand: variable, registers
         self.carry = 0
         self.loc = 0  # of the instruction at hand
 

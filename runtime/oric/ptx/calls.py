@@ -166,19 +166,20 @@ def check_argument(what: str, argument: Argument, variable: Variable, name: str)
         check_symbol(what, actual, variable, name, place)
         good = True
     elif tag == cl.C_REG:
-        good = not variable.dims and agree(descriptor[1], variable.type)
+        good = not variable.dims and fits(descriptor[1], 1, variable)
     elif tag == cl.C_SINK:
         good = what == "result"
     elif tag == cl.C_VEC:
-        good = variable.vector == len(descriptor) - 1
+        good = not variable.dims and fits(cl.DESCRIPTORS[descriptor[1]][1], len(descriptor) - 1, variable)
     elif tag == cl.C_SYM:
-        good = what == "argument" and kind in ("bits", "int") and not variable.dims
+        good = what == "argument" and kind in ("bits", "int") and not variable.dims and variable.vector == 1
     else:
         literals = ("bits", "float") if tag in (cl.C_SINGLE, cl.C_DOUBLE) else ("bits", "int")
-        good = what == "argument" and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE) and kind in literals and not variable.dims
+        good = what == "argument" and tag in (cl.C_INT, cl.C_SINGLE, cl.C_DOUBLE) and kind in literals
+        good = good and not variable.dims and variable.vector == 1
     if not good:
         raise PtxError(place, f"{what} for '{variable.name}' of '{name}' does not have type {described(variable)}")
-    if kind in NARROW and bits < LEAST_BITS and not variable.dims:
+    if kind in NARROW and bits < LEAST_BITS and not variable.dims and variable.vector == 1:
         raise PtxError(
             place, f"{what} for '{variable.name}' of '{name}': predicates and integers of {bits} bits cannot be passed"
         )
@@ -196,7 +197,7 @@ def check_symbol(what: str, actual: Variable, variable: Variable, name: str, pla
     elif variable.dims:
         good = bool(actual.dims) and actual.size == variable.size
     else:
-        good = not actual.dims and agree(actual.type, variable.type)
+        good = not actual.dims and fits(actual.type, 1, variable)
     if not good:
         raise PtxError(place, f"{of} has type {described(actual)}, not {described(variable)}")
     if actual.align != variable.align:
@@ -208,6 +209,19 @@ def is_open(variable: Variable) -> bool:
     return bool(variable.dims) and variable.dims[0] == 0
 
 
+def fits(type_: str, elements: int, variable: Variable) -> bool:
+    """A register of this type, of one or more elements, can be passed for a parameter that is no array.
+
+    Elements of vectors and packed types agree with all of their size. (ptxas 13.0.88 also takes a scalar for a vector of its
+    size, but passes half of it.)
+    """
+    kind, bits, *_ = TYPES[type_]
+    other, others, *_ = TYPES[variable.type]
+    if elements == variable.vector == 1 and "packed" not in (kind, other):
+        return agree(type_, variable.type)
+    return bits == others and elements == variable.vector and "pred" not in (kind, other)
+
+
 def agree(first: str, second: str) -> bool:
     """Types of the same size and kind, or one of them plain bits."""
     (kind, bits, *_), (other, others, *_) = TYPES[first], TYPES[second]
@@ -216,4 +230,5 @@ def agree(first: str, second: str) -> bool:
 
 def described(variable: Variable) -> str:
     """``.b8[16]``."""
-    return f".{variable.type}" + "".join(f"[{d or ''}]" for d in variable.dims)
+    vector = f".v{variable.vector} " if variable.vector > 1 else ""
+    return f"{vector}.{variable.type}" + "".join(f"[{d or ''}]" for d in variable.dims)
