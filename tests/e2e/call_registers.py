@@ -105,6 +105,28 @@ def _variables(recursive: bool) -> Program:
     return Program(of + entry(body), want)
 
 
+def _tables(space: str) -> Program:
+    """A variable with addresses of functions says what a call through a register calls; families of names of both kinds."""
+    functions = "".join(
+        f".func (.reg .b32 %res) way{n}(.reg .b32 %a, .reg .b32 %b)\n{{ {line} ret; }}\n"
+        for n, line in enumerate(("add.u32 %res, %a, %b;", "sub.u32 %res, %a, %b;", "mul.lo.u32 %res, %a, %b;"))
+    )
+    table = f".{space} .align 8 .u64 ways[4] = {{way0, way1, way2, way0}};\n"
+    body = (
+        "T: .branchtargets L0, K<2>, L1; and.b32 %r4, %r2, 3; mov.u64 %d3, ways; mad.wide.u32 %d3, %r4, 8, %d3;\n"
+        f"ld.{space}.u64 %d4, [%d3]; call (%r5), %d4, (%r2, %r1), ways; F: .calltargets way<3>; mov.u64 %d5, way2;\n"
+        "call (%r6), %d5, (%r5, %r2), F; mov.u32 %r3, %r6; brx.idx %r4, T;\n"
+        "L0: add.u32 %r3, %r3, 5; K0: add.u32 %r3, %r3, 6; K1: add.u32 %r3, %r3, 7; L1:"
+    )
+
+    def want(data: list[int], t: int) -> int:
+        x, way = data[t], data[t] & 3
+        first = (x + t, x - t, x * t, x + t)[way]
+        return (first * x + sum((5, 6, 7)[way:])) & M32
+
+    return Program(functions + table + entry(body), want)
+
+
 REGISTER_PROGRAMS: dict[str, Program] = {
     "vectors in registers": _vectors(recursive=True),
     "vectors in registers, inlined": _vectors(recursive=False),
@@ -112,4 +134,6 @@ REGISTER_PROGRAMS: dict[str, Program] = {
     "small vectors, inlined": _small(recursive=False),
     "variables for registers": _variables(recursive=True),
     "variables for registers, inlined": _variables(recursive=False),
+    "a variable as the table of a call": _tables("global"),
+    "a constant as the table of a call": _tables("const"),
 }

@@ -19,7 +19,7 @@ from . import classes as cl
 from . import statements as st
 from .builder import ADDR_SYM, SYM, Function, InlinedAt, Operand
 from .check import check, fits, within_limits
-from .declarations import LINKAGE, VARIABLE_SPACES, TypeSpec, name_class
+from .declarations import LINKAGE, MAX_FAMILY, VARIABLE_SPACES, TypeSpec, name_class
 from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
 from .opaque import names_registers
@@ -412,7 +412,8 @@ class Body:
     def close(self, at: int) -> None:
         """``}`` of a scope or of the body."""
         for name, place in self.scope.pending.items():
-            self.state.report(PtxError(self.state.text.find(name, place), f"label '{name}' is not defined"))
+            found = self.state.text.find(name, place)  # of a family there is no such name
+            self.state.report(PtxError(found if found >= 0 else place, f"label '{name}' is not defined"))
         closed = self.scope
         if closed.depth == 1:
             self.done = True
@@ -451,29 +452,34 @@ class Body:
             prototype = self.headers.prototype(lexer, name, at)
             entity = Entity(TABLE_NAME, builder.call_prototype(name, prototype), "prototype", 1, [prototype])
         elif word == ".branchtargets":
-            labels = [self.label_name(lexer)]
-            while lexer.take(","):
-                labels.append(self.label_name(lexer))
-            lexer.expect(";")
+            labels = [self.reader.label(label, place) for label, place in self.names_in_table(lexer, "a label")]
             entity = Entity(TABLE_NAME, builder.branch_targets(name, labels, at), "branch")
         else:
-            functions = [self.function_name(lexer)]
-            while lexer.take(","):
-                functions.append(self.function_name(lexer))
-            lexer.expect(";")
+            functions = [self.function_named(*found) for found in self.names_in_table(lexer, "a function name")]
             handle = builder.call_targets(name, [f.handle for f in functions], at)
             entity = Entity(TABLE_NAME, handle, "call", 1, [f.info for f in functions])
         self.scope.declare(name, entity, at)
 
-    def label_name(self, lexer: Lexer) -> int:
-        """The handle of a label in a table."""
-        at = lexer.at
-        return self.reader.label(lexer.identifier("a label"), at)
+    def names_in_table(self, lexer: Lexer, what: str) -> list[tuple[str, int]]:
+        """``A, B<2>;``: A, B0 and B1, with their places."""
+        found: list[tuple[str, int]] = []
+        while not found or lexer.take(","):
+            at = lexer.at
+            name = lexer.identifier(what)
+            if lexer.take("<"):
+                count_at = lexer.at
+                count = lexer.integer(f"a number of names '{name}0' ...")
+                if not 0 < count <= MAX_FAMILY:
+                    raise PtxError(count_at, f"'{name}<{count}>' stands for no name or for more than {MAX_FAMILY}")
+                lexer.expect(">")
+                found += [(f"{name}{index}", at) for index in range(count)]
+            else:
+                found.append((name, at))
+        lexer.expect(";")
+        return found
 
-    def function_name(self, lexer: Lexer) -> Entity:
-        """The name of a declared function."""
-        at = lexer.at
-        name = lexer.identifier("a function name")
+    def function_named(self, name: str, at: int) -> Entity:
+        """A declared function in a table."""
         entity = self.scope.lookup(name)
         if entity is None or entity.kind != FUNCTION:
             raise PtxError(at, f"function '{name}' is not declared")

@@ -119,13 +119,28 @@ def arguments(lexer: Lexer, reader: OperandReader) -> list[Argument]:
 
 
 def table_entity(lexer: Lexer, reader: OperandReader) -> Entity:
-    """The label of a prototype or of call targets."""
+    """The label of a prototype or of call targets, or a variable whose initial values are addresses of functions."""
     at = lexer.at
     name = lexer.identifier("the label of a .callprototype or .calltargets")
     entity = reader.scope.lookup(name)
+    if entity is not None and entity.kind == SYMBOL:
+        functions = functions_in(entity.info, reader)
+        if functions:
+            handle = reader.state.builder.call_targets(name, [f.handle for f in functions], at)
+            return Entity(TABLE_NAME, handle, "call", 1, [f.info for f in functions])
     if entity is None or entity.kind != TABLE_NAME or entity.type == "branch":
         raise PtxError(at, f"'{name}' is no label of a .callprototype or .calltargets")
     return entity
+
+
+def functions_in(variable: Variable, reader: OperandReader) -> list[Entity]:
+    """The functions whose addresses a variable in .global or .const begins with, each once; none if others are among them."""
+    scope = reader.scope
+    while scope.parent is not None:
+        scope = scope.parent
+    known = {entity.handle: entity for entity in scope.names.values() if entity.kind == FUNCTION and not entity.info.is_entry}
+    handles = dict.fromkeys(item.symbol for item in variable.relocs)
+    return [known[handle] for handle in handles] if handles.keys() <= known.keys() else []
 
 
 def callees_of(entity: Entity, table: Entity | None, name: str, at: int, table_at: int) -> list[Function]:
