@@ -24,7 +24,7 @@ from .headers import Headers, nearest
 from .lexer import DOT_WORD, END, IDENT, NO_NAMES, SPACE, Lexer, PtxError, again
 from .opaque import names_registers
 from .operands import OperandReader
-from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
+from .scopes import FUNCTION, LABEL_NAME, REGISTER, SYMBOL, TABLE_NAME, Entity, Scope
 from .signatures import KEY_BITS, KEY_CLASSES, KEY_OPERANDS, Entry, entries_for, entry_of
 from .state import State
 from .statements import CLASS_BITS, DETAILS, OPERANDS, PLACE, Statements
@@ -39,7 +39,7 @@ _CLASS: Final = (1 << CLASS_BITS) - 1
 class Body:
     """Reads one function body."""
 
-    __slots__ = ("declarations", "done", "function", "headers", "reader", "scope", "state", "statements")
+    __slots__ = ("declarations", "done", "function", "headers", "outside", "reader", "scope", "state", "statements")
 
     def __init__(self, state: State, statements: Statements, headers: Headers, module_scope: Scope, function: Function) -> None:
         self.state = state
@@ -49,6 +49,7 @@ class Body:
         self.function = function
         self.done = False
         self.scope = Scope(module_scope, -1)
+        self.outside = module_scope.names
         self.reader = OperandReader(state, statements, self.scope)
 
     def read(self, symbol: int, position: i64) -> i64:
@@ -128,6 +129,9 @@ class Body:
             if class_ not in (cl.PRED_CLASS, cl.NOT_PRED_CLASS):
                 return False
             guard = nodes[row]
+            for index in range(cursor + OPERANDS, end):
+                if known[stream[index]] & _CLASS == cl.CALL_VARIABLE_CLASS:
+                    return False
         if (large or (key != entry.last and not entry.accepts(key))) and not self.fits(entry, cursor + OPERANDS, end, operands):
             return False
         try:
@@ -186,7 +190,7 @@ class Body:
     def plain_label(self, name: str, at: i64) -> bool:
         """``name:``."""
         scope = self.scope
-        if name in scope.names:
+        if name in scope.names or name in self.outside:
             return False
         if name in scope.pending:
             del scope.pending[name]
@@ -315,7 +319,7 @@ class Body:
 
             operands = read_call(lexer, self.reader)
         else:
-            operands = self.operands(lexer, entry, at)
+            operands = self.operands(lexer, entry, at, guard is not None)
         if not lexer.is_punct(";"):
             raise lexer.expected("';'" if entry.special else "',' or ';'")
         if entry.warning:
@@ -334,7 +338,7 @@ class Body:
             lexer.move(at)
             raise
 
-    def operands(self, lexer: Lexer, entry: Entry, at: int) -> list[Operand]:
+    def operands(self, lexer: Lexer, entry: Entry, at: int, guarded: bool) -> list[Operand]:
         """The operands up to ``;``, checked."""
         operands: list[Operand] = []
         classes: list[int] = []
@@ -364,6 +368,11 @@ class Body:
                 raise PtxError(place, f"name '{name}' is not declared")
             raise PtxError(place, message)
         for index, class_ in enumerate(classes):
+            if guarded and class_ == cl.CALL_VARIABLE_CLASS:
+                name = Lexer(lexer.source, places[index] + 1).value
+                raise PtxError(
+                    places[index], f"Illegal to predicate instruction '{entry.variant.name}.param' with operand '{name}'"
+                )
             if cl.DESCRIPTORS[class_][0] == cl.C_ELEMENT and operands[index][0] == SYM and entry.is_address(index):
                 operands[index] = (ADDR_SYM, *operands[index][1:])
         return operands
@@ -442,6 +451,9 @@ class Body:
             scope.labels[name] = self.state.builder.new_label(name)
         scope.places[name] = at
         self.state.builder.place_label(scope.labels[name], at)
+        if name in self.outside:
+            scope.names[name] = Entity(LABEL_NAME, scope.labels[name], "label")
+            scope.forget()
 
     def table(self, lexer: Lexer, name: str, at: int) -> None:
         """``name: .branchtargets ...;`` and its kin."""
@@ -500,7 +512,7 @@ class Body:
             self.variables(lexer)
         elif word == ".pragma":
             lexer.advance()
-            for text in self.headers.pragma_strings(lexer, "body"):
+            for text in self.headers.pragma_strings(lexer, "kernel" if self.function.is_entry else "body"):
                 if self.function.is_entry and names_registers(text):
                     raise PtxError(at, f"Pragma '{text}' cannot be specified for function '{self.function.name}'")
                 self.state.builder.pragma(text, at)

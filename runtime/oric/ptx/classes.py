@@ -59,6 +59,7 @@ ADDR_IMM_CLASS: Final = class_id(C_ADDR_IMM)
 OTHER_CLASS: Final = class_id(C_OTHER)
 PRED_CLASS: Final = class_id(C_REG, "pred")
 NOT_PRED_CLASS: Final = class_id(C_NOT, "pred")
+CALL_VARIABLE_CLASS: Final = class_id(C_ADDR_SYM, "param", "")  # of a call, and no parameter of the function
 GUARD_CLASSES: Final = frozenset({PRED_CLASS, NOT_PRED_CLASS})
 _REGISTER_CLASSES: Final[dict[str, tuple[int, int, int]]] = {
     type_: (class_id(C_REG, type_), class_id(C_NOT, type_), class_id(C_ADDR_REG, type_)) for type_, row in TYPES.items() if row[2]

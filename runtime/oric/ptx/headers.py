@@ -229,7 +229,7 @@ class Headers:
         function.directives[name] = tuple(values)
 
     def pragma_strings(self, lexer: Lexer, place: str) -> tuple[str, ...]:
-        """``"a", "b";`` at a place: module, entry or body."""
+        """``"a", "b";`` at a place: see :func:`.opaque.check_pragma`."""
         found: list[str] = []
         while not found or lexer.take(","):
             at = lexer.at

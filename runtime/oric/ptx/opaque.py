@@ -12,6 +12,7 @@ from .constants import expression
 from .lexer import IDENT, Lexer, PtxError, integer_value
 from .state import State
 
+_KERNEL = "kernel"  # as a place: the body of an entry
 _REGISTERS = re.compile(r"\w+ +(?:(\d{1,9})(?: *, *(\d{1,9}))?|(\d{1,9}) *- *(\d{1,9}))", re.ASCII)
 
 
@@ -94,7 +95,9 @@ def _value(lexer: Lexer, field: str) -> str | int:
 
 
 def check_pragma(state: State, text: str, place: str, at: int) -> None:
-    """A pragma string at a place: "module", "entry" (behind its header) or "body"; unknown ones are told of.
+    """A pragma string at a place; unknown ones are told of.
+
+    ``place``: "module", "entry" (behind its header), "body" (of a function) or "kernel" (the body of an entry).
 
     Raises:
         PtxError: it cannot stand there, its argument is wrong, or it is unknown in a module.
@@ -108,7 +111,9 @@ def check_pragma(state: State, text: str, place: str, at: int) -> None:
         return
     places, integer, registers, ptx, sm = row
     state.gate(f"pragma '{word}'", ptx, sm, (), at)
-    if place not in places:
+    if place == "body" and _KERNEL in places:
+        raise PtxError(at, f"Pragma '{text}' cannot be specified for device functions")
+    if place not in places and not (place == _KERNEL and "body" in places):
         raise PtxError(at, f"pragma '{word}' stands in function bodies only")
     if integer and not argument.strip():
         raise PtxError(at, f"pragma '{word}' needs an integer")

@@ -20,7 +20,7 @@ from . import statements as st
 from .builder import Operand
 from .constants import Constant, expression, float_constant, single_constant
 from .lexer import BAD, DOT_WORD, END, IDENT, NUMBER, Lexer, PtxError
-from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity, Range, Scope, register_operand
+from .scopes import FUNCTION, LABEL_NAME, REGISTER, SYMBOL, TABLE_NAME, Entity, Range, Scope, register_operand
 from .state import State
 from .statements import CLASS_BITS, ROW_WORDS, Statements
 
@@ -293,6 +293,8 @@ class OperandReader:
             return (b.LABEL, self.label(name, at)), cl.LABEL_CLASS
         if entity.kind == REGISTER:
             return self.register(lexer, entity, name)
+        if entity.kind == LABEL_NAME:
+            return (b.LABEL, entity.handle), cl.LABEL_CLASS
         if entity.kind == TABLE_NAME:
             if entity.type != "branch":
                 raise PtxError(at, f"'{name}' is not a label of .branchtargets")

@@ -55,7 +55,7 @@ def parse_module(text: str, filename: str, builder: Builder, target: Any, diag: 
 class ModuleParser:
     """Reads a whole module."""
 
-    __slots__ = ("aliases", "declarations", "files", "headers", "labels", "scope", "sections", "state", "statements")
+    __slots__ = ("aliased", "aliases", "declarations", "files", "headers", "labels", "scope", "sections", "state", "statements")
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -67,6 +67,7 @@ class ModuleParser:
         self.labels: dict[str, int] = {}  # labels in sections -> their places
         self.sections = 0
         self.aliases: dict[str, int] = {}  # functions that are aliases -> the place that says so
+        self.aliased: dict[str, int] = {}  # functions that have one that other modules see -> likewise
 
     def run(self) -> None:
         """Read header and statements up to the end of the text."""
@@ -289,6 +290,8 @@ class ModuleParser:
         self.state.gate("'.alias'", _FIRST_ALIAS, _ALIAS_SM, (), at)
         self.check_alias(name, entity.info, name_at, target, aliased.info, target_at)
         self.aliases[name] = name_at
+        if entity.info.linkage:
+            self.aliased[target] = target_at
         self.state.builder.alias(name, aliased.handle, name_at)
 
     def check_alias(self, name: str, function: Any, at: int, target: str, aliased: Any, target_at: int) -> None:
@@ -307,6 +310,12 @@ class ModuleParser:
             same = [(len(one.params), len(one.returns)) for one in (function, aliased)]
             what = "other parameters" if same[0] == same[1] else "different numbers of parameters"
             raise PtxError(at, f"'{name}' and '{target}' have {what}")
+        if ("noreturn" in function.directives) != ("noreturn" in aliased.directives):
+            raise PtxError(at, f"'{name}' and '{target}' differ in '.noreturn'")
+        if target in self.aliases and function.linkage:  # ptxas loses it; without '.visible' it does not
+            raise again(target_at, f"'{target}' is an alias itself", self.aliases[target])
+        if name in self.aliased:
+            raise again(at, f"'{name}' has an alias already: it cannot be one", self.aliased[name])
 
     def known_function(self, lexer: Lexer) -> tuple[str, Entity]:
         """A declared function."""

@@ -14,6 +14,7 @@ REGISTER: Final = 0
 SYMBOL: Final = 1
 FUNCTION: Final = 2
 TABLE_NAME: Final = 3
+LABEL_NAME: Final = 4  # a label that hides a name of the module
 
 DIGITS: Final = "0123456789"
 MAX_DIGITS: Final = 12  # of the number in a register's name, with zeros in front
