@@ -12,7 +12,7 @@ from . import classes as cl
 from .builder import Function, Operand, Variable
 from .lexer import IDENT, Lexer, PtxError
 from .operands import OperandReader
-from .scopes import FUNCTION, REGISTER, SYMBOL, TABLE_NAME, Entity
+from .scopes import FUNCTION, LABEL_NAME, REGISTER, SYMBOL, TABLE_NAME, Entity
 from .statements import DETAILS
 
 NARROW: Final = ("int", "pred")  # values of these kinds are passed ...
@@ -152,6 +152,8 @@ def callees_of(entity: Entity, table: Entity | None, name: str, at: int, table_a
         if table is not None:
             raise PtxError(table_at, f"'{name}' is a function: a table is for calls through a register")
         return [function]
+    if entity.kind == LABEL_NAME:
+        raise PtxError(at, f"'{name}' is a label here, no function")
     if entity.kind != REGISTER or entity.vector != 1 or TYPES[entity.type][0] not in ("bits", "int"):
         raise PtxError(at, f"'{name}' is neither a function nor a register with the address of one")
     if table is None:
