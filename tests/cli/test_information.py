@@ -34,7 +34,7 @@ def test_help_names_ptxas_spellings(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     assert re.search(r"(?m)^--gpu-name <gpu name> +\(-arch\)$", text)
-    refused = r"(?m)^--preserve-relocs +\(-preserve-relocs\)\n +Keep relocations in the executable.\n +Not done yet: refused.$"
+    refused = r"(?m)^--compile-as-tools-patch +\(-astoolspatch\)\n +Compile patch code for tools.\n +Not done yet: refused.$"
     assert re.search(refused, text)
     assert re.search(r"(?m)^--list-targets$", text)
     assert f"Code can be made for {', '.join(TARGETS)}." in " ".join(text.split())

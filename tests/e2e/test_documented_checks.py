@@ -42,7 +42,7 @@ def test_one_statement_makes_one_instruction_and_a_branch_its_edges(tmp_path: Pa
     assert main([str(tmp_path / "k.ptx"), "-arch", "sm_90", "-o", str(tmp_path / "k.cubin"), "--dump-ir", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     (add,) = (line for line in lines if "FADD" in line)
-    assert re.fullmatch(r"\s*FADD R\d+, (R\d+), \1 \[line=\d+ aux=0x80\]", add)
+    assert re.fullmatch(r"\s*FADD R\d+, (R\d+), \1 \[line=\d+ aux=0x1000000\]", add)
     (branch,) = (number for number, line in enumerate(lines) if "BRA" in line)
     block = next(line for line in reversed(lines[:branch]) if re.match(r"bix\d+:", line))
     assert re.search(r"-> bix2 bix1  // from", block), "the place that it names, and what is behind it"

@@ -96,7 +96,7 @@ def test_c_sees_what_was_written() -> None:
             @!P5 BRA bix2
         bix1:
             IADD3 R2, R1, c[0x0][0x210], |R3| [control=0x7e2]
-            LDS R1, R2, 0x0 [aux=0x20]
+            LDS R1, R2, 0x0 [aux=0x400000]
         bix2:
             EXIT
     """)

@@ -165,7 +165,7 @@ WHOLE = """entry f sm_90 final_flow registers=40
     table 0 offset=0x0 bix1 bix2
 bix0: start -> bix1 bix2
     @!P3 ISETP{cmp=GE sign=U32} P14, R1, -(0x20), PT, PT [line=12 control=0x7e2]
-    LDS{size=128} R6:4, R1, 0x10 [aux=0x20]
+    LDS{size=128} R6:4, R1, 0x10 [aux=0x400000]
     IMAD.WIDE R4:2, R6.1, c[0x0][0x210], RZ
     BSSY B3, bix1
     BRX R4:2, 0x0

@@ -39,10 +39,10 @@ def compiled(text: str, arch: str, level: int, monkeypatch):
     out = []
     encode = pipeline.encode_function
 
-    def capture(f, target, relocatable):
+    def capture(f, target, *how):
         view = f.analyses.machine
         assert isinstance(view, MachineFunction)
-        encoded = encode(f, target, relocatable)
+        encoded = encode(f, target, *how)
         out.append((view, encoded.words))
         return encoded
 
