@@ -207,8 +207,9 @@ class OriBuilder(Memory):
         """In an object, functions and prototypes that keep other registers than the rest are not supported, and no values are
         passed that lie in less than a register.
         """
+        called = self.ir.relocatable and not function.is_entry
         for variable in (*function.returns, *function.params):
-            if self.ir.relocatable and not is_vector(variable) and variable.type not in PROTOTYPE_TYPES:
+            if called and not is_vector(variable) and variable.type not in PROTOTYPE_TYPES:
                 raise NotSupported(f"a parameter or result of type .{variable.type} in an object to link", variable.loc)
         for name in _PRESERVED:
             if self.ir.relocatable and name in function.directives:
