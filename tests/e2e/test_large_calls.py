@@ -82,6 +82,33 @@ def test_hundreds_of_words_of_arguments(target: str, level: int) -> None:
     assert launched(many_words(), target, level, 1) == [want]
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_a_result_is_passed_on(target: str, level: int) -> None:
+    """A variable is the result of one call and the argument of the next, in a loop of the same one, and no code names it."""
+    text = """
+.func (.param .align 8 .b8 q[16]) f(.param .align 8 .b8 a[16])
+{
+  .reg .u32 %r<3>; .reg .u64 %d<2>; .reg .pred %p; .param .align 8 .b8 again[16];
+  ld.param.u32 %r1, [a]; ld.param.u64 %d1, [a+8]; setp.eq.u32 %p, %r1, 0x7fffffff; @!%p bra plain;
+  st.param.u32 [again], %r1; call (again), f, (again); ld.param.u32 %r1, [again];
+plain: mad.lo.u32 %r1, %r1, 3, 1; add.u64 %d1, %d1, 2; st.param.u32 [q], %r1; st.param.u64 [q+8], %d1; ret;
+}
+.visible .entry k(.param .u64 out)
+{
+  .reg .u32 %r<4>; .reg .u64 %d<3>; .reg .pred %p; .param .align 8 .b8 x[16]; .param .align 8 .b8 y[16];
+  ld.param.u64 %d1, [out]; mov.u32 %r1, 5; st.param.u32 [x], %r1; st.param.u64 [x+8], 7; mov.u32 %r2, 0;
+turn: call (y), f, (x); call (x), f, (y); add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 3; @%p bra turn;
+  ld.param.u32 %r3, [x]; ld.param.u64 %d2, [x+8]; st.global.u32 [%d1], %r3;
+  cvt.u32.u64 %r3, %d2; st.global.u32 [%d1+4], %r3; ret;
+}
+"""
+    want = 5
+    for _ in range(6):
+        want = 3 * want + 1
+    assert launched(text, target, level, 2) == [want, 19]
+
+
 def test_numbers_are_below_all_marks() -> None:
     (code, _), *_ = compile_functions(HEAD.format("sm_90") + many_sites(), CompileOptions("sm_90", 3))
     assert len(code.kept) == SITES < AUX_ALONE

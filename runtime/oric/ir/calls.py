@@ -25,7 +25,8 @@ FREE_STACK: Final = 1 << 17  # in: where free stack begins, below the frame; out
 class ParamVariable:
     """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use.
 
-    ``align``: bytes. ``home``: where its address is taken, the module's id of the variable in local memory that it is, else -1.
+    ``align``: bytes. ``taken``: a call leaves its result there, ``given``: a call has it as an argument. ``home``: where its
+    address is taken, the module's id of the variable in local memory that it is, else -1.
     """
 
     def __init__(self, name: str, size: int, align: int = WORD) -> None:
@@ -33,6 +34,8 @@ class ParamVariable:
         self.size = size
         self.align = align
         self.words: list[int] = [0] * -(-size // WORD)
+        self.taken = False
+        self.given = False
         self.home: int = -1
 
 

@@ -46,7 +46,10 @@ def actual(b: Memory, variable: Any, node: Any, is_result: bool) -> ParamVariabl
     if node[0] == nodes.SYM:
         given = b.place_of(node[1]).param
         if given is not None:
-            return _register_of(b, given, is_result) if alone else given
+            if alone:
+                return _register_of(b, given, is_result)
+            _pass_on(b, given, is_result)
+            return given
     if node[0] == nodes.VEC:
         return _of_elements(b, variable, node[1], is_result)
     operand = 0 if node[0] == nodes.SINK else _in_register(b, variable, b.value(node))
@@ -57,6 +60,15 @@ def actual(b: Memory, variable: Any, node: Any, is_result: bool) -> ParamVariabl
         for index in range(len(made.words)):
             made.words[index] = part(operand, index)
     return made
+
+
+def _pass_on(b: Memory, given: ParamVariable, is_result: bool) -> None:
+    """A variable that is the result of a call and an argument of one goes from here to there though no code names its words."""
+    given.taken = given.taken or is_result
+    given.given = given.given or not is_result
+    if given.taken and given.given:
+        for index in range(len(given.words)):
+            word(b, given, index)
 
 
 def _register_of(b: Memory, given: ParamVariable, is_result: bool) -> i64:
