@@ -7,6 +7,7 @@ import oric
 import pytest
 from oric.driver.options import CompileOptions, Extras
 from oric.driver.pipeline import compile_functions, compile_text
+from oric.fuzz import campaign
 from oric.ir.function import AUX_ALONE
 from oric.sim import Modes
 from oric.support.elf import read
@@ -150,3 +151,14 @@ def test_functions_of_an_object_stay_when_entries_are_chosen() -> None:
 """  # fmt: skip
     cubin = read(compile_text(text, CompileOptions("sm_90", 3, entries=("k",), extras=Extras(relocatable=True))).image)
     assert set(cubin.functions) == {"helper", "seen", "k"}
+
+
+# Seeds of programs with calls, and targets, for which 24 registers were said to be too few: arguments for registers were placed
+# before those for the stack, and a quad of registers was brought back for one of its words.
+TIGHT = ((2006574, "sm_120f", 2), (2002334, "sm_103", 3), (1999, "sm_80", 3))
+
+
+@pytest.mark.parametrize(("seed", "target", "level"), TIGHT)
+def test_arguments_where_registers_are_few(seed: int, target: str, level: int) -> None:
+    judge = campaign.our_judge(target, campaign.Way(level, 24))
+    assert judge(campaign.program_of(seed, target, kind="calls")) is None

@@ -61,7 +61,10 @@ def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i
         size = sum(site.shapes[n].size for n in wanted)
         raise NotSupported(f"results of {size} bytes together of a call that stays one", site.loc)
     left = set(range(int(hidden), min(words, ARGUMENTS)))
-    for n, first in zip(wanted, found[hidden:], strict=True):
+    pairs = list(zip(wanted, found[hidden:], strict=True))
+    if op == ARG_OUT:  # what goes to the stack goes first, while the registers of arguments are free
+        pairs.sort(key=lambda pair: pair[1] < ARGUMENTS)
+    for n, first in pairs:
         for at, operand in enumerate(_words_of(f, site.actuals[n], site.loc)):
             if operand:
                 made = cursor.make1(op, operand)
