@@ -129,6 +129,9 @@ class KeptCall:
         return made
 
 
+SHARED_NUMBER: Final = 3  # operand of a call of shared code: the number of the macro that it stands for
+
+
 def shared_callee(op: int) -> int:
     """What stands for the id of a function in calls of the code that kernels have once in place of a macro operation."""
     return INDIRECT - op

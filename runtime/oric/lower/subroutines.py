@@ -6,7 +6,7 @@ has the same code behind each kernel, ``$__internal_0_$__cuda_sm20_div_rn_f64_fu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mypy_extensions import i64
 from oric_tables import thresholds
@@ -14,7 +14,7 @@ from oric_tables.macros import SHARED
 from oric_tables.op import ARG_IN, ARG_OUT, CALL_SHARED, CALL_SHARED64, RETURN
 
 from oric.ir import operand as opd
-from oric.ir.calls import STACK_POINTER, shared_callee
+from oric.ir.calls import SHARED_NUMBER, STACK_POINTER, shared_callee
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function, R
@@ -24,8 +24,6 @@ from oric.ir.worklist import Worklist
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
-
-_NUMBER: Final = 3  # of the operands of a call: that of the macro
 
 
 def share(f: Function, ctx: PassContext, waiting: Worklist) -> None:
@@ -60,10 +58,10 @@ def _call(f: Function, cursor: Cursor, i: i64) -> None:
     op: int = f.op[i]
     words = SHARED[op][3]
     sources = f.count[i] - 1
-    cursor.rewrite(i, CALL_SHARED if words == 1 else CALL_SHARED64, 0, _NUMBER + 1)
+    cursor.rewrite(i, CALL_SHARED if words == 1 else CALL_SHARED64, 0, SHARED_NUMBER + 1)
     if sources == 1:
         f.set(i, 2, opd.RZ_OPERAND)
-    f.set(i, _NUMBER, f.imm(op))
+    f.set(i, SHARED_NUMBER, f.imm(op))
 
 
 def subroutine(op: int, number: int, target: Target) -> Function:

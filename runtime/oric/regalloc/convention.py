@@ -56,7 +56,7 @@ from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
-from .subroutines import SharedCalls, fix_register, fixed_register, runs
+from .subroutines import SharedCalls, fix_register, fixed_register, runs, without_own
 from .uniforms import spill_uniforms
 from .watching import keep_alive
 
@@ -280,10 +280,8 @@ class _Lowering:
 
     def _changed_general(self) -> list[int]:
         """The general registers that a callee may change, but arguments and the return address."""
-        own = {registers.STACK_REGISTER, registers.RETURN_ADDRESS, registers.RETURN_ADDRESS + 1}
-        own.update(range(registers.FIRST_ARGUMENT, registers.FIRST_ARGUMENT + registers.ARGUMENTS))
         most = self.f.attributes.register_limit(self.ctx.target, self.ctx.maxrregcount or 0) - self.ctx.target.reserved_regs
-        return [n for n in range(most) if n not in own and n not in registers.KEPT]
+        return [n for n in without_own(most) if n not in registers.KEPT]
 
     def _changed_uniform(self) -> list[int]:
         """The uniform registers and predicates that a callee may change, anew for each call: they are taken over whole

@@ -6,7 +6,7 @@ Arguments, results and the return address are where the calling convention has t
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
 from oric_tables import ops, registers
@@ -14,15 +14,12 @@ from oric_tables.macros import SHARED
 from oric_tables.op import CALL_REL, MOV
 
 from oric.ir import operand as opd
-from oric.ir.calls import KeptCall, shared_callee
+from oric.ir.calls import SHARED_NUMBER, KeptCall, shared_callee
 from oric.ir.cursor import Cursor
 from oric.ir.function import Function, P, R
 from oric.ir.optable import OPS
 
 from .spill import SPILLED
-
-_NUMBER: Final = 3  # operand with the number of the macro
-_LATER: Final = (opd.NO_OPERAND,) * 4  # what other calls are said to write in the end
 
 
 @final
@@ -39,7 +36,7 @@ class SharedCalls:
     def lower(self, i: i64) -> None:
         """Put a call into registers."""
         f, cursor = self.f, self.cursor
-        op: int = f.imm_value(f.get(i, _NUMBER))
+        op: int = f.imm_value(f.get(i, SHARED_NUMBER))
         _, end, predicates, words = SHARED[op]
         sources = OPS.slots[op] - 1
         cursor.in_front(i)
@@ -67,7 +64,6 @@ class SharedCalls:
             opd.with_span(self.arguments, registers.ARGUMENTS - 1),
             self.back,
             *self._changed(end, predicates),
-            *_LATER,
         ):
             cursor.put(operand)
         for k in range(words):
@@ -78,12 +74,17 @@ class SharedCalls:
         """What such code changes beside arguments and the return address."""
         found = self.changed.get((end, predicates))
         if found is None:
-            own = {registers.STACK_REGISTER, registers.RETURN_ADDRESS, registers.RETURN_ADDRESS + 1}
-            own.update(range(registers.FIRST_ARGUMENT, registers.FIRST_ARGUMENT + registers.ARGUMENTS))
-            found = [fixed_register(self.f, R, count, first) for first, count in runs([n for n in range(end) if n not in own])]
+            found = [fixed_register(self.f, R, count, first) for first, count in runs(without_own(end))]
             found.append(fixed_register(self.f, P, predicates, 0))
             self.changed[(end, predicates)] = found
         return found
+
+
+def without_own(end: int) -> list[int]:
+    """The general registers below ``end`` that the convention does not use itself, at a call."""
+    own = {registers.STACK_REGISTER, registers.RETURN_ADDRESS, registers.RETURN_ADDRESS + 1}
+    own.update(range(registers.FIRST_ARGUMENT, registers.FIRST_ARGUMENT + registers.ARGUMENTS))
+    return [n for n in range(end) if n not in own]
 
 
 def fixed_register(f: Function, kind: i64, size: i64, first: int) -> i64:
