@@ -60,7 +60,7 @@ def test_flags_and_pressure() -> None:
     counted = ["R", "P", "UR", "UP", "B", "arch0", "arch1", "arch2", "arch3", "arch4_or_control_total"]
     assert column("pressure", "offset", "counts") == dict(zip(range(4, 44, 4), counted, strict=True))
     assert column("architectural", "index", "register") == {39: "undocumented", 41: "PT", 42: "P0", 43: "P1", 44: "P2"}
-    assert column("widths", "bits", "align") == {32: 1, 64: 2, 128: 4}
+    assert column("widths", "bits", "align") == {32: 1, 64: 2, 128: 4, 256: 8, 512: 16, 8192: 8}
 
 
 def test_files_of_types_in_c() -> None:

@@ -150,7 +150,7 @@ def accesses(draw, registers, write: bool):
     base = sum(size for _, size in registers[:number])
     size = registers[number][1]
     first = draw(st.integers(0, size - 1))
-    count = draw(st.sampled_from([c for c in (1, 2, 4) if first % c == 0 and first + c <= size]))
+    count = draw(st.sampled_from([c for c in (1, 2, 4, 8, 12, 16) if first % c == 0 and first + c <= size]))
     return Access(base + first, count, write)
 
 
@@ -193,7 +193,7 @@ def has_undefined_reads(program: Program) -> bool:
     return any(not insn.reads() <= reached[b, i] for b, block in enumerate(program.blocks) for i, insn in enumerate(block))
 
 
-FILES = ((R, 1), (R, 1), (R, 2), (R, 4), (P, 1), (UR, 1), (UR, 2), (UP, 1))
+FILES = ((R, 1), (R, 1), (R, 2), (R, 4), (R, 8), (R, 12), (R, 16), (P, 1), (UR, 1), (UR, 2), (UP, 1))
 
 
 @st.composite

@@ -82,7 +82,7 @@ def check_assignment(program: Program, fn, assigned: list[int]) -> None:
         if used & set(range(unit, unit + size)):
             assert places == list(range(places[0], places[0] + size))
             assert places[0] >= 0
-            assert places[0] % size == 0
+            assert places[0] % lib.oric_align_of_words[size] == 0
         unit += size
 
 
@@ -163,19 +163,19 @@ def test_the_threshold_of_congestion_changes_the_choice():
 # -- the choice of a slot --------------------------------------------------------------------------------------
 
 
-def reference_choice(primary, secondary, limit: int, stride: int, threshold: int) -> int:
-    slots = [s for s in range(0, limit - stride + 1, stride) if primary[s] <= threshold]
+def reference_choice(primary, secondary, limit: int, size: int, stride: int, threshold: int) -> int:
+    slots = [s for s in range(0, limit - size + 1, stride) if primary[s] <= threshold]
     return min(slots, key=lambda s: (primary[s] + secondary[s], s), default=-1)
 
 
 @pytest.mark.row("R4-37")
-@given(st.data(), st.integers(0, POINTS), st.sampled_from([1, 2, 4]), st.integers(0, 60))
-def test_choice_equals_the_reference(data, limit, stride, threshold):
+@given(st.data(), st.integers(0, POINTS), st.sampled_from([(1, 1), (2, 2), (4, 4), (12, 8), (128, 8)]), st.integers(0, 60))
+def test_choice_equals_the_reference(data, limit, shape, threshold):
     costs = st.lists(st.integers(0, 100), min_size=8, max_size=8)
     primary = (data.draw(costs) * (POINTS // 8))[:POINTS]
     secondary = (data.draw(costs) * (POINTS // 8))[:POINTS]
-    got = lib.oric_fatpoint_choose(primary, secondary, limit, stride, threshold)
-    assert got == reference_choice(primary, secondary, limit, stride, threshold)
+    got = lib.oric_fatpoint_choose(primary, secondary, limit, *shape, threshold)
+    assert got == reference_choice(primary, secondary, limit, *shape, threshold)
 
 
 # -- particular cases ------------------------------------------------------------------------------------------

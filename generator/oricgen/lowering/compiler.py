@@ -50,11 +50,13 @@ _TEMPS = {
     "s": ("R", 1),
     "w": ("R", 2),
     "x": ("R", 4),
+    "o": ("R", 8),
+    "h": ("R", 16),
     "u": ("UR", 1),
     "v": ("UR", 2),
     "y": ("UP", 1),
 }
-_VIEWS = {"": 0, "lo": 1, "hi": 2, "0": 1, "1": 2, "2": 3, "3": 4}
+_VIEWS = {"": 0, "lo": 1, "hi": 2} | {str(word): word + 1 for word in range(256)}
 _DESTINATIONS = frozenset("dqvx")
 _GUARD = Column("guard", SLOT_PRED, False, False, False)
 _NEVER = template.Operand("PT", neg=True)

@@ -6,7 +6,8 @@ in front stands only for these qualifiers of the rule's slot, with ``[SLOT!=QUAL
 is left out. Operands:
 
 =====================  ===============================================================================================
-``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise)
+``d a b c e f``        the PTX operands in order (a rule's `args` may name them otherwise); of registers in braces a wide
+                       register with all of their words
 ``q``                  the second of a pair ``d|q`` (PT when there is none)
 ``m``, ``off``         base register and byte offset of the address operand
 ``n``, ``noff``        the same of a second address operand
@@ -14,8 +15,9 @@ is left out. Operands:
 ``v``, ``x``           the vector or wide register made of a braced operand; of 256 bits the lower and the upper half
 ``cc``                 the carry flag, a predicate that lives as long as the function
 ``%p.. %r.. %s.. %w.. %x..``  temporaries: predicate, 32-bit (r, s), 64-bit, 128-bit register (first letter says which);
-                       ``%u..``, ``%v..`` uniform 32-bit, 64-bit, ``%y..`` uniform predicate
-``.lo .hi .0 .. .3``   parts of a wide operand
+                       ``%o..``, ``%h..`` 256-bit, 512-bit register; ``%u..``, ``%v..`` uniform 32-bit, 64-bit,
+                       ``%y..`` uniform predicate
+``.lo .hi .0 .1 ..``   words of a wide operand
 ``RZ PT URZ UPT``      constants; ``!PT``
 ``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
 ``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``; ``c:+4``: offset 4
@@ -47,8 +49,8 @@ _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
 _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
 USUAL_ARGS = "d a b c e f"  # of a rule or template that names none
-_ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|[0-3]))?\Z")
-TEMP_KINDS = "prswxuvy"
+_ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|\d+))?\Z")
+TEMP_KINDS = "prswxohuvy"
 
 
 @dataclass(frozen=True)

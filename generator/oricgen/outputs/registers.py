@@ -22,6 +22,7 @@ def render(spec: Spec) -> dict[str, str]:
         # A type whose file has no unit of its own lives where its letters say; those without letters are never allocated.
         "type_units": [unit_of.get(t["file"], unit_of.get(t["display"], 0)) for t in types],
         "unit_kinds": [KINDS[f["kind"]] for f in sorted(files, key=lambda f: str(f["unit"])) if f["unit"] != "none"],
+        "alignments": registers.alignments(found),
         "flags": [row.values for row in found["flags"]],
         "convention": {row.values["role"]: registers.numbers(row) for row in found["convention"]},
         "pair_modes": [row.values for row in found["pair_modes"]],

@@ -48,7 +48,7 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
         ),
     ),
 )
-_DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 3,
+_DOCUMENTED = {"files": 7, "fixed": 4, "types": 12, "classes": 7, "flags": 10, "pair_modes": 3, "widths": 6,
                "architectural": 5, "pressure": 10, "liveness": 2, "system": 8, "setmaxnreg": 3}  # fmt: skip
 # Limits of a target and the file that bounds them.
 _LIMITS = {"max_regs": "R", "uniform_regs": "UR", "predicates": "P", "uniform_predicates": "UP",
@@ -78,6 +78,12 @@ def numbers(row: Row) -> tuple[int, ...]:
         first, _, last = part.partition("-")
         out += range(int(first), int(last or first) + 1)
     return tuple(out)
+
+
+def alignments(found: _rows.Sections) -> list[int]:
+    """What the number of a register's first word is a multiple of, by its words: as the narrowest row that holds it."""
+    widths = sorted((row.values["bits"] // 32, row.values["align"]) for row in found["widths"])
+    return [next(align for most, align in widths if words <= most) for words in range(widths[-1][0] + 1)]
 
 
 def _check(spec: Spec, found: _rows.Sections) -> None:

@@ -410,6 +410,8 @@ class OriBuilder(Memory):
             self.emit(program, env, predicate)
         else:
             self.run(program, env)
+        if self.parted:
+            self.part_vectors(predicate)
         self.close()
 
     # -- the rest ----------------------------------------------------------------------------------------

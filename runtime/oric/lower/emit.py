@@ -51,7 +51,8 @@ _MASK32: Final = 0xFFFFFFFF
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _SIGN: Final = 1 << 31
 _LAST_VIEW: Final = 2  # of a constant: it has 64 bits, and zeros above
-_TYPES: Final = {("P", 1): P, ("R", 1): R, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR, ("UP", 1): UP}
+# Types of registers by file and words; others are of type R.
+_TYPES: Final = {("P", 1): P, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR, ("UP", 1): UP}
 # What an entry of an environment is.
 OPERAND: Final = 0  # a packed operand
 INTEGER: Final = 1  # an integer immediate: its 64 bits
@@ -179,7 +180,7 @@ class Emitter:
 
     def new(self, kind: str, size: int = 1) -> i64:
         """A new virtual register of a type letter and size, as an operand of its whole width."""
-        return opd.reg(self.code.new_reg(_TYPES[kind, size], size), 0, size)
+        return opd.reg(self.code.new_reg(_TYPES.get((kind, size), R), size), 0, size)
 
     def new_r(self) -> i64:
         """A new general-purpose register."""
@@ -502,7 +503,7 @@ class Emitter:
         count = opd.count_of(dest)
         if self.code.is_predicate(dest):
             self.template2("move_pred", guard, dest, source)
-        elif count > 2:
+        elif count == 4:
             self.template2("move_quad", guard, dest, source)
         else:
             word: i64 = 0

@@ -89,6 +89,7 @@ class Memory(Linked):
         self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
         self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
         self.vector_results: list[tuple[ParamVariable, list[int]]] = []  # of the function at hand: variable, registers
+        self.parted: list[tuple[int, Any]] = []  # registers that hold the elements of a vector of destinations, and these
         self.carry = 0
         self.loc = 0  # of the instruction at hand
 
@@ -158,6 +159,7 @@ class Memory(Linked):
         """Put the PTX operands into the environment of a program."""
         args = program.args
         count = min(len(args), len(operands))
+        self.parted.clear()
         for at in range(count):
             index = args[at]
             node = operands[at]
@@ -197,8 +199,49 @@ class Memory(Linked):
             self.put_address(env, self.bound_address(node, program))
         elif index == N:
             self.put_second(env, self.bound_address(node, program, True))
+        elif kind == nodes.VEC:
+            env.put(index, self._bound_vector(program, index, node[1]))
         else:
             env.put_value(index, self.value(node))
+
+    def _bound_vector(self, program: Program, index: int, items: Any) -> i64:
+        """A register for the elements of a vector: with their values where the lines read them; where they write them
+        :meth:`part_vectors` brings them into the elements."""
+        words = self.element_words(items, program.wide)
+        wide = self.gathered(items, words) if program.read >> index & 1 else self.new("R", words * len(items))
+        if program.written >> index & 1:
+            self.parted.append((wide, items))
+        return wide
+
+    def element_words(self, items: Any, wide: bool) -> int:
+        """32-bit words of each element of a vector; ``wide``: those of a vector of constants have 64 bits.
+
+        Raises:
+            NotSupported: an element is a predicate.
+        """
+        sizes = {int(self.sizes[item[1]]) for item in items if item[0] == nodes.REG}
+        if 0 in sizes or any(item[0] == nodes.NOT for item in items):
+            raise NotSupported("a predicate as an element of a vector")
+        return max(sizes, default=2 if wide else 1)
+
+    def gathered(self, items: Any, words: int) -> i64:
+        """The elements of a vector, of ``words`` words each, in one register; RZ where all are 0."""
+        values = [self.value(item) for item in items]
+        if all(value.kind != OPERAND and not value.bits and not value.wide for value in values):
+            return opd.RZ_OPERAND
+        wide = self.new("R", words * len(items))
+        for at, value in enumerate(values):
+            self.set(opd.reg(wide & opd.INDEX, at * words, words), value)
+        return wide
+
+    def part_vectors(self, guard: i64) -> None:
+        """Bring the words of what the instruction at hand has written into the elements of its vectors; sinks take none."""
+        for wide, items in self.parted:
+            words = opd.count_of(wide) // len(items)
+            for at, item in enumerate(items):
+                if item[0] != nodes.SINK:
+                    self.move(self.dest(item), opd.reg(wide & opd.INDEX, at * words, words), guard)
+        self.parted.clear()
 
     def put_address(self, env: Env, address: Address) -> None:
         """Put an address into the places of an environment that are for it."""

@@ -103,6 +103,8 @@ class Program:
         uses_desc, uses_carry: lines name the memory descriptor, the carry flag.
         wide: the source type has 64 bits.
         record: what the container calls the instruction (:mod:`oric.ir.mbarriers`), -1: nothing.
+        read, written: bit masks of the environment indices that lines read before one in front of them has written, that
+            lines write.
         sinks: for each environment index, what takes a result that nobody wants.
     """
 
@@ -130,6 +132,8 @@ class Program:
         self.quad = bool(types) and types[-1].endswith("128")
         self.uses_desc = False
         self.uses_carry = False
+        self.read = 0
+        self.written = 0
         self.expand: str = expand
         self.test: Test | None = predicates.TESTS[test] if test else None
         self.sinks: list[int] = []
@@ -339,8 +343,18 @@ class Tables:
         program.sinks = [opd.RZ_OPERAND] * FIRST_TEMP
         program.sinks[Q] = opd.PT_OPERAND
         seen: set[int] = set()
+        index: int
+        for line in range(program.first, program.last):
+            behind = program.written
+            for o in range(self.start[line], self.start[line + 1]):
+                index = self.index[o]
+                if 0 <= index < FIRST_TEMP and self.slot[o] & SLOT_DEST:
+                    behind |= 1 << index
+                elif 0 <= index < FIRST_TEMP and not program.written >> index & 1:
+                    program.read |= 1 << index
+            program.written = behind
         for o in range(self.start[program.first], self.start[program.last]):
-            index: int = self.index[o]
+            index = self.index[o]
             program.uses_desc = program.uses_desc or index == DESC
             program.uses_carry = program.uses_carry or index == CC
             if 0 <= index < FIRST_TEMP and index not in seen:

@@ -7,15 +7,15 @@
 #include "function/liveness.h"
 #include "tables/thresholds.h"
 
-/* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of 1, 2
- * or 4 registers, aligned to its size, with every member at an offset that keeps the member's own alignment; or it lies around an object
- * whose register is fixed, which is as wide as it is. */
+/* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of as many
+ * registers as its widest member, with every member at an offset that keeps the member's own alignment; or it lies around an object whose
+ * register is fixed. */
 typedef struct {
     uint32_t unit;   /* first unit */
     int32_t next;    /* next member of the group, -1 = last */
     int32_t group;
-    uint8_t size;
-    uint8_t offset;  /* in the frame */
+    uint16_t size;
+    uint16_t offset; /* in the frame */
 } object;
 
 typedef struct {
@@ -28,7 +28,8 @@ typedef struct {
     int32_t base;     /* assigned register, -1 = none */
     int32_t most;     /* registers that there are wherever a member lives */
     int32_t fixed;    /* the register that the frame has to begin at, -1: any */
-    uint8_t frame;    /* 1, 2, 4; as many as are fixed */
+    uint16_t frame;   /* registers */
+    uint8_t align;    /* its first is a multiple of that */
     uint8_t file;
 } group;
 
@@ -53,9 +54,10 @@ typedef struct {
     int32_t *most;           /* unit -> registers that there are wherever it lives; NULL: no matter where */
 } allocator;
 
-enum { WIDEST = 4, TAKEN = 1 << 20 }; /* registers of the largest frame; pressure on a register that cannot be had */
+enum { TAKEN = 1 << 20 }; /* pressure on a register that cannot be had */
 
-static uint8_t frame_size(uint32_t size) { return size <= 1 ? 1 : size == 2 ? 2 : 4; }
+/* Registers that nothing else may have where one of `size` lies. */
+static uint16_t frame_size(uint32_t size) { return (uint16_t)(size == 3 ? 4 : size); }
 
 static int make_objects(allocator *al) {
     const oric_fn *fn = al->fn;
@@ -80,7 +82,8 @@ static int make_objects(allocator *al) {
         int32_t *fixed_end = &al->fixed_end[fn->unit_file[obj->unit]];
         int32_t fixed = al->options->fixed ? al->options->fixed[obj->unit] : -1;
         al->groups[o] = (group){.head = o, .tail = o, .members = 1, .start = UINT32_MAX, .base = -1, .most = INT32_MAX, .fixed = fixed,
-                                .frame = fixed < 0 ? frame_size(obj->size) : obj->size, .file = fn->unit_file[obj->unit],
+                                .frame = fixed < 0 ? frame_size(obj->size) : obj->size,
+                                .align = fixed < 0 ? oric_align_of_words[obj->size] : 1, .file = fn->unit_file[obj->unit],
                                 .degree = al->constraints.first[obj->unit + obj->size] - al->constraints.first[obj->unit]};
         if (fixed >= 0 && fixed + (int32_t)obj->size > *fixed_end) *fixed_end = fixed + (int32_t)obj->size;
     }
@@ -136,9 +139,10 @@ static int conflict(const allocator *al, int32_t large, int32_t small, int shift
 /* Move the members of `from` into `into`, shifted; the lists are relabelled from the side with fewer members. */
 static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     group *a = &al->groups[into], *b = &al->groups[from];
-    uint8_t frame = a->frame;
+    uint16_t frame = a->frame;
+    uint8_t align = a->align > b->align ? a->align : b->align;
     int32_t fixed = a->fixed;
-    for (int32_t o = b->head; o >= 0; o = al->objects[o].next) al->objects[o].offset = (uint8_t)(al->objects[o].offset + shift);
+    for (int32_t o = b->head; o >= 0; o = al->objects[o].next) al->objects[o].offset = (uint16_t)(al->objects[o].offset + shift);
     if (a->members < b->members) {
         group *swap = a;
         a = b, b = swap;
@@ -153,7 +157,7 @@ static void merge(allocator *al, int32_t into, int32_t from, int shift) {
     if (b->start < a->start) a->start = b->start;
     if (b->end > a->end) a->end = b->end;
     if (b->most < a->most) a->most = b->most;
-    a->frame = frame, a->fixed = fixed;
+    a->frame = frame, a->align = align, a->fixed = fixed;
     b->members = 0;
     b->head = b->tail = -1;
 }
@@ -169,9 +173,9 @@ static int coalesce(allocator *al, uint32_t target, uint32_t source) {
     int32_t fixed_large = al->groups[large].fixed, fixed_small = al->groups[small].fixed;
     if (fixed_large >= 0 && fixed_small >= 0) return 0;
     if (fixed_large < 0 && (fixed_small >= 0 || al->groups[large].frame < al->groups[small].frame)) large = s->group, small = d->group, shift = -shift;
-    int step = al->groups[small].frame;
+    int step = al->groups[small].align;
     if (al->groups[large].fixed >= 0 && (al->groups[large].fixed + shift) % step) return 0;
-    if (shift < 0 || shift % step || shift + step > al->groups[large].frame) return 0;
+    if (shift < 0 || shift % step || shift + al->groups[small].frame > al->groups[large].frame) return 0;
     if (conflict(al, large, small, shift)) return 0;
     merge(al, large, small, shift);
     return 1;
@@ -185,9 +189,10 @@ static void coalesce_all(allocator *al, oric_regalloc_result *result) {
     }
 }
 
-int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t stride, int32_t threshold) {
+int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t size, int32_t stride,
+                             int32_t threshold) {
     int32_t best = -1;
-    for (int32_t slot = 0; slot + stride <= limit; slot += stride) {
+    for (int32_t slot = 0; slot + size <= limit; slot += stride) {
         if (primary[slot] > threshold) continue;
         if (best < 0 || primary[slot] + secondary[slot] < primary[best] + secondary[best]) best = slot;
     }
@@ -223,19 +228,20 @@ static void add_preferences(allocator *al, const group *g, int32_t slots) {
     }
 }
 
-/* How many slots count for a group: all that are in use or preferred, and room for the widest frame behind them. Of those further
+/* How many slots count for a group: all that are in use or preferred, and room for its frame behind them. Of those further
  * on none is better than the first, unless some are dear. */
 static int32_t slots_of(const allocator *al, const group *g, const int32_t *used) {
     if (al->options->dear) return ORIC_FAT_POINTS;
     int32_t slots = used[g->file] > al->roomy[g->file] ? used[g->file] : al->roomy[g->file];
     if (al->fixed_end[g->file] > slots) slots = al->fixed_end[g->file];
-    return slots + 2 * WIDEST < ORIC_FAT_POINTS ? slots + 2 * WIDEST : ORIC_FAT_POINTS;
+    slots += g->frame + g->align;
+    return slots < ORIC_FAT_POINTS ? slots : ORIC_FAT_POINTS;
 }
 
 /* The best base of a group among `slots`; with `most` fewer, it must fit below that. -1: there is none. */
 static int32_t choose(const allocator *al, const group *g, int32_t slots) {
-    int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, al->options->threshold);
-    return base < 0 ? oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, TAKEN - 1) : base; /* all that are free are congested */
+    int32_t base = oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, g->align, al->options->threshold);
+    return base < 0 ? oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, g->align, TAKEN - 1) : base; /* all that are free are congested */
 }
 
 /* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
@@ -296,7 +302,7 @@ static int make_order(allocator *al, int round) {
     if (!list) return -1;
     for (int32_t i = 0; i < al->object_count; i++) {
         const group *g = &al->groups[i];
-        uint64_t wide = g->frame > WIDEST ? 0 : WIDEST - g->frame;
+        uint64_t wide = g->frame > ORIC_WIDEST ? 0 : ORIC_WIDEST - g->frame;
         uint64_t key = g->fixed >= 0 ? 0 : round == 0 ? g->start : round == 1 ? wide << 32 | g->start : wide << 32 | (UINT32_MAX - g->degree);
         list[i] = (ranked){g->fixed >= 0 ? key : key + 1, i};
     }

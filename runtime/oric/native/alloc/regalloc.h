@@ -28,9 +28,10 @@ typedef struct {
     int32_t constraints;    /* pairs of units that may not share a register */
 } oric_regalloc_result;
 
-/* The slot of the lowest sum of primary and secondary cost among 0, stride, 2 * stride .. below limit whose
+/* The slot of the lowest sum of primary and secondary cost among 0, stride, 2 * stride .. with `size` slots below limit whose
  * primary cost is at or under the threshold; -1 = none. The cost arrays have ORIC_FAT_POINTS entries. */
-int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t stride, int32_t threshold);
+int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t size, int32_t stride,
+                             int32_t threshold);
 
 /* Allocate all files. Liveness must be known. assigned: per unit its register within the file, -1 for units that
  * never occur. leader: per unit the first unit of the register that its register was merged into.
