@@ -28,6 +28,7 @@ from .remake import remake
 from .residence import Code
 from .slots import share_slots
 from .spill import Memory, plan, spill
+from .twins import join_twins
 from .uniforms import choose_uniforms, spill_uniforms
 from .verify import Proof, wanted
 from .watching import definitions, drop_changed, look_away
@@ -132,6 +133,11 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         if int(done.result.failed_file) != GENERAL:
             return done
         rounds += 1
+        if rounds == 1 and join_twins(f, Code(f, _again(done))):
+            done.view = None
+            done = _search(f, ctx, limits, room)
+            if int(done.result.failed_file) != GENERAL:
+                return done
         if rounds == 1 and _put_in_lean_order(f, _again(done), limits):
             continue
         code = Code(f, _again(done))
