@@ -25,7 +25,7 @@ def ordered(program: Program, limit: int) -> tuple[int, list[list[int]]]:
     """How many blocks have changed, and by block the numbers of its instructions as they stand then."""
     fn = program.build()
     assert lib.oric_liveness(fn) == 0
-    changed = lib.oric_lean_order(fn, limit)
+    changed = lib.oric_lean_order(fn, limit, ffi.NULL)
     orders, first = [], 0
     for b, block in enumerate(program.blocks):
         orders.append([fn.nodes[i].index - first for i in range(fn.block_first[b], fn.block_first[b + 1])])
@@ -68,3 +68,22 @@ def test_blocks_within_the_limit_stay() -> None:
     made = [Insn([Access(n, 1, True)]) for n in range(3)]
     program = Program([(R, 1)] * 3, [[*made, *(Insn([Access(n)]) for n in range(3))]], [[]])
     assert ordered(program, 3) == (0, [[0, 1, 2, 3, 4, 5]])
+
+
+def test_copies_of_fixed_registers_come_first() -> None:
+    """What a parameter came in is free then; without that they stand where they did."""
+    count = 6
+    entry = Insn([Access(n, 1, True) for n in range(count)])
+    made = [Insn([Access(2 * count + n, 1, True)]) for n in range(count)]
+    copies = [Insn([Access(count + n, 1, True), Access(n)], copy=True) for n in range(count)]
+    read = [Insn([Access(n)]) for n in (*range(2 * count, 3 * count), *range(count, 2 * count))]
+    program = Program([(R, 1)] * (3 * count), [[entry, *made, *copies, *read]], [[]])
+    fixed = ffi.new("int32_t[]", [4 + n if n < count else -1 for n in range(3 * count)])
+    first = []
+    for places in (ffi.NULL, fixed):
+        fn = program.build()
+        assert lib.oric_liveness(fn) == 0
+        assert lib.oric_lean_order(fn, 4, places) == 1
+        order = [fn.nodes[i].index for i in range(fn.insn_count)]
+        first.append([order.index(1 + count + n) for n in range(count)])
+    assert sorted(first[1]) == list(range(1, 1 + count)) != sorted(first[0])

@@ -152,7 +152,8 @@ def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) ->
     """Let a function have an order in which fewer general registers are live where too many are, if there is one."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
-    changed = lib.oric_lean_order(view.fn, limits[GENERAL])
+    fixed = ffi.new("int32_t[]", _places(view)) if f.sp else ffi.NULL
+    changed = lib.oric_lean_order(view.fn, limits[GENERAL], fixed)
     if changed < 0:
         raise MemoryError("no memory for scheduling")
     if changed:

@@ -7,8 +7,11 @@
 #include "sched/depgraph.h"
 #include "tables/thresholds.h"
 
+enum { FIRST = 1 << 20 }; /* more registers than there are */
+
 typedef struct {
     oric_fn *fn;
+    const int32_t *fixed; /* by unit, 0 or more: it has a register of its own; NULL: none has */
     oric_depgraph graph;
     oric_liveset live;
     int32_t *first_edge, *from; /* by node, the nodes that come before it */
@@ -75,10 +78,12 @@ static int32_t weight(const lean *l, uint32_t unit) {
     return file == ORIC_FILE_P ? ORIC_LEAN_PREDICATE_WEIGHT : file == ORIC_FILE_R || file == ORIC_FILE_UR;
 }
 
-/* How many more registers are live in front of a node than behind it. */
+/* How many more registers are live in front of a node than behind it. A copy of what a fixed register holds comes first: others may
+ * have that register then, and no more are live. */
 static int32_t change(lean *l, const oric_node *node) {
     const oric_access *a = &l->fn->accesses[node->access], *end = a + node->access_count;
     int32_t total = 0;
+    if (l->fixed && node->flags & ORIC_I_COPY && l->fixed[a[1].unit] >= 0 && l->fixed[a[0].unit] < 0) return FIRST;
     l->look++;
     for (const oric_access *p = a; p < end; p++)
         for (uint32_t u = p->unit; !(p->flags & ORIC_A_DEF) && u < p->unit + p->count; u++) {
@@ -146,8 +151,8 @@ static int order_block(lean *l, int32_t block, int32_t limit) {
     return found;
 }
 
-int32_t oric_lean_order(oric_fn *fn, int32_t limit) {
-    lean l = {.fn = fn};
+int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *fixed) {
+    lean l = {.fn = fn, .fixed = fixed};
     int32_t changed = 0;
     if (!fn->live_in) return -1;
     if (allocate_scratch(&l)) changed = -1;
