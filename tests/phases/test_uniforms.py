@@ -58,3 +58,14 @@ def test_what_is_known_is_not_read(directive: str, places: int, sizes: int) -> N
     assert len(set(re.findall(r"\bSR\d+", code))) == places
     first = find_target("sm_80").bank0_ntid
     assert sum(f"c[0x0][0x{first + 4 * d:x}]" in code for d in range(3)) == sizes
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_the_bank_of_a_load_is_no_size(arch: str) -> None:
+    """On sm_80 the block's size is the first word of the bank, and a load names the bank as that word is named."""
+    body = "{\n.reg .b64 %d; .reg .b16 %h;\nld.param.u64 %d, [p]; ld.param.u8 %h, [q]; st.global.u8 [%d], %h;\nret;\n}\n"
+    ptx = f".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p, .param .u8 q) .reqntid 128\n{body}"
+    out = np.zeros(1, np.uint8)
+    module = oric.sim.load(oric.compile(ptx, arch=arch, verify=True).image)
+    module.launch("k", grid=1, block=128, args=[out, 77])
+    assert out[0] == 77

@@ -12,7 +12,7 @@ from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R
 from oric.ir.legality import legality_of
-from oric.ir.optable import OPS, SPECIAL
+from oric.ir.optable import LOAD, OPS, SPECIAL
 from oric.ir.passes import PassContext
 
 _WORD: Final = 4  # bytes of a dimension in the constant bank
@@ -37,7 +37,7 @@ def replace_uniforms_with_immediates(f: Function, ctx: PassContext) -> bool:
         while i != NONE:
             if OPS.flags[f.op[i]] & SPECIAL:
                 places += _place(f, cursor, i, size)
-            else:
+            elif not OPS.flags[f.op[i]] & LOAD:  # of which the bank is no value, though it looks like its first word
                 at: i64 = 0
                 while at < f.count[i]:
                     known = _size_of(f.operand[f.first[i] + at], ctx.target.bank0_ntid, size)
