@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from oric.ir.attributes import FunctionAttributes, Param
     from oric.ir.encoded import EncodedFunction
+    from oric.ir.module import Module
 
     from .container import OutSymbol
 
@@ -214,11 +215,12 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
     return bytes(out)
 
 
-def compat_records(target: Target, layout: tables.Layout) -> bytes:
+def compat_records(target: Target, module: Module, layout: tables.Layout) -> bytes:
     """The section ``.nv.compat``."""
+    facts = {"variant": int(target.variant == "a"), "isa_class": module.isa_class, "tensor_maps": module.tensor_maps}
     out = bytearray()
     for form, code, fact, value, payload in layout.compat:
-        found = int(target.variant == "a") if fact else value
+        found = facts[fact] if fact else value
         out += record(code, form, found, words(*payload))
     return bytes(out)
 

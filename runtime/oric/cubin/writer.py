@@ -124,7 +124,7 @@ class Writer:
         info = out.section(tables.INFO)
         if self.layout.compat:
             cuinfo.owner = out.section(tables.COMPAT)
-            cuinfo.owner.data = records.compat_records(target, self.layout)
+            cuinfo.owner.data = records.compat_records(target, self.module, self.layout)
         return info
 
     def _image(self) -> bytes:

@@ -222,7 +222,7 @@ class OriBuilder(Memory):
         self.events.begin_body(function)
         f = Function(function.name, self.ir.target, function.is_entry)
         if function.is_entry:
-            f.attributes = _facts(function)
+            f.attributes = _facts(function, self.target)
         f.attributes.nounroll = self.nounroll or any(_NOUNROLL in text for text in function.pragmas)
         self.begin_function(f)
         self.sources.body(function.name, self.lines.of(function.body_at), function.is_entry or self.ir.separate)
@@ -398,6 +398,8 @@ class OriBuilder(Memory):
         self._make(program, predicate, operands)
         if program.record >= 0:
             mbarriers.mark(self.code, made, program.record)
+        self.ir.isa_class = max(self.ir.isa_class, program.isa_class)
+        self.ir.tensor_maps |= program.tensor_maps
 
     def _make(self, program: Program, predicate: i64, operands: list[Any]) -> None:
         """Emit what a program says, under a guard."""
@@ -539,18 +541,12 @@ def _choose(programs: list[Program], operands: list[Any]) -> Program:
     raise NotSupported(f"{programs[0].text} with these operands")
 
 
-def _facts(function: Any) -> FunctionAttributes:
+def _facts(function: Any, target: Any) -> FunctionAttributes:
     """Parameters and directives of an entry."""
     facts = FunctionAttributes()
-    offset = 0
-    for ordinal, variable in enumerate(function.params):
-        offset = -(-offset // variable.align) * variable.align
-        space, align = POINTEE_NONE, 0
-        if variable.ptr is not None:
-            space, align = POINTEE_SPACES[variable.ptr[0]], variable.ptr[1]
-        facts.params.append(Param(ordinal, variable.name, offset, variable.size, variable.align, space, align))
-        offset += variable.size
-    facts.param_size = offset
+    _place_parameters(facts, function, target)
+    if facts.param_base(target) != target.bank0_params:
+        _place_parameters(facts, function, target)
     facts.binding = _BINDINGS.get(function.linkage, function.linkage)
     for name, values in function.directives.items():
         if name in ("maxntid", "reqntid", "reqnctapercluster"):
@@ -560,3 +556,18 @@ def _facts(function: Any) -> FunctionAttributes:
         elif name in ("noreturn", "explicitcluster", "blocksareclusters"):
             setattr(facts, name, True)
     return facts
+
+
+def _place_parameters(facts: FunctionAttributes, function: Any, target: Any) -> None:
+    """Give the parameters of an entry their offsets; their places in the bank are what is aligned (observed: ptxas 13.0.88)."""
+    base = facts.param_base(target)
+    offset = 0
+    facts.params = []
+    for ordinal, variable in enumerate(function.params):
+        offset = -(-(base + offset) // variable.align) * variable.align - base
+        space, align = POINTEE_NONE, 0
+        if variable.ptr is not None:
+            space, align = POINTEE_SPACES[variable.ptr[0]], variable.ptr[1]
+        facts.params.append(Param(ordinal, variable.name, offset, variable.size, variable.align, space, align))
+        offset += variable.size
+    facts.param_size = offset

@@ -52,7 +52,7 @@ _MASK64: Final = 0xFFFFFFFFFFFFFFFF
 _SIGN: Final = 1 << 31
 _LAST_VIEW: Final = 2  # of a constant: it has 64 bits, and zeros above
 # Types of registers by file and words; others are of type R.
-_TYPES: Final = {("P", 1): P, ("R", 2): R2, ("R", 4): R4, ("UR", 1): UR, ("UR", 2): UR, ("UP", 1): UP}
+_TYPES: Final = {("P", 1): P, ("R", 2): R2, ("R", 4): R4, ("UP", 1): UP} | {("UR", words): UR for words in range(1, 9)}
 # What an entry of an environment is.
 OPERAND: Final = 0  # a packed operand
 INTEGER: Final = 1  # an integer immediate: its 64 bits

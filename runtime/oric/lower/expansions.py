@@ -16,6 +16,7 @@ from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
 from .access import atomic_vector, load, load_const, load_param, ordered, store, store_param
+from .bulk import bulk, tensor_field
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, of_a_mask, run_lines, warp_barrier
 from .copies import copy_async
@@ -146,6 +147,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "barrier": barrier,
     "branch": branch,
     "branch_table": branch_table,
+    "bulk": bulk,
     "call": call,
     "copy_async": copy_async,
     "divide_by_constant": divide_by_constant,
@@ -170,5 +172,6 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "space_of": space_of,
     "store": store,
     "store_param": store_param,
+    "tensor_field": tensor_field,
     "warp_barrier": warp_barrier,
 }

@@ -106,6 +106,7 @@ class Program:
         read, written: bit masks of the environment indices that lines read before one in front of them has written, that
             lines write.
         sinks: for each environment index, what takes a result that nobody wants.
+        isa_class, tensor_maps: what the container has to say of a module with the instruction (:class:`oric.ir.module.Module`).
     """
 
     def __init__(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> None:
@@ -137,6 +138,8 @@ class Program:
         self.expand: str = expand
         self.test: Test | None = predicates.TESTS[test] if test else None
         self.sinks: list[int] = []
+        self.isa_class = int(self.options.get("isa_class", "1"))
+        self.tensor_maps = int(self.options.get("tensor_maps", "0"))
 
 
 @final
