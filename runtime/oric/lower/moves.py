@@ -15,14 +15,15 @@ from .memory import Memory
 from .program import Program
 
 _BYTES: Final = {"8": 1, "16": 2, "32": 4, "64": 8, "128": 16}
+_PACKED: Final = {"f16x2": 4, "bf16x2": 4, "e5m2x2": 2, "e4m3x2": 2, "e5m2x4": 4, "e4m3x4": 4}
 DOUBLE_BYTES: Final = 8
 _MASK32: Final = 0xFFFFFFFF
 
 
 def type_bytes(name: str) -> int:
     """Size of a PTX type in bytes: ``"f16x2"`` has 4, ``"pred"`` 0."""
-    if name in ("f16x2", "bf16x2"):
-        return 4
+    if name in _PACKED:
+        return _PACKED[name]
     return _BYTES.get(name.lstrip("abcdefghijklmnopqrstuvwxyz"), 0)
 
 
