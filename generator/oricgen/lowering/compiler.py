@@ -17,8 +17,8 @@ not in ``isas``. ``sets`` are ``(slot name, {token: bits})``, with ``{model: bit
 a slot name starting with ``=`` names an argument whose immediate value, some bits flipped, is shifted by a number of the table;
 ``(?slot, qualifiers)`` says that the line is left out where the slot has none of these ("": where it is left out).
 An operand is a packed Ori operand, or ``(index, view, flags, slot)``: the environment entry, ``view`` 0 for the whole,
-1 + component otherwise, ``flags`` to be combined with exclusive or, ``slot`` a sum of the ``SLOT_`` bits. Negative
-indices are literals (below).
+1 + first word otherwise and from bit 16 on how many words come behind that, ``flags`` to be combined with exclusive or,
+``slot`` a sum of the ``SLOT_`` bits. Negative indices are literals (below).
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ _TEMPS = {
     "v": ("UR", 2),
     "y": ("UP", 1),
 }
-_VIEWS = {"": 0, "lo": 1, "hi": 2} | {str(word): word + 1 for word in range(256)}
+_VIEWS = {"": 0, "lo": 1, "hi": 2}
+_MORE = 16  # in a view of several words: the place of how many come behind the first
 _DESTINATIONS = frozenset("dqvx")
 _GUARD = Column("guard", SLOT_PRED, False, False, False)
 _NEVER = template.Operand("PT", neg=True)
@@ -333,7 +334,7 @@ class Compiler:
             out.append(self._operand(operand, column, state, line, at))
         for index, operand in given.items():
             if op.operands[index].slot & SLOT_DEST and operand.base in template.ARGS:
-                state.written.add((operand.base, _VIEWS[operand.view]))
+                state.written.add((operand.base, _view(operand.view)))
         return out, mods, dynamic
 
     def _operand(self, operand: template.Operand, column: Column, state: Alternative, line: template.Line, at: int) -> Any:
@@ -371,7 +372,7 @@ class Compiler:
         else:
             index = template.ARGS.index(base)
             self._note_hazard(operand, slot, state)
-        return (index, _VIEWS[operand.view], flags, slot)
+        return (index, _view(operand.view), flags, slot)
 
     def _column(self, name: str, state: Alternative, line: template.Line, at: int) -> None:
         """A column of the targets, which not all encoding models may have."""
@@ -389,9 +390,23 @@ class Compiler:
         """A source read after a part of a destination that may share its register was written."""
         if slot & SLOT_DEST or operand.base in _DESTINATIONS or operand.base == "desc":
             return
-        view = _VIEWS[operand.view]
-        if any(view in (0, v) or v == 0 for _, v in state.written):
+        words = _words(_view(operand.view))
+        if any(words & _words(written) for _, written in state.written):
             state.flags |= FLAG_HAZARD
+
+
+def _view(text: str) -> int:
+    """The number of a view: 0 for the whole, else one more than the first word, and how many come behind that."""
+    if text in _VIEWS:
+        return _VIEWS[text]
+    first, _, last = text.partition(":")
+    return int(first) + 1 | (int(last or first) - int(first)) << _MORE
+
+
+def _words(view: int) -> int:
+    """The words that a view may be of, one bit each."""
+    more, first = view >> _MORE, view & (1 << _MORE) - 1
+    return ((2 << more) - 1) << first - 1 if view else -1
 
 
 def instances(entry: Any) -> list[Any]:

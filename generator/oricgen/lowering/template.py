@@ -17,7 +17,7 @@ is left out. Operands:
 ``%p.. %r.. %s.. %w.. %x..``  temporaries: predicate, 32-bit (r, s), 64-bit, 128-bit register (first letter says which);
                        ``%o..``, ``%h..`` 256-bit, 512-bit register; ``%u..``, ``%v..`` uniform 32-bit, 64-bit,
                        ``%y..`` uniform predicate
-``.lo .hi .0 .1 ..``   words of a wide operand
+``.lo .hi .0 .1 ..``   words of a wide operand; ``.4:7`` those from the first to the last
 ``RZ PT URZ UPT``      constants; ``!PT``
 ``12 -1 0xff``         integers; ``f:0.5`` and ``d:0.5`` the bit pattern of a float (of its upper half for ``d:``)
 ``c:NAME+4``           word of constant bank 0 whose offset is the target's column ``bank0.NAME``; ``c:+4``: offset 4
@@ -39,7 +39,7 @@ from typing import Any
 
 from ..errors import SpecError
 
-ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "noff", "x")
+ARGS = ("d", "a", "b", "c", "e", "f", "q", "m", "off", "desc", "v", "cc", "n", "noff", "x", "g", "h", "i", "j")
 
 _CONDITION = re.compile(r"\[([^]]*)\]\s*")
 _TEST = re.compile(r"(\w+)(!?)=([\w:]+(?:,[\w:]+)*)\Z")
@@ -49,7 +49,7 @@ _SUFFIX = re.compile(r"\.(\w+(?:=\w+)?)|\{(\w+)\}")
 _OPERAND = re.compile(r"([-~!]*)(\|?)(-?)([%\w:.+]+?)(\|?)(?:@(\w+))?\Z")
 _INT = re.compile(r"-?(?:0x[0-9a-fA-F]+|\d+)\Z")
 USUAL_ARGS = "d a b c e f"  # of a rule or template that names none
-_ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|\d+))?\Z")
+_ARG = re.compile(rf"({'|'.join(sorted(ARGS, key=len, reverse=True))}|%[a-z]\w*)(?:\.(lo|hi|\d+(?::\d+)?))?\Z")
 TEMP_KINDS = "prswxohuvy"
 
 
@@ -151,6 +151,9 @@ def _operand(text: str, line_text: str) -> Operand:
     if arg:
         if arg[1].startswith("%") and arg[1][1] not in TEMP_KINDS:
             raise ValueError(f"'{line_text}': temporary '{arg[1]}' must begin with one of {', '.join(TEMP_KINDS)}")
+        first, _, last = (arg[2] or "").partition(":")
+        if last and int(last) <= int(first):
+            raise ValueError(f"'{line_text}': '{arg[2]}': the last word does not come behind the first")
         return Operand(arg[1], view=arg[2] or "", **flags)
     if body in ("RZ", "PT", "URZ", "UPT"):
         return Operand(body, **flags)

@@ -41,7 +41,7 @@ CC: Final = 11
 N: Final = 12
 NOFF: Final = 13
 X: Final = 14
-FIRST_TEMP: Final = 15
+FIRST_TEMP: Final = 19  # behind four more operands
 
 # Literal operand specifications and slot bits: see oricgen.lowering.compiler.
 LITERAL: Final = -1
@@ -64,6 +64,8 @@ _ROUNDING: Final = "rnd"  # the slot of roundings
 
 _EFFECTS: Final = PINNED | MEMORY | WARP
 WORD_MASK: Final = ~opd.SPAN  # makes of a register operand its first word
+_MORE: Final = 16  # in a view: the place of how many words come behind the first
+_FIRST: Final = (1 << _MORE) - 1  # in a view: one more than the first word
 NO_LABEL: Final = -1
 
 # State spaces that field 281 has no value for: none, and the shared memory of all blocks of a cluster.
@@ -310,7 +312,10 @@ class Tables:
             self._put_operand(PACKED, -1, opd.NO_OPERAND, 0, 0)
         elif index >= 0:
             if view:
-                self._put_operand(index, WORD_MASK, opd.with_first(0, view - 1) | flags, slot, view)
+                first = view & _FIRST
+                self._put_operand(
+                    index, WORD_MASK, opd.with_span(opd.with_first(0, first - 1), view >> _MORE) | flags, slot, first
+                )
             else:
                 self._put_operand(index, -1, flags, slot, 0)
         elif index == _CBANK:
