@@ -34,6 +34,11 @@ def has_four_operands(operands: Sequence[Any]) -> bool:
     return len(operands) == 4
 
 
+def has_three_operands(operands: Sequence[Any]) -> bool:
+    """What the third operand is for is not left out."""
+    return len(operands) == 3
+
+
 def first_is_sink(operands: Sequence[Any]) -> bool:
     """The first operand is ``_``."""
     return bool(operands[0][0] == nodes.SINK)
@@ -78,6 +83,7 @@ TESTS: Final = {
     "divisor_is_power_of_two": divisor_is_power_of_two,
     "fields_are_constant": fields_are_constant,
     "has_four_operands": has_four_operands,
+    "has_three_operands": has_three_operands,
     "first_is_sink": first_is_sink,
     "mask_is_full": mask_is_full,
     "middle_constant": middle_constant,
