@@ -45,6 +45,9 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
             "setmaxnreg_ignored",
             "setmaxnreg_unknown",
             "reserved_by_abi",
+            "group_serialized",
+            "group_wait_injected",
+            "group_arrive_injected",
         ),
     ),
 )

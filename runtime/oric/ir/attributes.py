@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered as in ``oric_tables.cubin_layout``
 
 
+# What a function does with tensor memory: with that of its block, with those of a pair; it reads, writes or asks its units for
+# something; it takes columns or gives them back.
+TENSOR_OWN: Final = 1
+TENSOR_PAIR: Final = 2
+TENSOR_USED: Final = 4
+TENSOR_COLUMNS: Final = 8
+
+
 class Param(NamedTuple):
     """One kernel parameter; ``offset``, ``size`` and ``align`` in bytes, ``offset`` from the start of the area."""
 
@@ -80,7 +88,9 @@ class FunctionAttributes(Record):
         "spill_base",
         "spill_loads",
         "spill_stores",
+        "sparse_products",
         "static_shared",
+        "tensor_memory",
         "uses_dynamic_shared",
         "uses_warp_sync",
     )
@@ -108,6 +118,8 @@ class FunctionAttributes(Record):
         self.shared_align: int = 1
         self.uses_dynamic_shared: bool = False
         self.reserved_read: bool = False  # it asks where the system's part lies
+        self.tensor_memory: int = 0  # what it does with tensor memory: bits TENSOR_*
+        self.sparse_products: int = 0  # kinds of products of sparse matrices, as SPARSE_MMA_MASK has them
         # local memory
         self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
         self.local_align: int = 1  # of the variable that wants most

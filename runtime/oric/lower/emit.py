@@ -180,7 +180,7 @@ class Emitter:
 
     def new(self, kind: str, size: int = 1) -> i64:
         """A new virtual register of a type letter and size, as an operand of its whole width."""
-        return opd.reg(self.code.new_reg(_TYPES.get((kind, size), R), size), 0, size)
+        return opd.reg(self.code.new_reg(_TYPES.get((kind, size), UR if kind == "UR" else R), size), 0, size)
 
     def new_r(self) -> i64:
         """A new general-purpose register."""

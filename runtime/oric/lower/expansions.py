@@ -25,6 +25,8 @@ from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
 from .program import A, B, C, D, E, F, Program
+from .tensor_memory import for_each_thread, tensor_product, two_halves
+from .warpgroup import group_product, wait_for_groups
 
 _HALF: Final = 2  # bytes
 _STACK_ALIGN: Final = 8  # of what alloca gives, where it does not say
@@ -153,6 +155,8 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "divide_by_constant": divide_by_constant,
     "components": components,
     "elements": elements,
+    "for_each_thread": for_each_thread,
+    "group_product": group_product,
     "lanes": lanes,
     "leave": leave,
     "load": load,
@@ -173,5 +177,8 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "store": store,
     "store_param": store_param,
     "tensor_field": tensor_field,
+    "tensor_product": tensor_product,
+    "two_halves": two_halves,
+    "wait_for_groups": wait_for_groups,
     "warp_barrier": warp_barrier,
 }

@@ -20,6 +20,7 @@ from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
+from .warpgroup import settle_group_products
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
@@ -35,6 +36,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "sanitize": sanitize,
     "remove_dead_code": remove_dead_code,
     "part_at_register_changes": part_at_register_changes,
+    "settle_group_products": settle_group_products,
     "settle_register_changes": settle_register_changes,
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,

@@ -21,6 +21,7 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
+from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
 from .idle import drop_idle
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
@@ -98,6 +99,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     """
     limits = limits_of(f, ctx)
     room = room_of(f, limits[GENERAL], ctx.target)
+    held = hold(f)
     if f.watching and _too_many(f, ctx, limits):
         look_away(f)
     found = make_room(f, ctx, limits, room)
@@ -111,6 +113,10 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if proof is not None:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
+    if held:
+        done.view = view = f.analyses.machine = None  # the arrays of the function grow
+        release(f, held)
+        f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     if f.sp:
         done.view = view = f.analyses.machine = None  # the arrays of the function grow
         del proof

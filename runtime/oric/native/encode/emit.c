@@ -101,7 +101,8 @@ static int build(const emitter *em, const oric_node *node, int64_t next, oric_in
     out->control = node->control;
     out->guard = ORIC_INSN_PT;
     int64_t count = f->count[i];
-    if (count > op->operands && node->flags & ORIC_I_DRAIN) count = op->operands; /* the rest is what the convention says of registers */
+    /* the rest is what the convention says of registers, or those that an arrival of a warp group waits for */
+    if (count > op->operands && (node->flags & ORIC_I_DRAIN || !op->operands)) count = op->operands;
     if (count > op->operands) return ORIC_EMIT_BAD_OPERAND;
     if (f->guard[i]) {
         oric_operand guard;
