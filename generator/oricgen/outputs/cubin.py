@@ -47,9 +47,20 @@ def render(spec: Spec) -> dict[str, str]:
             registers={m.name: m.number for m in system_registers.meanings(spec)},
             layouts=_layouts(data, path),
             sections=_sections(data, path),
+            codes=_headers(data, path),
             **values,
         ),
     }
+
+
+def _headers(data: Map, path: PurePath) -> dict[str, int]:
+    """The numbers of the relocations of headers."""
+    codes = {row["name"]: row["code"] for row in data["relocations"]}
+    for kind, row in data["objects_of_driver"].items():
+        for column in ("header", "beside"):
+            if row[column] not in codes:
+                raise SpecError(path, row.line_of(column), f"{kind}: there is no relocation '{row[column]}'")
+    return codes
 
 
 def _fields(relocations: Seq, path: PurePath) -> dict[str, tuple[tuple[int, int], ...]]:

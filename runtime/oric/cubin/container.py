@@ -22,6 +22,7 @@ class OutSection:
     __slots__ = (
         "align",
         "data",
+        "early",
         "file_type",
         "flags",
         "info",
@@ -41,6 +42,7 @@ class OutSection:
         self.align = align
         self.data: bytes | bytearray = b""
         self.size = 0
+        self.early = False  # its symbol stands with those of others, though the layout makes the kind late
         self.flags = SECTIONS[kind].flags
         self.file_type = -1  # sh_type, where it is not that of the kind
         self.info = 0
@@ -162,8 +164,8 @@ class Container:
         for number, made in enumerate(self.sections, 1):
             made.number = number
         late = self.layout.late
-        early = [s for s in self.symbols if s.section is None or s.section.kind not in late or s.section.symbol is not s]
-        after = [s for s in self.symbols if not (s.section is None or s.section.kind not in late or s.section.symbol is not s)]
+        after = [s for s in self.symbols if _is_late(s, late)]
+        early = [s for s in self.symbols if not _is_late(s, late)]
         bound = [s for s in early if s.info >> 4 == STB_GLOBAL]
         self.symbols = [s for s in early if s.info >> 4 != STB_GLOBAL] + bound + after
         for number, symbol in enumerate(self.symbols, 1):
@@ -252,3 +254,9 @@ class Container:
                     memory = -(-memory // section.align) * section.align + section.size
             out.append((kind, flags, start, 0, 0, end - start, memory, _TABLE_ALIGN))
         return out
+
+
+def _is_late(symbol: OutSymbol, late: tuple[int, ...]) -> bool:
+    """Whether a symbol is that of a section that is made behind the others."""
+    section = symbol.section
+    return section is not None and section.kind in late and not section.early and section.symbol is symbol

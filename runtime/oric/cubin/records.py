@@ -29,7 +29,8 @@ class KernelFacts:
     """What the records of one kernel are made from; symbol numbers are filled in when they are known."""
 
     __slots__ = (
-        "attributes", "bank0_symbol", "encoded", "externs", "functions", "is_entry", "register_default", "symbol", "target"
+        "attributes", "bank0_symbol", "encoded", "externs", "functions", "header_types", "images", "is_entry",
+        "register_default", "symbol", "target",
     )  # fmt: skip
 
     def __init__(
@@ -47,6 +48,8 @@ class KernelFacts:
         self.register_default = register_default
         self.externs: list[OutSymbol] = []  # functions of the driver that it calls, in the order of the first calls
         self.functions: list[OutSymbol] = []  # of those behind its code
+        self.images: dict[int, OutSymbol] = {}  # parameters that the driver keeps, by their ids in the module
+        self.header_types: frozenset[str] = frozenset()  # of the references whose headers it has
         self.symbol = 0
         self.bank0_symbol = 0
 
@@ -84,7 +87,8 @@ def _params(facts: KernelFacts) -> list[bytes | int]:
 
 def _param(param: Param, facts: KernelFacts) -> bytes:
     word = _pointee_align(param) | _pointee_space(param, facts) << 8 | tables.KPARAM_BANK << 12 | param.size << 18
-    return pack("<IHHI", 0, param.ordinal, param.offset, word)
+    symbol = facts.images[param.symbol].number if param.symbol >= 0 else 0
+    return pack("<IHHI", symbol, param.ordinal, param.offset, word)
 
 
 def _pointee_align(param: Param) -> int:
@@ -189,14 +193,19 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "blocks_are_clusters": lambda f: [0] if f.attributes.blocksareclusters else [],
     "cluster": lambda f: _size3(f.attributes.reqnctapercluster),
     "cluster_rank": lambda f: [words(f.attributes.maxclusterrank)] if f.attributes.maxclusterrank else [],
+    "headers": lambda f: [0] if f.header_types else [],
+    "texture_headers": lambda f: [0] if f.header_types - {"surfref"} else [],
+    "surface_headers": lambda f: [0] if "surfref" in f.header_types else [],
     "reserved_used": _reserved_used,
     "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
     "workarounds": lambda f: [words(f.target.elf["sw_war"])] if f.target.elf["sw_war"] else [],
 }
 
 
-def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
-    """The section ``.nv.info``; ``kernels`` in order of making (the last of the source first)."""
+def module_records(kernels: list[KernelFacts], layout: tables.Layout, images: bytes = b"", independent: bool = False) -> bytes:
+    """The section ``.nv.info``; ``kernels`` in order of making (the last of the source first). ``images``: records of samplers.
+    ``independent``: these stand beside textures.
+    """
     out = bytearray()
     if not kernels:
         for code, form, _, value in layout.records:
@@ -209,6 +218,9 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout) -> bytes:
             out += record(tables.ATTR_FRAME_SIZE, tables.FORMAT_SIZED, 0, words(symbol, size))
         if k.attributes.errors_visible:
             out += record(tables.ATTR_GEN_ERRBAR_AT_EXIT, tables.FORMAT_NONE)
+    out += images
+    if independent:
+        out += record(tables.ATTR_TEXMODE_INDEPENDENT, tables.FORMAT_NONE)
     for k in sorted((k for k in kernels if k.is_entry), key=lambda k: k.symbol):
         stack = max(k.encoded.stack, k.attributes.frame_size)
         out += record(tables.ATTR_MIN_STACK_SIZE, tables.FORMAT_SIZED, 0, words(k.symbol, stack))

@@ -109,7 +109,8 @@ class Resolved:
             kind = self._kind(binding, "const")
             self.addresses[at] = writer.out.symbol(address_name(name), kind, writer.constant4, at, _ADDRESS_BYTES)
         users: dict[int, list[str]] = {}
-        for kernel, bank0 in zip(writer.kernels, writer.bank0, strict=True):
+        for kernel in writer.kernels:
+            bank0 = writer.bank0[kernel.encoded.name]
             facts = kernel.attributes
             if facts.params:
                 writer.out.symbol("_param", self._kind(0, "const"), bank0, facts.param_base(writer.target), facts.param_size)

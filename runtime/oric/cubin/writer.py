@@ -13,6 +13,7 @@ from oric.support.elf_format import ET_EWP, ET_EXEC, ET_REL
 from . import records
 from .container import Container, OutSection, OutSymbol
 from .dwarf import Address, debug_data
+from .images import Images
 from .lines import line_tables
 from .registers import register_sections
 from .resolved import Resolved
@@ -41,9 +42,10 @@ class Writer:
         self.kernels: list[records.KernelFacts] = []
         self.kernel_symbols: list[OutSymbol] = []
         self.info_sections: list[OutSection] = []
-        self.bank0: list[OutSection] = []
+        self.bank0: dict[str, OutSection] = {}
         self.externals: dict[str, OutSymbol] = {}
         self.data_symbols: dict[int, OutSymbol] = {}  # module symbol id -> symbol
+        self.images = Images(self)
         self.constant3: OutSection | None = None
         self.constant4: OutSection | None = None
         self.global_init: OutSection | None = None
@@ -95,21 +97,20 @@ class Writer:
 
     def _module_records(self) -> bytes:
         """The section ``.nv.info``."""
-        return records.module_records(self.kernels, self.layout)
+        return records.module_records(self.kernels, self.layout, self.images.records(), self.module.independent_textures)
 
     def _parameters(self) -> None:
         """Bank 0 of each entry."""
         for facts, section in zip(self.kernels, self.info_sections, strict=True):
-            if facts.is_entry:
+            if facts.is_entry and not facts.attributes.headers:
                 self._bank0(facts, section.owner)
 
     def _number_records(self) -> None:
         """Records of functions, with the numbers that symbols have now."""
-        entries = iter(self.bank0)
         for facts, symbol, section in zip(self.kernels, self.kernel_symbols, self.info_sections, strict=True):
             facts.symbol = symbol.number
             if facts.is_entry:
-                bank0 = next(entries).symbol
+                bank0 = self.bank0[facts.encoded.name].symbol
                 facts.bank0_symbol = bank0.number if bank0 is not None else 0
             section.data = records.kernel_records(facts, self.layout)
             self._text_info(section.owner, facts)
@@ -148,6 +149,7 @@ class Writer:
         symbol = self.out.symbol(function.name, kind, None, 0, len(function.words))
         text = symbol.section = self.out.section(tables.TEXT, function.name)
         text.data = function.words
+        self.images.of_kernel(kernel, text, first)
         self.kernels.append(kernel)
         self.kernel_symbols.append(symbol)
         self.info_sections.append(self.out.section(tables.KERNEL_INFO, function.name, text))
@@ -159,7 +161,7 @@ class Writer:
         self._bank2(function, text)
         self._functions(kernel, text)
         kernel.externs = [self._function(name) for name in dict.fromkeys(self._called(function))]
-        if tables.CONSTANT0 not in self.layout.late:
+        if tables.CONSTANT0 not in self.layout.late or kernel.attributes.headers:
             self._bank0(kernel, text)
 
     def _bank2(self, function: EncodedFunction, text: OutSection) -> None:
@@ -241,8 +243,11 @@ class Writer:
 
     def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
         section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)
-        section.data = bytes(kernel.attributes.param_base(self.target) + kernel.attributes.param_size)
-        self.bank0.append(section)
+        attributes = kernel.attributes
+        end = attributes.param_base(self.target) + attributes.param_size
+        section.data = bytes(attributes.headers_end(end))
+        section.early = bool(attributes.headers)
+        self.bank0[kernel.encoded.name] = section
 
     def _text_info(self, text: OutSection | None, kernel: records.KernelFacts) -> None:
         if text is not None:
@@ -269,6 +274,7 @@ class Writer:
             elif entry.space == "global":
                 section = self._globals(entry)
             else:
+                self.images.of_module(number)
                 continue
             kind = _OBJECT_KINDS.get(entry.binding, tables.SYM_GLOBAL_OBJECT)
             info, other = kind
@@ -355,6 +361,7 @@ class Writer:
         return ""
 
     def _relocations(self, frame: OutSection) -> None:
+        self.images.relocate(self.kernels[:1])
         if self.constant4 is not None:
             slots: list[tuple[int, int, OutSymbol, int]] = []
             for n, at in self.module.address_slots.items():
@@ -370,6 +377,7 @@ class Writer:
         if self.constant3 is not None:
             self.out.relocate(self.constant3, self._pointers(self.constant3, "const"))
         self._frames(frame)
+        self.images.relocate(self.kernels[1:])
 
     def _frames(self, frame: OutSection) -> None:
         """Call frames of kernels and of the functions behind them."""

@@ -15,6 +15,7 @@ from oric.support.record import Record
 if TYPE_CHECKING:
     from oric_tables.targets import Target
 
+NO_PLACE: Final = 0xFFFF  # offset of a parameter that is no bytes
 POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered as in ``oric_tables.cubin_layout``
 
 
@@ -36,6 +37,7 @@ class Param(NamedTuple):
     align: int
     pointee_space: int = POINTEE_NONE
     pointee_align: int = 0
+    symbol: int = -1  # id of the texture, sampler or surface that it is
 
 
 class JumpTable(Record):
@@ -60,6 +62,7 @@ class FunctionAttributes(Record):
         "errors_visible",
         "explicitcluster",
         "frame_size",
+        "headers",
         "jump_tables",
         "local_align",
         "local_offsets",
@@ -98,6 +101,7 @@ class FunctionAttributes(Record):
     def __init__(self) -> None:
         self.params: list[Param] = []
         self.param_size: int = 0
+        self.headers: list[int] = []  # references whose headers stand behind the parameters: see oric.ir.images
         # launch limits
         self.maxntid: tuple[int, int, int] | None = None
         self.reqntid: tuple[int, int, int] | None = None
@@ -180,6 +184,10 @@ class FunctionAttributes(Record):
         """Byte offset of the first parameter in bank 0."""
         base: int = target.bank0_params if self.param_size <= SHORT_PARAMETERS else target.bank0_large_params
         return base
+
+    def headers_end(self, end: int) -> int:
+        """Where the headers of references end that begin behind the parameters, which end there."""
+        return -(-end // 4) * 4 + 4 * len(self.headers) if self.headers else end
 
     def limit_by(self) -> str:
         """What says how many registers a thread may have, beside the block's size alone; "" for nothing."""

@@ -15,6 +15,7 @@ CALL: Final = "call"  # ... or all of it, in a call
 ENTRY: Final = "entry"
 FUNCTION: Final = "function"
 PLACE: Final = "place"  # of an instruction behind a call
+SIZE: Final = "size"  # of an entry of a table of the driver: a symbol of that name
 POINTER: Final = "pointer"
 BANK: Final = "bank"  # a place in a constant bank; the part is "operand" or the operation that loads it, in small letters
 OPERAND: Final = "operand"

@@ -58,12 +58,13 @@ class Relocation(NamedTuple):
 class Symbol(Record):
     """A variable of the module.
 
-    ``space`` is the PTX state space: global, const, shared, local; or end, see :meth:`Module.constants_end`.
+    ``space`` is the PTX state space: global, const, shared, local; the type of what the driver keeps (texref, samplerref,
+    surfref); or end, see :meth:`Module.constants_end`.
     ``init`` is empty for zero or no initialiser and may be shorter than ``size``. ``binding`` is local, global
     (``.visible``), weak, common or extern. ``offset`` is the byte offset in the symbol's section once placed, -1 before.
     """
 
-    __slots__ = ("align", "binding", "init", "managed", "name", "offset", "relocations", "size", "space")
+    __slots__ = ("align", "binding", "fields", "init", "managed", "name", "offset", "relocations", "size", "space")
 
     def __init__(
         self,
@@ -86,6 +87,7 @@ class Symbol(Record):
         self.binding = binding
         self.offset = offset
         self.managed = managed
+        self.fields: dict[str, str | int] = {}  # of a texture, sampler or surface: what its declaration says of it
 
     @property
     def is_dynamic_shared(self) -> bool:
@@ -107,6 +109,7 @@ class Module:
         self.filename = filename
         self.address_size = 64
         self.debug = False
+        self.independent_textures = False  # samplers stand beside textures
         self.line_info: LineInfo | None = None  # where there is some, or somebody wants it
         self.symbols: list[Symbol] = []
         self.symbol_ids: dict[str, int] = {}

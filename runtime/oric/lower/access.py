@@ -24,7 +24,7 @@ from .program import DESC, A, D, E, M, Program, V, X
 _MASK32: Final = 0xFFFFFFFF
 
 
-def _count(program: Program) -> int:
+def count_of_elements(program: Program) -> int:
     """Number of elements of a load or store."""
     return int(program.tokens.get("vec", "v1")[1:])
 
@@ -41,7 +41,7 @@ def load(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     if program.options.get("wide"):
         _load_wide(b, program, env, guard, operands[0][1])
     else:
-        _load_into(b, program, env, guard, operands[0], V)
+        load_into(b, program, env, guard, operands[0], V)
     _mark_volatile(b, program, before)
     b.close()
     if skip != NONE:
@@ -130,9 +130,9 @@ def _mark_volatile(b: Memory, program: Program, before: i64) -> None:
         i = f.next[i]
 
 
-def _load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any, at: i64) -> None:
+def load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any, at: i64) -> None:
     """Run the lines with ``dest``, an element or a vector of them, at a place of the environment."""
-    count = _count(program)
+    count = count_of_elements(program)
     type_ = program.types[-1]
     each = type_bytes(type_)
     if count == 1:
@@ -179,7 +179,7 @@ def _vector_target(b: Memory, items: Any, count: int, each: int) -> i64:
 
 def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``st`` of every space but parameters."""
-    count = _count(program)
+    count = count_of_elements(program)
     each = type_bytes(program.types[-1])
     skip = _around(b, guard) if _has_policy(program) else NONE
     if skip != NONE:
@@ -195,9 +195,9 @@ def store(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
         env.put_value(E, integer(_word_mask(items, each)))
         for entry, part_ in ((V, items[:half]), (X, items[half:])):
             empty = all(item[0] == nodes.SINK for item in part_)
-            env.put(entry, opd.RZ_OPERAND if empty else _store_value(b, program, part_, half, each))
+            env.put(entry, opd.RZ_OPERAND if empty else store_value(b, program, part_, half, each))
     else:
-        env.put(V, _store_value(b, program, items, count, each))
+        env.put(V, store_value(b, program, items, count, each))
     before = b.last()
     b.run(program, env, guard)
     _mark_volatile(b, program, before)
@@ -210,7 +210,7 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
     """``atom`` and ``red`` of a vector: its elements lie in one register of their whole width, before and behind."""
     env = b.open(program)
     items = operands[program.args.index(A)][1]
-    env.put(A, _store_value(b, program, items, _count(program), type_bytes(program.types[-1])))
+    env.put(A, store_value(b, program, items, count_of_elements(program), type_bytes(program.types[-1])))
     for index, node in zip(program.args, operands, strict=False):
         if index == M:
             b.put_address(env, b.bound_address(node, program))
@@ -222,7 +222,7 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
     if D not in program.args or operands[0][0] == nodes.SINK:
         b.run(program, env, guard)
     else:
-        _load_into(b, program, env, guard, operands[0], D)
+        load_into(b, program, env, guard, operands[0], D)
     _mark_acquire(b, program, made)
     b.close()
 
@@ -249,7 +249,8 @@ def _mark_acquire(b: Memory, program: Program, made: i64) -> None:
         made += 1
 
 
-def _store_value(b: Memory, program: Program, items: Any, count: int, each: int) -> i64:
+def store_value(b: Memory, program: Program, items: Any, count: int, each: int) -> i64:
+    """A register with so many elements of so many bytes, of the width of a store."""
     values = [integer(0) if item[0] == nodes.SINK else constant(b.value(item), program.wide) for item in items]
     width = max(1, count * each // 4)
     if all(v.kind != OPERAND and not v.bits for v in values):

@@ -12,11 +12,11 @@ from typing import Any, Final, final
 from mypy_extensions import i64
 from oric_tables import ptx_index as ix
 from oric_tables import storage
-from oric_tables.cubin_layout import POINTEE_SPACES, PROTOTYPE_TYPES
+from oric_tables.cubin_layout import OBJECT_PARAMETERS, POINTEE_SPACES, PROTOTYPE_TYPES
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
-from oric.ir.attributes import POINTEE_NONE, FunctionAttributes, Param
+from oric.ir.attributes import NO_PLACE, POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal, ParamVariable, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
 from oric.ir.lineinfo import LineInfo, PtxRegister, SourceFile
@@ -45,6 +45,7 @@ _MAX_STORED: Final = 1 << 30  # of one variable with initial values, which are i
 _MAX_PARAMETER: Final = 1 << 16  # bytes of a parameter of a function, whose words are registers
 _UNIFIED: Final = "unified"  # attribute of what other modules must be linked with
 _PRESERVED: Final = ("abi_preserve", "abi_preserve_control")  # directives that say how many registers a function keeps
+_INTEGER_TYPES: Final = "su"  # first letters
 _NOUNROLL: Final = "nounroll"  # the pragma that keeps loops
 _BINDINGS: Final = {"": "local", "visible": "global"}  # of symbols, by PTX linkage; weak, extern, common stand for themselves
 
@@ -90,6 +91,7 @@ class OriBuilder(Memory):
         self.ir.written_for = header.target
         self.ir.address_size = header.address_size
         self.ir.debug = "debug" in header.options
+        self.ir.independent_textures = "texmode_independent" in header.options
         if header.address_size != 64:
             raise NotSupported(".address_size 32")
 
@@ -126,8 +128,15 @@ class OriBuilder(Memory):
         if not way:
             raise NotSupported(f".{space} variable")
         if variable.type in storage.OBJECTS:
-            raise NotSupported(f".{variable.type}")
+            return self._object(variable)
         return Place(variable.name, space, variable.size, variable.align, self._ir_symbol(variable), external=external)
+
+    def _object(self, variable: Any) -> Place:
+        """A texture, sampler or surface, which the driver keeps: of the module, or a parameter of a kernel."""
+        binding = "param" if variable.in_function else variable.linkage
+        symbol = Symbol(variable.name, variable.type, 0, 1, binding=_BINDINGS.get(binding, binding))
+        symbol.fields = {key: value for row in variable.fields[:1] for key, value in row}
+        return Place(variable.name, variable.type, 0, 1, self.ir.add_symbol(symbol, scoped=variable.in_function))
 
     @staticmethod
     def _parameter(variable: Any) -> Place:
@@ -243,8 +252,13 @@ class OriBuilder(Memory):
         if not function.is_entry:
             return self._formals(f, function)
         handles: list[int] = []
-        for param, variable in zip(f.attributes.params, function.params, strict=True):
+        for n, (param, variable) in enumerate(zip(f.attributes.params, function.params, strict=True)):
             handles.append(len(self.symbols))
+            if variable.type in storage.OBJECTS:
+                place = self._object(variable)
+                f.attributes.params[n] = param._replace(symbol=place.ir_id)
+                self.symbols.append(place)
+                continue
             offset = f.attributes.param_base(self.target) + param.offset
             self.symbols.append(Place(variable.name, "kernel", variable.size, variable.align, -1, offset))
         return handles
@@ -316,6 +330,8 @@ class OriBuilder(Memory):
         bits: int = ix.TYPES[type_][1]
         if bits < 32 and size:
             self.narrow.append((first, first + count, bits // 8))
+        if type_[0] in _INTEGER_TYPES:
+            self.integers.append((first, first + count))
         if self.ir.for_debugger:
             self.declared.append((first, count, name, type_))
         if not self.in_body:
@@ -564,6 +580,9 @@ def _place_parameters(facts: FunctionAttributes, function: Any, target: Any) -> 
     offset = 0
     facts.params = []
     for ordinal, variable in enumerate(function.params):
+        if variable.type in OBJECT_PARAMETERS:  # what the driver keeps has no room among the others
+            facts.params.append(Param(ordinal, variable.name, NO_PLACE, 0, 1, OBJECT_PARAMETERS[variable.type]))
+            continue
         offset = -(-(base + offset) // variable.align) * variable.align - base
         space, align = POINTEE_NONE, 0
         if variable.ptr is not None:

@@ -24,6 +24,7 @@ from oric.ir.worklist import Worklist
 from .bankwords import load_bank_words
 from .convert import convert_unsupported_ops
 from .emit import Emitter
+from .images import place_images
 from .sources import put_number, put_source
 from .subroutines import share
 
@@ -54,6 +55,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "expand_sums": expand_sums,
     "expand_rest": expand_rest,
     "load_bank_words": load_bank_words,
+    "place_images": place_images,
 }
 
 

@@ -25,7 +25,9 @@ from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
 from .program import A, B, C, D, E, F, Program
+from .surfaces import surface_load, surface_store
 from .tensor_memory import for_each_thread, tensor_product, two_halves
+from .textures import fetch, query_header, query_table
 from .warpgroup import group_product, wait_for_groups
 
 _HALF: Final = 2  # bytes
@@ -162,6 +164,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "load": load,
     "load_const": load_const,
     "load_param": load_param,
+    "fetch": fetch,
     "low_mask": low_mask,
     "move": move,
     "move_vector": move_vector,
@@ -172,10 +175,14 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "one_bit": one_bit,
     "ordered": ordered,
     "policy": policy,
+    "query_header": query_header,
+    "query_table": query_table,
     "shift_count": shift_count,
     "space_of": space_of,
     "store": store,
     "store_param": store_param,
+    "surface_load": surface_load,
+    "surface_store": surface_store,
     "tensor_field": tensor_field,
     "tensor_product": tensor_product,
     "two_halves": two_halves,

@@ -7,7 +7,7 @@ from typing import Any
 from mypy_extensions import i64
 from oric_tables.op import LINKED
 
-from oric.ir.links import HIGH, LOW, Link
+from oric.ir.links import HIGH, LOW, SIZE, Link
 from oric.ir.module import Module
 
 from .emit import Emitter, part
@@ -31,6 +31,12 @@ class Linked(Emitter):
         """A register with the 32-bit address of a variable, and more."""
         dest = self.new_r()
         self._link(dest, Link(LOW, space, symbol, addend=offset))
+        return dest
+
+    def linked_size(self, name: str) -> i64:
+        """A register with the size of an entry of a table of the driver, by the name of the symbol that tells it."""
+        dest = self.new_r()
+        self._link(dest, Link(LOW, SIZE, -1, name))
         return dest
 
     def _link(self, dest: i64, link: Link) -> None:

@@ -80,6 +80,7 @@ class Memory(Linked):
         self.symbols: list[Place | None] = []  # symbol handle -> what it names
         self.registers_ = vec[i64]()  # register handle -> packed operand, 0 before its first use
         self.sizes = vec[i64]()  # register handle -> number of 32-bit registers, 0 for predicates
+        self.integers: list[tuple[int, int]] = []  # handles of registers declared as signed or unsigned: first, end
         self.narrow: list[tuple[int, int, int]] = []  # handles of registers of fewer than 32 bits: first, end, bytes
         self.tables_of_labels: list[list[int]] = []
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
@@ -101,6 +102,10 @@ class Memory(Linked):
             if first <= handle < end:
                 return size
         return 0
+
+    def is_integer(self, handle: int) -> bool:
+        """Whether a register was declared as a signed or unsigned integer."""
+        return any(first <= handle < end for first, end in self.integers)
 
     def register(self, handle: i64) -> i64:
         """The operand of a register, which is created on first use."""

@@ -86,7 +86,7 @@ def _mods(op: int, **values: str | bool) -> int:
 def lower_calls(f: Function, ctx: PassContext) -> bool:
     """Phase 98: arguments, results and calls as the convention has them, in kernels with calls and in functions."""
     module = ctx.module
-    linked = (module.linked or module.preserved or module.for_debugger) and _settle_links(f, module.links)
+    linked = (module.linked or module.preserved or module.for_debugger or bool(module.links)) and _settle_links(f, module.links)
     if f.is_entry and not f.kept and not f.shared_code and not module.for_debugger:
         return _find_free_stack(f, ctx) or linked
     if f.kept or not f.is_entry:

@@ -1,0 +1,80 @@
+"""Textures, samplers and surfaces in the code: the bank that stands for their places, and what a fetch is.
+
+Until phase 21 the header of a reference (the number that the driver gives it) is a word of a bank that no machine has, at four
+times the id of its symbol; a word for a texture and a sampler together has the id of the sampler above. Then it gets a place in
+bank 0 behind the kernel's parameters.
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+
+from . import operand as opd
+
+HEADER_BANK: Final = 31
+WORD: Final = 4  # bytes
+# Tables of which a fetch names its parts by number.
+STEMS: Final = ("tex", "tld", "tld4", "txd", "txq")
+DIMENSIONS: Final = ("1D", "2D", "3D", "CUBE", "ARRAY_1D", "ARRAY_2D", "ARRAY_CUBE")
+LEVELS: Final = ("", "LZ", "LL")
+FLAGS: Final = ("aoffi", "dc", "ms", "cl")
+_INDEPENDENT: Final = "independent"
+COMPONENTS: Final = 4
+SINGLE, PAIRS = 1, 2  # halves in the words of a result
+
+
+def header(symbol: int) -> i64:
+    """The word that stands for the header of a reference."""
+    return opd.const_bank(HEADER_BANK, WORD * symbol)
+
+
+@final
+class Fetch:
+    """What a fetch is beside its operands.
+
+    ``stem``: of the templates of its operations. ``first``, ``rest``: how many words are coordinates, and how many follow.
+    ``mask``: the components that somebody names; ``flags``: modifiers that it has. ``independent``: a sampler stands beside it.
+    ``halves``: the result has halves: each component one in the word of its number, or two in the word of the even ones.
+    """
+
+    def __init__(
+        self, stem: str, dim: str, first: int, rest: int, mask: int = 15, level: str = "", component: int = 0,
+        flags: tuple[str, ...] = (), independent: bool = False, halves: int = 0,
+    ) -> None:  # fmt: skip
+        self.stem = stem
+        self.dim = dim
+        self.first = first
+        self.rest = rest
+        self.mask = mask
+        self.level = level
+        self.component = component
+        self.flags = flags
+        self.independent = independent
+        self.halves = halves
+
+    def number(self) -> int:
+        """All of it as the last operand of FETCH."""
+        words = (
+            (STEMS.index(self.stem), 3), (DIMENSIONS.index(self.dim), 3), (LEVELS.index(self.level), 2), (self.component, 2),
+            (self.first, 3), (self.rest, 3), (self.mask, 4), (self.halves, 2), *((int(name in self.flags), 1) for name in FLAGS),
+            (int(self.independent), 1),
+        )  # fmt: skip
+        made = shift = 0
+        for value, bits in words:
+            made |= value << shift
+            shift += bits
+        return made
+
+
+def fetch_of(number: int) -> Fetch:
+    """The fetch of a number."""
+    fields = []
+    for bits in (3, 3, 2, 2, 3, 3, 4, 2):
+        fields.append(number & (1 << bits) - 1)
+        number >>= bits
+    stem, dim, level, component, first, rest, mask, halves = fields
+    flags = tuple(name for at, name in enumerate(FLAGS) if number >> at & 1)
+    independent = bool(number >> len(FLAGS) & 1)
+    return Fetch(STEMS[stem], DIMENSIONS[dim], first, rest, mask, LEVELS[level], component, flags, independent, halves)

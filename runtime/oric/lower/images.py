@@ -1,0 +1,537 @@
+"""Phase 21: fetches and accesses of surfaces get the operations of the machine, by where their handles are from.
+
+A handle that is a word of bank 0 (a reference, a parameter) is named by its place there up to sm_89; any other lies in front of
+the words behind the coordinates. From sm_90 on handles are in uniform registers: a loop goes through those of the threads where
+they may have several. Source: observed (ptxas 13.0.88).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from librt.vecs import append, vec
+from mypy_extensions import i64
+from oric_tables import ops
+from oric_tables.op import FETCH, MOV, SULD_D, SURED, SUST_D, SUST_P
+from oric_tables.operand_kinds import UNIFORM_SPECIAL
+
+from oric.ir import operand as opd
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, Function
+from oric.ir.images import COMPONENTS, HEADER_BANK, PAIRS, SINGLE, WORD, Fetch, fetch_of
+from oric.ir.legality import legality_of
+from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
+from oric.ir.passes import PassContext
+
+from .emit import Emitter, integer, packed, part
+
+_SURFACES: Final = frozenset({SULD_D, SUST_D, SUST_P, SURED})
+_RESULT, _ABSENT, _TEXTURE, _SAMPLER, _WORDS, _NUMBER = 0, 1, 2, 3, 4, 11  # operands of FETCH
+_MOST_HALVES: Final = 4  # words of an operation that has them in two halves
+_HALVED: Final = frozenset({"tex_halves", "tld_halves", "tld4_halves"})  # templates of such
+_SELECT: Final = (0x4410, 0x4432)  # of PRMT: the lower or the upper half of a word, zeros above
+_VARYING: Final = LOAD | ATOMIC | WARP | CALL
+_SAMPLER_SHIFT: Final = 16  # of the id of a sampler in the word of a pair
+
+
+def place_images(f: Function, ctx: PassContext) -> bool:
+    """Phase 21; returns whether there was anything."""
+    if not _has_images(f):
+        return False
+    _Placer(f, ctx).run()
+    return True
+
+
+def _has_images(f: Function) -> bool:
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == FETCH or f.op[i] in _SURFACES or _names_header(f, i):
+                return True
+            i = f.next[i]
+        b += 1
+    return False
+
+
+def _names_header(f: Function, i: i64) -> bool:
+    at: i64 = 0
+    while at < f.count[i]:
+        if is_header(f.get(i, at)):
+            return True
+        at += 1
+    return False
+
+
+def is_header(operand: i64) -> bool:
+    """Whether an operand is the word that stands for a reference."""
+    return operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK != 0 and opd.aux_of(operand) == HEADER_BANK
+
+
+@final
+class _Placer:
+    """Goes through a function, block after block."""
+
+    def __init__(self, f: Function, ctx: PassContext) -> None:
+        self.f = f
+        self.ctx = ctx
+        self.target = ctx.target
+        self.uniform = "uniform_handles" in ctx.target.features
+        self.takes_words: bool = legality_of(ctx.target.isa_name).takes_words
+        self.cursor = Cursor(f)
+        self.emitter = Emitter(ctx.target, None)
+        self.emitter.begin_function(f)
+        self.defs: dict[int, list[int]] = {}  # word -> instructions that write it
+        self.reads: dict[int, list[tuple[int, int]]] = {}  # register -> operands that read it
+        self.known: dict[int, bool] = {}
+        self.refs: list[tuple[int, int]] = []
+
+    def run(self) -> None:
+        """Place everything."""
+        f = self.f
+        self._look()
+        order = vec[i64]()
+        before = f.blocks()
+        made = before
+        b: i64 = 0
+        while b < before:
+            order = append(order, b)
+            if self._has_any(b):
+                self._block(b)
+            while made < f.blocks():
+                order = append(order, made)
+                made += 1
+            b += 1
+        if made > before:
+            self.emitter.resolve_labels()
+            self.cursor.reorder(order)
+            make_edges(f)
+        self._place_headers()
+
+    # -- what there is -----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        f = self.f
+        for b in range(f.blocks()):
+            i = f.head[b]
+            while i != NONE:
+                for at in range(f.count[i]):
+                    operand = f.get(i, at)
+                    if opd.is_register(operand) and operand & opd.INDEX not in (opd.RZ, opd.PT):
+                        self._note(i, at, operand)
+                i = f.next[i]
+
+    def _note(self, i: int, at: int, operand: i64) -> None:
+        f = self.f
+        if OPS.writes_at(f.op[i], at):
+            first = f.words_of(operand)
+            for word in range(first, first + opd.count_of(operand)):
+                self.defs.setdefault(word, []).append(i)
+        else:
+            self.reads.setdefault(operand & opd.INDEX, []).append((i, at))
+
+    def _has_any(self, b: i64) -> bool:
+        f = self.f
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == FETCH or f.op[i] in _SURFACES:
+                return True
+            i = f.next[i]
+        return False
+
+    def _definition(self, operand: i64) -> int:
+        """The only instruction that writes a word, whatever happens; NONE where there is none."""
+        found = self.defs.get(self.f.words_of(operand), [])
+        if len(found) == 1 and not self.f.guard[found[0]]:
+            return found[0]
+        return NONE
+
+    def _source(self, operand: i64) -> i64:
+        """What a register of one word holds: a word of a constant bank, or the register that it was copied from."""
+        f = self.f
+        while opd.is_register(operand) and operand & opd.INDEX != opd.RZ:
+            i = self._definition(operand)
+            if i == NONE or f.op[i] != MOV or f.mods[i] or f.get(i, 1) & opd.SIGNS:
+                break
+            source = f.get(i, 1)
+            if opd.is_register(source):
+                if source & opd.INDEX != opd.RZ and self._definition(source) == NONE:
+                    break
+            elif not _is_place(source):
+                break
+            operand = source
+        return operand
+
+    def _is_uniform(self, operand: i64) -> bool:
+        """Whether the threads of a warp have the same value in a word, as it is made of such by definitions that stand alone."""
+        if not opd.is_register(operand):
+            return True
+        if operand & opd.INDEX in (opd.RZ, opd.PT):
+            return True
+        word = self.f.words_of(operand)
+        if word not in self.known:
+            self.known[word] = False  # a value that depends on itself is none
+            self.known[word] = self._is_made_uniform(operand)
+        return self.known[word]
+
+    def _is_made_uniform(self, operand: i64) -> bool:
+        f = self.f
+        i = self._definition(operand)
+        if i == NONE:
+            return False
+        flags = OPS.flags[f.op[i]]
+        sreg = OPS.sreg[f.op[i]]
+        if flags & _VARYING and not flags & CONSTANT:
+            return False
+        if sreg >= 0 and f.get(i, sreg) & opd.INDEX not in UNIFORM_SPECIAL:
+            return False
+        for at in range(f.count[i]):
+            source = f.get(i, at)
+            if not OPS.writes_at(f.op[i], at) and opd.is_register(source):
+                for n in range(opd.count_of(source)):
+                    if not self._is_uniform(part(source, n)):
+                        return False
+        return True
+
+    # -- code ----------------------------------------------------------------------------------------------
+
+    def _block(self, b: i64) -> None:
+        f = self.f
+        emitter = self.emitter
+        i = self.cursor.empty(b)
+        emitter.block = b
+        while i != NONE:
+            following = f.next[i]
+            emitter.line = f.line[i]
+            if f.op[i] == FETCH:
+                self._fetch(i)
+                f.block[i] = NONE
+            elif f.op[i] in _SURFACES:
+                self._surface(i)
+            else:
+                emitter.stand().link(i)
+            i = following
+
+    def _fetch(self, i: i64) -> None:
+        f = self.f
+        self.ctx.count("fetches of textures")
+        made = fetch_of(int(f.imm_value(f.get(i, _NUMBER))))
+        words = [f.get(i, _WORDS + n) for n in range(made.first + made.rest)]
+        texture, sampler = (self._source(f.get(i, at)) for at in (_TEXTURE, _SAMPLER))
+        _Maker(self, i, made, self._mask(i, made)).make(texture, sampler, words)
+
+    def _mask(self, i: i64, made: Fetch) -> int:
+        """The components that are read; one at least."""
+        if made.stem == "txq":
+            return made.mask
+        whole = self.f.get(i, _RESULT) & opd.INDEX
+        read = 0
+        for reader, at in self.reads.get(whole, []):
+            operand = self.f.get(reader, at)
+            if not self.ctx.opt_level or self._counts(reader):
+                read |= (3 if made.halves == PAIRS else 1) << opd.first_of(operand)
+        return read & made.mask or made.mask & -made.mask or 1
+
+    def _counts(self, reader: int) -> bool:
+        """Whether anything comes of a copy of a result."""
+        f = self.f
+        if f.op[reader] != MOV:
+            return True
+        dest = f.get(reader, 0)
+        return not opd.is_register(dest) or bool(self.reads.get(dest & opd.INDEX))
+
+    def replace(self, whole: i64, words: dict[int, int]) -> None:
+        """Let who reads words of a result read others."""
+        f = self.f
+        for reader, at in self.reads.get(whole & opd.INDEX, []):
+            operand = f.get(reader, at)
+            f.set(reader, at, words.get(opd.first_of(operand), opd.RZ_OPERAND))
+
+    # -- surfaces ------------------------------------------------------------------------------------------
+
+    def _surface(self, i: i64) -> None:
+        """An access of a surface: the handle moves to where it belongs."""
+        f = self.f
+        self.ctx.count("accesses of surfaces")
+        at = ops.op(f.op[i]).index("Rc")
+        source = self._source(f.get(i, at))
+        if not self.uniform and not _is_place(source):
+            self.emitter.stand().link(i)
+            return
+        operands = {o.name: f.get(i, n) for n, o in enumerate(ops.op(f.op[i]).operands) if n < f.count[i] and o.name != "Rc"}
+        if not self.uniform:
+            operands["bank"] = opd.imm(0)
+            operands["slot"] = self._slot(source)
+            self.make(f.op[i], f.mods[i], operands, f.guard[i])
+        else:
+            self.by_uniform(f.op[i], f.mods[i], operands, f.guard[i], source, None)
+        f.block[i] = NONE
+
+    # -- handles -------------------------------------------------------------------------------------------
+
+    def _slot(self, place: i64) -> i64:
+        """The number of a word of bank 0."""
+        return self.f.imm(self._offset(place) // WORD)
+
+    def _offset(self, place: i64) -> int:
+        """The offset of a word in bank 0, which references get here."""
+        if not is_header(place):
+            return int(place & opd.INDEX)
+        number = int(place & opd.INDEX) // WORD
+        return self._header(number)
+
+    def _header(self, key: int) -> int:
+        """The place of a header behind the parameters."""
+        attributes = self.f.attributes
+        if key not in attributes.headers:
+            attributes.headers.append(key)
+        area = -(-attributes.param_size // WORD) * WORD
+        return int(attributes.param_base(self.target)) + area + WORD * attributes.headers.index(key)
+
+    def _place_headers(self) -> None:
+        """What else names headers: code that reads them as numbers."""
+        f = self.f
+        for b in range(f.blocks()):
+            i = f.head[b]
+            while i != NONE:
+                for at in range(f.count[i]):
+                    operand = f.get(i, at)
+                    if is_header(operand):
+                        f.set(i, at, opd.const_bank(0, self._offset(operand)) | operand & opd.SIGNS)
+                i = f.next[i]
+
+    def word_of_handle(self, dest: i64, source: i64, absent: i64) -> None:
+        """Put a handle into a uniform register; ``absent``: a predicate for threads that have another one."""
+        emitter = self.emitter
+        if source == opd.RZ_OPERAND:
+            program = emitter.tables.template("no_handle")
+            env = emitter.open(program)
+            env.put(0, dest)
+            emitter.run(program, env)
+            emitter.close()
+        elif _is_place(source):
+            offset = self._offset(source)
+            self._bank_word(dest, offset)
+        else:
+            program = emitter.tables.template("uniform_word")
+            env = emitter.open(program)
+            env.put(0, dest)
+            env.put(1, source)
+            env.put(6, absent)
+            emitter.run(program, env)
+            emitter.close()
+
+    def _bank_word(self, dest: i64, offset: int) -> None:
+        emitter = self.emitter
+        program = emitter.tables.template("handle_word")
+        env = emitter.open(program)
+        env.put(0, dest)
+        env.put(1, opd.const_bank(0, offset if self.takes_words else 0))
+        env.put_value(2, integer(offset))
+        emitter.run(program, env)
+        emitter.close()
+
+    def by_uniform(self, op: int, mods: int, operands: dict[str, int], guard: i64, first: i64, second: i64 | None) -> None:
+        """An operation with its handles in uniform registers: one after the other, where threads may have several."""
+        emitter = self.emitter
+        varying = [s for s in (first, second) if s is not None and not _is_place(s) and not self._is_uniform(s)]
+        size = 1 if second is None else 2
+        handle = emitter.new("UR", size)
+        words = [handle] if second is None else [part(handle, 0), part(handle, 1)]
+        sources = [first] if second is None else [first, second]
+        operands["URa"] = handle
+        if self.takes_words:
+            operands["slot"] = opd.imm(0)
+        if not varying:
+            for word, source in zip(words, sources, strict=True):
+                self.word_of_handle(word, source, opd.PT_OPERAND)
+            self.make(op, mods, operands, guard)
+            return
+        over: i64 = -1
+        if guard:
+            over = emitter.make_label()
+            emitter.branch(over, guard ^ opd.NEGATE)
+        again = emitter.make_label()
+        emitter.place(again)
+        others: list[int] = []
+        for word, source in zip(words, sources, strict=True):
+            others.append(emitter.new_p() if source in varying else opd.PT_OPERAND)
+            self.word_of_handle(word, source, others[-1])
+        others = [p for p in others if p != opd.PT_OPERAND]
+        absent = others[0]
+        if len(others) > 1:
+            absent = emitter.new_p()
+            emitter.template("either", 0, absent, packed(others[0]), packed(others[1]))
+        self.make(op, mods, operands, absent ^ opd.NEGATE)
+        emitter.branch(again, absent)
+        if over >= 0:
+            emitter.place(over)
+
+    def make(self, op: int, mods: int, operands: dict[str, int], guard: i64) -> None:
+        """Append an operation whose operands are given by name."""
+        cursor = self.emitter.stand()
+        cursor.make(op, mods, guard)
+        columns = ops.op(op).operands
+        last = max(n for n, o in enumerate(columns) if o.name in operands)
+        for column in columns[: last + 1]:
+            cursor.put(operands.get(column.name, opd.NO_OPERAND))
+
+
+@final
+class _Maker:
+    """Makes one fetch, of the components that ``mask`` says."""
+
+    def __init__(self, placer: _Placer, i: i64, made: Fetch, mask: int) -> None:
+        self.placer = placer
+        self.emitter = placer.emitter
+        self.fetch = made
+        self.mask = mask
+        self.chosen = [n for n in range(COMPONENTS) if mask >> n & 1]
+        self.guard: int = placer.f.guard[i]
+        self.whole: int = placer.f.get(i, _RESULT)
+        self.native = False  # it makes halves itself
+        self.words: list[int] = []  # of the result, in order
+        self.operands: dict[str, int] = {}
+        absent = placer.f.get(i, _ABSENT)
+        if absent != opd.PT_OPERAND:
+            self.operands["Pu"] = absent
+
+    def make(self, texture: i64, sampler: i64, words: list[int]) -> None:
+        """Append it."""
+        first = self.fetch.first
+        name = self.fetch.stem
+        if self.placer.uniform:
+            self._pack(words[:first], words[first:])
+            self._take_results()
+            second = sampler if self.fetch.independent else opd.RZ_OPERAND
+            op = self._op(name)
+            self.placer.by_uniform(op, self._mods(op), self.operands, self.guard, texture, second)
+            self._give_results()
+            return
+        place = self._place(texture, sampler)
+        halved = f"{name}_halves" in _HALVED
+        if place >= 0:
+            self.operands["bank"] = opd.imm(0)
+            self.operands["slot"] = self.placer.f.imm(place)
+        else:
+            handle = self._joined(texture, sampler)
+            name += "_register"
+            at = first if halved else 0
+            words = [*words[:at], handle, *words[at:]]
+            first += 0 if halved else 1
+        if len(words) <= _MOST_HALVES and halved:
+            name += "_halves"
+            first = -(-len(words) // 2)
+            self.native = self.fetch.halves != 0
+        self._pack(words[:first], words[first:])
+        self._take_results()
+        op = self._op(name)
+        self.placer.make(op, self._mods(op), self.operands, self.guard)
+        self._give_results()
+
+    def _take_results(self) -> None:
+        """Registers for the components, the first two of which are in one."""
+        count = len(self.chosen)
+        new = self.emitter.new
+        sizes = (1, 1 if count > 2 else 0) if self.native else (min(count, 2), max(count - 2, 0))
+        low = new("R", sizes[0])
+        high = new("R", sizes[1]) if sizes[1] else opd.RZ_OPERAND
+        self.operands["Rd"], self.operands["Rv"] = low, high
+        for register, size in ((low, sizes[0]), (high, sizes[1])):
+            self.words += [part(register, n) if size > 1 else register for n in range(size)]
+
+    def _give_results(self) -> None:
+        """Who reads the result reads these registers, or the halves in them."""
+        if not self.fetch.halves:
+            self.placer.replace(self.whole, dict(zip(self.chosen, self.words, strict=True)))
+            return
+        emitter = self.emitter
+        if not self.native:
+            words = [*self.words, opd.RZ_OPERAND]
+            self.words = []
+            for n in range(0, len(self.chosen), 2):
+                self.words.append(emitter.new_r())
+                emitter.template("two_halves", 0, self.words[-1], packed(words[n]), packed(words[n + 1]))
+        found: dict[int, int] = {}
+        for at, component in enumerate(self.chosen):
+            word = self.words[at // 2]
+            if self.fetch.halves == SINGLE:
+                half = emitter.new_r()
+                emitter.template("permute", 0, half, packed(word), integer(_SELECT[at % 2]), packed(opd.RZ_OPERAND))
+                word = half
+            found[component] = word
+        self.placer.replace(self.whole, found)
+
+    def _place(self, texture: i64, sampler: i64) -> int:
+        """The word of bank 0 that has the handle, -1 for none."""
+        placer = self.placer
+        if not _is_place(texture):
+            return -1
+        if not self.fetch.independent:
+            return placer._offset(texture) // WORD
+        if is_header(texture) and is_header(sampler):
+            key = int(texture & opd.INDEX) // WORD | (int(sampler & opd.INDEX) // WORD + 1) << _SAMPLER_SHIFT
+            return placer._header(key) // WORD
+        return -1
+
+    def _joined(self, texture: i64, sampler: i64) -> i64:
+        """A register with the handle."""
+        emitter = self.emitter
+        if not self.fetch.independent:
+            return self._in_register(texture)
+        joined = emitter.new_r()
+        emitter.template("both_handles", 0, joined, packed(self._in_register(texture)), packed(self._in_register(sampler)))
+        return joined
+
+    def _in_register(self, source: i64) -> i64:
+        if opd.is_register(source):
+            return source
+        word = self.emitter.new_r()
+        self.emitter.copy(word, source, 0)
+        return word
+
+    def _pack(self, first: list[int], rest: list[int]) -> None:
+        self.operands["Ra"] = self._vector(first)
+        if rest:
+            self.operands["Rb"] = self._vector(rest)
+
+    def _vector(self, words: list[int]) -> i64:
+        """Words that lie beside each other."""
+        if len(words) == 1:
+            return words[0]
+        if all(word == opd.RZ_OPERAND for word in words):
+            return opd.RZ_OPERAND
+        register = self.emitter.new("R", 2 if len(words) == 2 else COMPONENTS)
+        for n, word in enumerate(words):
+            self.emitter.copy(part(register, n), word, 0)
+        return opd.reg(register & opd.INDEX, 0, len(words))
+
+    def _op(self, name: str) -> int:
+        tables = self.emitter.tables
+        line = tables.template(name).first  # which may make the tables longer
+        return int(tables.op[line])
+
+    def _mods(self, op: int) -> int:
+        """The modifiers, in the values of the operation."""
+        fetch = self.fetch
+        known = ops.op(op).mods
+        values: dict[str, str | int | bool] = {"mask": f"{self.mask:#x}"}
+        if "dim" in known:
+            values["dim"] = fetch.dim
+        if fetch.level:
+            values["lod"] = fetch.level
+        if "component" in known:
+            values["component"] = "RGBA"[fetch.component]
+        if self.native:
+            values["f16"] = "F16.RN"
+        for flag in fetch.flags:
+            values[flag] = flag.upper()
+        return ops.op(op).pack(**values)
+
+
+def _is_place(operand: i64) -> bool:
+    """Whether an operand is a word of bank 0, or will be."""
+    if operand & opd.TYPE != opd.IS_SYMBOL or not operand & opd.CONST_BANK:
+        return False
+    return opd.aux_of(operand) == 0 or opd.aux_of(operand) == HEADER_BANK
