@@ -8,19 +8,25 @@ from mypy_extensions import i64
 from oric_tables.op import FETCH
 
 from oric.ir import operand as opd
+from oric.ir.calls import WORD
 from oric.ir.images import COMPONENTS, PAIRS, SINGLE, Fetch, header
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .driver import call_driver
 from .emit import FLOATING, INTEGER, OPERAND, integer, packed, part
 from .memory import Memory
-from .moves import in_register
+from .moves import extract, in_register
 from .program import DESC, A, B, C, D, E, Program
 
 _FETCH_WORDS: Final = 7  # of coordinates and what follows them
 _NO_LEVEL: Final = 0xC2000000  # -32.0, below every level of detail: where a kernel leaves it to the hardware
 _OFFSET_PLACE: Final = 16  # of an offset beside a layer
 _OFFSET_BITS: Final = 0xFFF
+_HANDLE_ALIGN: Final = 8  # of arguments
+_VECTOR_ALIGN: Final = 16
+_TEXTURE_KIND: Final = 0x20000000  # upper word of the handle of a texture
+_HALF: Final = 2  # bytes
 _SIZES: Final = {
     "unified": ".nv.unified.texrefDescSize",
     "independent": ".nv.independent.texrefDescSize",
@@ -45,9 +51,9 @@ class _Fetcher:
         self.resident: Any = None
         if self.results[0] == nodes.PAIR:
             _, self.results, self.resident = self.results
-        _, place, *more = operands[1]
+        _, self.place, *more = operands[1]
         self.coordinates = more.pop()
-        self.texture: int = handle(b, place)
+        self.texture: int = handle(b, self.place)
         self.sampler: int = handle(b, more[0]) if more else opd.RZ_OPERAND
         self.independent = bool(more)
         self.rest = list(operands[2:])
@@ -60,6 +66,9 @@ class _Fetcher:
 
     def run(self) -> None:
         """Make it."""
+        if self._is_for_driver():
+            self._call_driver()
+            return
         dim = self._dimensions()
         self._place_coordinates()
         if self.stem == "txd":
@@ -88,6 +97,61 @@ class _Fetcher:
             self._halves(),
         )
         self._emit(made)
+
+    # -- what the driver does ------------------------------------------------------------------------------
+
+    def _is_for_driver(self) -> bool:
+        """Whether a function of the driver takes the derivatives: in three dimensions, or with a value to compare with."""
+        if self.stem != "txd":
+            return False
+        return self.geometry not in self.program.options or self._compared() is not None
+
+    def _compared(self) -> Any:
+        """The value to compare with, behind the derivatives and an offset; None for none."""
+        behind = self.rest[2:]
+        if behind and behind[0][0] == nodes.VEC:
+            behind.pop(0)
+        return behind[0] if behind and not self._is_offset(behind[0]) else None
+
+    def _call_driver(self) -> None:
+        """Call it: the handle with its kind, coordinates, derivatives, offset, value to compare with."""
+        b, program = self.b, self.program
+        if "uniform_handles" not in b.target.features or self.independent or b.ir.separate:
+            raise NotSupported(program.text)
+        vectors = [self._elements(node, len(node[1])) for node in (self.coordinates, *self.rest[:2])]
+        arguments = [(self._whole_handle(), _HANDLE_ALIGN), *((words, _VECTOR_ALIGN) for words in vectors)]
+        name = f"{program.options['driver']}{'_pred' if self.resident is not None else ''}_{self.geometry}_v4"
+        name += f"_{program.tokens['dtype'].removesuffix('x2')}_{program.tokens['ctype']}"
+        if len(self.rest) > 2 and self.rest[2][0] == nodes.VEC:
+            name += "_offset"
+            arguments.append((self._elements(self.rest[2], len(self.rest[2][1])), _VECTOR_ALIGN))
+        compared = self._compared()
+        if compared is not None:
+            name += "_depth_compare"
+            arguments.append(([self._word(compared)], WORD))
+        call_driver(b, name, 1 + (COMPONENTS // 2 if self._halves() else COMPONENTS), arguments, self.guard, self._take_answer)
+
+    def _whole_handle(self) -> list[int]:
+        """Both words of the handle."""
+        node = self.place
+        if node[0] in (nodes.REG, nodes.ADDR_REG):
+            pair = self.b.register(node[1])
+            return [part(pair, 0), part(pair, 1)]
+        return [self.texture, self.b.constant(_TEXTURE_KIND)]
+
+    def _take_answer(self, words: list[int]) -> None:
+        """The first word says whether the texture is resident, the others are the result."""
+        b = self.b
+        if self.resident is not None and self.resident[0] != nodes.SINK:
+            b.template2("is_any", 0, b.dest(self.resident), words[0])
+        halves = self._halves()
+        for n, item in enumerate(self._items()):
+            if item[0] == nodes.SINK:
+                continue
+            if halves == SINGLE:
+                extract(b, b.dest(item), words[1 + n // 2], n % 2, _HALF, False, 0)
+            else:
+                b.copy(part(b.dest(item), 0), words[1 + n], 0)
 
     # -- what there is -----------------------------------------------------------------------------------
 
