@@ -1,4 +1,4 @@
-"""What products of warp groups have under way: their registers belong to the tensor cores until a wait for their group is over."""
+"""What products of warp groups have under way: their registers are the tensor cores' until a wait for their group is over."""
 
 from __future__ import annotations
 

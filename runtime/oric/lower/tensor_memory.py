@@ -1,7 +1,7 @@
 """``tcgen05``: what a thread asks of the units that work on tensor memory, whose operands are in uniform registers.
 
-Such a unit takes one request for a warp. Where several threads of it ask, each does so in its turn: a loop takes one of them, whose
-operands it brings into uniform registers. Source: observed (what ptxas 13.0.88 makes).
+Such a unit takes one request for a warp. Where several threads of it ask, each does so in its turn: a loop takes one of them,
+whose operands it brings into uniform registers. Source: observed (what ptxas 13.0.88 makes).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
-
 from oric_tables import storage
 
 from oric.ir import operand as opd

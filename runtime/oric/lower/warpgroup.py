@@ -1,4 +1,4 @@
-"""``wgmma``: products of warp groups, whose operands are accumulators, a fragment of A or its descriptor, and the descriptor of B.
+"""``wgmma``: products of warp groups. Operands are accumulators, a fragment of A or its descriptor, and the descriptor of B.
 
 Descriptors are in four uniform registers, that of A in the lower two. Each product has registers of its own for accumulators and
 fragment, which are copied to and from those of the PTX: phase 4 makes them one. Source: observed (what ptxas 13.0.88 makes).
