@@ -216,7 +216,9 @@ def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64])
 
 
 def _branches_of_warps(flow: Flow) -> set[int]:
-    """The branches that all threads of a warp leave by one way, as on one something follows in any case that they do together."""
+    """The branches that all threads of a warp leave by one way, as on one something follows in any case that they do together and
+    that no other way leads to before the ways meet.
+    """
     aligned = _aligned_blocks(flow)
     found: set[int] = set()
     if not aligned:
@@ -225,20 +227,35 @@ def _branches_of_warps(flow: Flow) -> set[int]:
     stops = zeros(cfg.blocks)
     b: i64 = 0
     while b < cfg.blocks:
-        stops[b] = 1 if flow.kind[b] == STOP else 0
+        stops[b] = 1 if flow.kind[b] == STOP or flow.kind[b] == COND_STOP else 0
         b += 1
     behind = cfg.postdominators(stops)
     b = 0
     while b < cfg.blocks:
         kind = flow.kind[b]
-        for x in cfg.successors(b) if kind == COND or kind == TABLE else ():
+        meeting = behind[b]
+        for x in cfg.successors(b) if (kind == COND or kind == TABLE) and meeting >= 0 else ():
             following: i64 = x
-            while 0 <= following < cfg.blocks and following != behind[b] and following not in aligned:
+            while 0 <= following < cfg.blocks and following != meeting and following not in aligned:
                 following = behind[following]
-            if following in aligned and following != behind[b]:
+            if following in aligned and following != meeting and not _is_reached(cfg, b, x, following, meeting):
                 found.add(b)
         b += 1
     return found
+
+
+def _is_reached(cfg: Cfg, b: i64, x: i64, block: i64, meeting: i64) -> bool:
+    """Whether another way of the branch ``b`` than ``x`` leads to a block, not by way of where all meet."""
+    seen: set[int] = {int(meeting)}
+    waiting = [y for y in cfg.successors(b) if y != x]
+    while waiting:
+        y = waiting.pop()
+        if y == block:
+            return True
+        if y not in seen:
+            seen.add(y)
+            waiting += cfg.successors(y)
+    return False
 
 
 def _aligned_blocks(flow: Flow) -> set[int]:
