@@ -47,6 +47,12 @@ class Images:
         for number in named if first else ():
             self.of_module(number)
 
+    def name_sizes(self, kernel: records.KernelFacts) -> None:
+        """The symbols of sizes that the code of a kernel names."""
+        for _, link in kernel.encoded.links:
+            if link.space == SIZE:
+                self._size(link.function)
+
     def of_module(self, number: int) -> None:
         """The symbol of a module's texture, sampler or surface; nothing for other variables."""
         entry = self._entry(number)
@@ -64,8 +70,7 @@ class Images:
         for kernel in kernels:
             self._sizes(kernel)
             attributes = kernel.attributes
-            end = attributes.headers_end(attributes.param_base(target) + attributes.param_size)
-            start = end - _WORD * len(attributes.headers)
+            start = attributes.headers_start(target)
             entries = [
                 (start + _WORD * n, tables.DRIVER_OBJECTS[self._entry(number).space][column], self.symbols[number], 0)
                 for n, key in enumerate(attributes.headers)

@@ -157,6 +157,7 @@ class Writer:
         if first:
             self._reserved_shared()
             self._data()
+        self.images.name_sizes(kernel)
         self._shared_use(kernel, text)
         self._bank2(function, text)
         self._functions(kernel, text)
@@ -244,8 +245,7 @@ class Writer:
     def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
         section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)
         attributes = kernel.attributes
-        end = attributes.param_base(self.target) + attributes.param_size
-        section.data = bytes(attributes.headers_end(end))
+        section.data = bytes(attributes.bank0_end(self.target))
         section.early = bool(attributes.headers)
         self.bank0[kernel.encoded.name] = section
 

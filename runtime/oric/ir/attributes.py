@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from oric_tables.targets import Target
 
 NO_PLACE: Final = 0xFFFF  # offset of a parameter that is no bytes
+HEADER: Final = 4  # bytes
 POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered as in ``oric_tables.cubin_layout``
 
 
@@ -185,9 +186,16 @@ class FunctionAttributes(Record):
         base: int = target.bank0_params if self.param_size <= SHORT_PARAMETERS else target.bank0_large_params
         return base
 
-    def headers_end(self, end: int) -> int:
-        """Where the headers of references end that begin behind the parameters, which end there."""
-        return -(-end // 4) * 4 + 4 * len(self.headers) if self.headers else end
+    def headers_start(self, target: Target) -> int:
+        """Byte offset in bank 0 of the headers of references, behind the parameters."""
+        align: int = target.header_align
+        return self.param_base(target) + -(-self.param_size // align) * align
+
+    def bank0_end(self, target: Target) -> int:
+        """Byte offset of the end of what a kernel has in bank 0."""
+        if self.headers:
+            return self.headers_start(target) + HEADER * len(self.headers)
+        return self.param_base(target) + self.param_size
 
     def limit_by(self) -> str:
         """What says how many registers a thread may have, beside the block's size alone; "" for nothing."""

@@ -12,7 +12,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import FETCH, MOV, SULD_D, SURED, SUST_D, SUST_P
+from oric_tables.op import FETCH, LDG, LDS, MOV, SULD_D, SURED, SUST_D, SUST_P
 from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
@@ -32,6 +32,7 @@ _MOST_HALVES: Final = 4  # words of an operation that has them in two halves
 _HALVED: Final = frozenset({"tex_halves", "tld_halves", "tld4_halves"})  # templates of such
 _SELECT: Final = (0x4410, 0x4432)  # of PRMT: the lower or the upper half of a word, zeros above
 _VARYING: Final = LOAD | ATOMIC | WARP | CALL
+_SAME_FOR_ALL: Final = frozenset({LDG, LDS})  # loads that give threads with one address one value
 _SAMPLER_SHIFT: Final = 16  # of the id of a sampler in the word of a pair
 
 
@@ -182,7 +183,7 @@ class _Placer:
             return False
         flags = OPS.flags[f.op[i]]
         sreg = OPS.sreg[f.op[i]]
-        if flags & _VARYING and not flags & CONSTANT:
+        if flags & _VARYING and not flags & CONSTANT and (f.op[i] not in _SAME_FOR_ALL or OPS.is_strong(f, i)):
             return False
         if sreg >= 0 and f.get(i, sreg) & opd.INDEX not in UNIFORM_SPECIAL:
             return False
@@ -286,12 +287,34 @@ class _Placer:
         attributes = self.f.attributes
         if key not in attributes.headers:
             attributes.headers.append(key)
-        area = -(-attributes.param_size // WORD) * WORD
-        return int(attributes.param_base(self.target)) + area + WORD * attributes.headers.index(key)
+        return attributes.headers_start(self.target) + WORD * attributes.headers.index(key)
+
+    def _drop_copies(self) -> None:
+        """Take away the copies of headers that nobody reads any more, as what reads them names their places now."""
+        f = self.f
+        while True:
+            read: set[int] = set()
+            copies: list[int] = []
+            for b in range(f.blocks()):
+                i = f.head[b]
+                while i != NONE:
+                    for at in range(f.count[i]):
+                        operand = f.get(i, at)
+                        if opd.is_register(operand) and not OPS.writes_at(f.op[i], at):
+                            read.add(operand & opd.INDEX)
+                    if f.op[i] == MOV and opd.is_register(f.get(i, 0)) and is_header(self._source(f.get(i, 0))):
+                        copies.append(i)
+                    i = f.next[i]
+            dead = [i for i in copies if f.get(i, 0) & opd.INDEX not in read]
+            for i in dead:
+                self.cursor.remove(i)
+            if not dead:
+                return
 
     def _place_headers(self) -> None:
         """What else names headers: code that reads them as numbers."""
         f = self.f
+        self._drop_copies()
         for b in range(f.blocks()):
             i = f.head[b]
             while i != NONE:
