@@ -12,6 +12,7 @@ from typing import Final, final
 from mypy_extensions import i64
 
 from . import operand as opd
+from .function import NONE, Function
 
 HEADER_BANK: Final = 31
 WORD: Final = 4  # bytes
@@ -24,10 +25,32 @@ _INDEPENDENT: Final = "independent"
 COMPONENTS: Final = 4
 SINGLE, PAIRS = 1, 2  # halves in the words of a result
 
+KINDS: Final = {"texref": 0x20000000, "samplerref": 0x40000000, "surfref": 0x80000000}  # upper words of handles
+
 
 def header(symbol: int) -> i64:
     """The word that stands for the header of a reference."""
     return opd.const_bank(HEADER_BANK, WORD * symbol)
+
+
+def is_header(operand: i64) -> bool:
+    """Whether an operand is the word that stands for a reference."""
+    return operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK != 0 and opd.aux_of(operand) == HEADER_BANK
+
+
+def has_header(f: Function, i: i64) -> bool:
+    """Whether an operand of an instruction is one."""
+    at: i64 = 0
+    while at < f.count[i]:
+        if is_header(f.get(i, at)):
+            return True
+        at += 1
+    return False
+
+
+def names_header(f: Function) -> bool:
+    """Whether any is of a function."""
+    return any(f.block[i] != NONE and has_header(f, i) for i in range(f.instructions()))
 
 
 @final

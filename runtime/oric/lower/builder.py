@@ -19,6 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.attributes import NO_PLACE, POINTEE_NONE, FunctionAttributes, Param
 from oric.ir.calls import Formal, ParamVariable, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
+from oric.ir.images import names_header
 from oric.ir.lineinfo import LineInfo, PtxRegister, SourceFile
 from oric.ir.module import Module, Relocation, Symbol
 from oric.support import nodes
@@ -133,6 +134,9 @@ class OriBuilder(Memory):
 
     def _object(self, variable: Any) -> Place:
         """A texture, sampler or surface, which the driver keeps: of the module, or a parameter of a kernel."""
+        if self.ir.linked or self.ir.for_debugger:
+            where = "code for a debugger" if self.ir.for_debugger else "an object to link"
+            raise NotSupported(f".{variable.type} {variable.name} in {where}", variable.loc)
         binding = "param" if variable.in_function else variable.linkage
         symbol = Symbol(variable.name, variable.type, 0, 1, binding=_BINDINGS.get(binding, binding))
         symbol.fields = {key: value for row in variable.fields[:1] for key, value in row}
@@ -510,6 +514,8 @@ class OriBuilder(Memory):
         self.ir.place_constants()
         for f, own_shared in self.entries:
             settle(f)
+            if any(names_header(function) for function in f.functions):
+                raise NotSupported(f"a texture, sampler or surface by its name in a function that '{f.name}' calls")
             f.own_shared = own_shared
             if not self.ir.for_debugger:
                 lay_out(f, self.ir, self.target, own_shared)

@@ -19,7 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function
-from oric.ir.images import COMPONENTS, HEADER_BANK, PAIRS, SINGLE, WORD, Fetch, fetch_of
+from oric.ir.images import COMPONENTS, HEADER_BANK, PAIRS, SINGLE, WORD, Fetch, fetch_of, has_header, is_header
 from oric.ir.legality import legality_of
 from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
 from oric.ir.passes import PassContext
@@ -49,25 +49,11 @@ def _has_images(f: Function) -> bool:
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            if f.op[i] == FETCH or f.op[i] in _SURFACES or _names_header(f, i):
+            if f.op[i] == FETCH or f.op[i] in _SURFACES or has_header(f, i):
                 return True
             i = f.next[i]
         b += 1
     return False
-
-
-def _names_header(f: Function, i: i64) -> bool:
-    at: i64 = 0
-    while at < f.count[i]:
-        if is_header(f.get(i, at)):
-            return True
-        at += 1
-    return False
-
-
-def is_header(operand: i64) -> bool:
-    """Whether an operand is the word that stands for a reference."""
-    return operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK != 0 and opd.aux_of(operand) == HEADER_BANK
 
 
 @final

@@ -18,6 +18,7 @@ from oric_tables.cubin_layout import RESERVED_NAMES
 from oric.ir import operand as opd
 from oric.ir.calls import FUNCTION_SLOT, WORD, ParamVariable
 from oric.ir.function import R
+from oric.ir.images import KINDS, header
 from oric.ir.links import ENTRY, FUNCTION
 from oric.ir.module import BANK_ADDRESS, Module, Symbol
 from oric.support import nodes
@@ -539,6 +540,8 @@ class Memory(Linked):
             dest = self.new_pair()
             self.template("add_offset_wide", 0, dest, packed(base), integer(offset))
             return packed(dest)
+        if place.space in storage.OBJECTS and not offset:
+            return packed(self._address_of_reference(place))
         if place.space == FUNCTION:
             return integer(self.function_address(handle) + offset)
         if place.way == storage.CONSTANTS and not self.is_linked_constant(place):
@@ -556,6 +559,19 @@ class Memory(Linked):
         self.copy(part(dest, 0), low, 0)
         self.copy(part(dest, 1), opd.RZ_OPERAND, 0)
         return packed(dest)
+
+    def _address_of_reference(self, place: Place) -> i64:
+        """The handle of a reference in a pair of registers: its header and what it is the handle of."""
+        dest = self.new_pair()
+        word = part(dest, 0)
+        if "uniform_handles" in self.target.features:
+            self.copy(word, header(place.ir_id), 0)
+        else:
+            bare = self.new_r()
+            self.copy(bare, header(place.ir_id), 0)
+            self.template("reference_word", 0, word, packed(bare))
+        self.copy(part(dest, 1), self.code.imm(KINDS[place.space]), 0)
+        return dest
 
     def _address_of_code(self, handle: int, place: Place) -> i64:
         """The address of an entry, or of a function that is code of its own, in a pair of registers."""

@@ -9,7 +9,7 @@ from oric_tables.op import FETCH
 
 from oric.ir import operand as opd
 from oric.ir.calls import WORD
-from oric.ir.images import COMPONENTS, PAIRS, SINGLE, Fetch, header
+from oric.ir.images import COMPONENTS, KINDS, PAIRS, SINGLE, Fetch, header
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -25,7 +25,6 @@ _OFFSET_PLACE: Final = 16  # of an offset beside a layer
 _OFFSET_BITS: Final = 0xFFF
 _HANDLE_ALIGN: Final = 8  # of arguments
 _VECTOR_ALIGN: Final = 16
-_TEXTURE_KIND: Final = 0x20000000  # upper word of the handle of a texture
 _HALF: Final = 2  # bytes
 _SIZES: Final = {
     "unified": ".nv.unified.texrefDescSize",
@@ -137,7 +136,7 @@ class _Fetcher:
         if node[0] in (nodes.REG, nodes.ADDR_REG):
             pair = self.b.register(node[1])
             return [part(pair, 0), part(pair, 1)]
-        return [self.texture, self.b.constant(_TEXTURE_KIND)]
+        return [self.texture, self.b.constant(KINDS["texref"])]
 
     def _take_answer(self, words: list[int]) -> None:
         """The first word says whether the texture is resident, the others are the result."""
@@ -352,6 +351,8 @@ def query_header(b: Memory, program: Program, guard: i64, operands: list[Any]) -
 def query_table(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``txq`` and ``suq`` of what the driver's tables tell."""
     query = program.tokens["query"]
+    if b.ir.linked:
+        raise NotSupported(f"{program.text} in an object to link")
     kind, offset = _table(b, program, query)
     index = _index(b, kind, operands[1])
     base = b.new_pair()
