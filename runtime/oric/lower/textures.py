@@ -26,6 +26,7 @@ _OFFSET_BITS: Final = 0xFFF
 _HANDLE_ALIGN: Final = 8  # of arguments
 _VECTOR_ALIGN: Final = 16
 _HALF: Final = 2  # bytes
+_ISA_CLASS: Final = 2  # of modules with fetches
 _SIZES: Final = {
     "unified": ".nv.unified.texrefDescSize",
     "independent": ".nv.independent.texrefDescSize",
@@ -324,6 +325,7 @@ def reference(b: Memory, symbol: int) -> i64:
 
 def emit_fetch(b: Memory, made: Fetch, whole: i64, absent: i64, texture: i64, sampler: i64, words: list[int], guard: i64) -> None:
     """Append the macro operation of a fetch."""
+    b.ir.isa_class = max(b.ir.isa_class, _ISA_CLASS)
     number = b.code.imm(made.number())
     cursor = b.stand()
     cursor.make(FETCH, 0, guard)
