@@ -205,3 +205,38 @@ def test_derivatives_by_the_driver() -> None:
     assert "__cuda_syscall_tex_grad_pred_3d_v4_f32_f32" in {s.name for s in file.symbols}
     with pytest.raises(oric.CompileError, match=r"tex\.grad\.3d"):
         oric.compile(source(body, "sm_80", REFERENCES), arch="sm_80")
+
+
+@pytest.mark.parametrize(("arch", "mark"), [("sm_75", True), ("sm_86", True), ("sm_90", False), ("sm_120", False)])
+def test_addresses_of_references_are_handles(arch: str, mark: bool) -> None:
+    body = "mov.u64 %d1, tex0; mov.u64 %d2, srf0; st.global.u64 [%out], %d1; st.global.u64 [%out+8], %d2;"
+    lines = code(body, arch)
+    assert any("0x20000000" in line for line in lines)
+    assert sum("0x80000000" in line for line in lines if "LOP3" in line) == (2 if mark else 0)
+
+
+RECURSIVE = """
+.global .texref tex0;
+.func (.reg .f32 %r) turn(.reg .f32 %a, .reg .u32 %n) {
+  .reg .f32 %f<8>; .reg .pred %q;
+  setp.eq.u32 %q, %n, 0; @%q bra Done;
+  tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [tex0, {%a, %a}]; sub.u32 %n, %n, 1;
+  call (%r), turn, (%f0, %n); ret;
+Done: mov.f32 %r, %a; ret;
+}
+"""
+
+
+def test_references_that_are_refused() -> None:
+    body = "call (%f1), turn, (%f1, %i); st.global.f32 [%out], %f1;"
+    with pytest.raises(oric.CompileError, match="in a function that 'k' calls"):
+        oric.compile(source(body, "sm_90", RECURSIVE), arch="sm_90")
+    with pytest.raises(oric.CompileError, match=r"\.texref tex0 in an object to link"):
+        oric.compile(source("", "sm_90", REFERENCES), arch="sm_90", relocatable=True)
+
+
+@pytest.mark.parametrize(("body", "wanted"), [("st.global.u32 [%out], %i;", 1), ("sust.b.1d.b32.trap [srf0, {%i}], %i;", 2)])
+def test_modules_with_the_operations_are_of_another_class(body: str, wanted: int) -> None:
+    file = elf.read(oric.compile(source(body, "sm_90", REFERENCES), arch="sm_90").image)
+    compat = next(s for s in file.sections if s.name == ".nv.compat")
+    assert bytes((2, 2, wanted)) in compat.data
