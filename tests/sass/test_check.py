@@ -129,6 +129,20 @@ def test_a_later_scoreboard_of_the_same_queue_covers():
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("UTMALDG.2D [UR24], [UR6]", "UTMALDG.2D [UR32], [UR8]"),
+        ("UTCHMMA gdesc[UR6], gdesc[UR8], tmem[UR10], tmem[UR12], idesc[UR13], UPT",) * 2,
+    ],
+)
+def test_engines_read_their_registers_in_order(first: str, second: str):
+    program = f"[B------:R-:W-:-:S02] {first}\n[B------:R{{}}:W-:-:S02] {second}\n[B{{}}-----:R-:W-:-:S04] UMOV UR6, 0x0\n{EXIT}"
+    registers = {"arch": "sm_100", "registers": 64}
+    assert the_finding(program.format("-", "-"), **registers).kind == "write-after-read"
+    assert not findings(program.format("0", "0"), **registers)
+
+
 def test_the_wait_comes_two_cycles_later():
     found = the_finding(f"[B------:R-:W0:-:S01] {LOAD}\n[B0-----:R-:W-:-:S04] {USE}\n{EXIT}")
     assert (found.kind, found.had, found.needed) == ("scoreboard", 1, 2)

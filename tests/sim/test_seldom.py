@@ -242,6 +242,32 @@ def test_reduction_of_a_uniform_register(kind: str, bits: int) -> None:
     assert got == [before, whole if bits == 64 else before & ~0xFFFFFFFF | whole & 0xFFFFFFFF]
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_uniform_register_waits_in_a_general_one(alike: bool) -> None:
+    """R2UR.FILL, as ptxas has it where uniform registers do not suffice."""
+    rows = [
+        word(SM_100, "LDC", "R2", "RZ", "c[0][0]", 0, size="64"),
+        word(SM_100, "UMOV", "UR8", 0x1234567),
+        word(SM_100, "MOV", "R6", "UR8"),
+        *([] if alike else [word(SM_100, "S2R", "R6", "SR33")]),
+        word(SM_100, "UMOV", "UR8", 0),
+        word(SM_100, "UMOV", "UR4", 0),
+        word(SM_100, "UMOV", "UR5", 0),
+        word(SM_100, "R2UR", "UR8", "R6", fill="FILL"),
+        word(SM_100, "MOV", "R7", "UR8"),
+        word(SM_100, "STG", "R2", 0, "R7", "UR4"),
+        word(SM_100, "EXIT"),
+    ]
+    device = Device(SM_100, b"".join(rows))
+    place = device.array(np.zeros(1, np.uint32))
+    fault = device.launch(32, place.to_bytes(8, "little"))
+    if alike:
+        assert fault is None
+        assert device.read(place, np.zeros(1, np.uint32)).tolist() == [0x1234567]
+    else:
+        assert ffi.string(fault.detail) == b"R2UR.FILL of several values"
+
+
 def uniform_memory(name: str, **mods: Any) -> bytes:
     """UR8 holds the address in the constant bank, UR10 a number; the access is at offset 8."""
     rows = [

@@ -184,6 +184,7 @@ def cases() -> list[Case]:
         made("f16", 128, 64, "f16", "f16", turned=True),
         made("f16", 64, 16, "bf16", "f16", turned=True, span=16, negative=True),
         made("f16_tensor_a", 128, 32, "f16", "f16"),
+        made("f16_tensor_a", 64, 32, "bf16", "f16"),
         made("f16_masked", 128, 16, "f16", "f16"),
         made("f16_scale3", 128, 16, "f16", "f16"),
         made("f16_ws", 32, 64, "f16", "f16"),
@@ -270,7 +271,7 @@ class Run:
         at = np.tile(np.arange(k), (case.m, 1))
         if product.tensor_a:
             packed = np.ascontiguousarray(a.astype(np.uint16 if CODE_BITS[case.atype] == 16 else np.uint8)).view(np.uint32)
-            self.cells[:, 256 : 256 + packed.shape[1]] = packed
+            self.cells[self.lane[:, 0], 256 : 256 + packed.shape[1]] = packed  # in the lanes of the result
         if product.sparse:
             at = self._metadata(rng, k)
         if product.vec:

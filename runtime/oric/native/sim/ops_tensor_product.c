@@ -103,7 +103,7 @@ static int plan_places(sim_warp *w, const tensor_product *p, tensor_plan *plan)
         plan->parts = 4;
     else
         return unknown(w, "rows of an instruction descriptor");
-    if (p->a_in_tensor && (plan->scattered || p->ws))
+    if (p->a_in_tensor && p->ws)
         return unknown(w, "A of less than 128 rows in tensor memory");
     return plan->n % (plan->parts * 8) == 0 || unknown(w, "columns of an instruction descriptor");
 }

@@ -128,11 +128,12 @@ SIM_OP(elect, sim_opd URd, sim_opd Pp, sim_opd Pd)
 }
 
 /* R2UR: the value of the first lane; Pu says which lanes have another one (with `also`: or had before). */
-/* What FILL does, and BROADCAST with several lanes, is not known; ptxas's code elects the lane that broadcasts. */
+/* FILL brings back a uniform register that ptxas kept in a general one (MOV.SPILL): all lanes have its value, and what it
+   would do otherwise is not known; nor is BROADCAST with several lanes: ptxas's code elects the lane that broadcasts. */
 SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also, unsigned fill)
 {
-    if (fill == V_FILL || (fill == V_BROADCAST && (mask & (mask - 1)))) {
-        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), fill == V_FILL ? "R2UR.FILL" : "R2UR.BROADCAST of several lanes");
+    if (fill == V_BROADCAST && (mask & (mask - 1))) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "R2UR.BROADCAST of several lanes");
         return;
     }
     uint32_t room[SIM_LANES], first = sim_first_lane(mask), differs = also ? sim_getp(w, Pu, 0) : 0;
@@ -141,6 +142,10 @@ SIM_OP(to_uniform, sim_opd URd, sim_opd Ra, sim_opd Pu, unsigned also, unsigned 
         if (!(mask >> l & 1))
             continue;
         differs |= (uint32_t)(values[l] != values[first]) << l;
+    }
+    if (fill == V_FILL && differs) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, first, "R2UR.FILL of several values");
+        return;
     }
     put_everywhere(w, mask, URd, values[first]);
     sim_putp(w, mask, Pu, differs);
