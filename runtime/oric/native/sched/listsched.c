@@ -175,10 +175,12 @@ static void pressure_change(scheduler *s, const oric_node *node, int32_t *change
     for (int f = 0; apply && f < ORIC_FILES; f++) s->live[f] += change[f];
 }
 
-static int exceeds(const scheduler *s, const int32_t *change) {
+/* Files of which more registers would be live than may be, as bits. */
+static uint32_t exceeds(const scheduler *s, const int32_t *change) {
+    uint32_t files = 0;
     for (int f = 0; f < ORIC_FILES; f++)
-        if (change[f] > 0 && s->live[f] + change[f] > s->options->limit[f]) return 1;
-    return 0;
+        if (change[f] > 0 && s->live[f] + change[f] > s->options->limit[f]) files |= 1u << f;
+    return files;
 }
 
 /* -- choice -- */
@@ -209,25 +211,27 @@ static int32_t choose_fast(scheduler *s, int64_t cycle) {
     return found;
 }
 
-static void scan(const scheduler *s, const heap *h, const oric_node *nodes, int32_t *best, int32_t *best_change) {
+static void scan(const scheduler *s, const heap *h, const oric_node *nodes, uint32_t files, int32_t *best, int32_t *best_change) {
+    static const int32_t weight[ORIC_FILES] = {[ORIC_FILE_R] = 1, [ORIC_FILE_P] = ORIC_LIST_PREDICATE_WEIGHT, [ORIC_FILE_UR] = 1};
     int32_t change[ORIC_FILES];
     for (int32_t i = 0; i < h->count && i < ORIC_LIST_SCAN; i++) {
         int32_t node = h->items[i].node;
         if (s->done[node]) continue;
         pressure_change((scheduler *)s, &nodes[node], change, 0);
         if (exceeds(s, change)) continue;
-        int32_t total = change[ORIC_FILE_R] + change[ORIC_FILE_P] * ORIC_LIST_PREDICATE_WEIGHT + change[ORIC_FILE_UR];
+        int32_t total = 0;
+        for (int f = 0; f < ORIC_FILES; f++) total += files >> f & 1 ? change[f] * weight[f] : 0;
         if (*best < 0 || total < *best_change || (total == *best_change && node < *best)) *best = node, *best_change = total;
     }
 }
 
-/* Registers are short: whatever frees some, else the next one of the original order, whose demand is known, or what the
- * next reader waits for. */
-static int32_t choose_frugal(scheduler *s) {
+/* Registers of some files are short: whatever frees some of these, else the next one of the original order, whose demand is
+ * known, or what the next reader waits for. A sum behind a load that frees other ones would only wait for it. */
+static int32_t choose_frugal(scheduler *s, uint32_t files) {
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     int32_t best = -1, change = 0;
-    scan(s, &s->available, nodes, &best, &change);
-    scan(s, &s->pending, nodes, &best, &change);
+    scan(s, &s->available, nodes, files, &best, &change);
+    scan(s, &s->pending, nodes, files, &best, &change);
     if (best >= 0 && change < 0) return best;
     while (s->source.count && s->done[s->source.items[0].node]) pop(&s->source);
     return s->source.count ? s->source.items[0].node : best;
@@ -238,9 +242,10 @@ static int32_t choose(scheduler *s, int64_t cycle) {
     if (node < 0 || !s->pressured) return node;
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     pressure_change(s, &nodes[node], change, 0);
-    if (!exceeds(s, change)) return node;
+    uint32_t files = exceeds(s, change);
+    if (!files) return node;
     push(&s->available, priority(s, node), node);
-    return choose_frugal(s);
+    return choose_frugal(s, s->options->by_use ? UINT32_MAX : files);
 }
 
 /* Position of the first instruction that depends on the node. */
