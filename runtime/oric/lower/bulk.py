@@ -20,9 +20,12 @@ from mypy_extensions import i64
 from oric_tables import storage
 
 from oric.ir import operand as opd
+from oric.ir.calls import WORD
+from oric.ir.function import AUX_ALONE, NONE
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
+from .driver import BYTES, call_driver
 from .emit import INTEGER, OPERAND, Value, integer, packed, part
 from .memory import Memory
 from .program import A, B, C, E, Program
@@ -34,6 +37,7 @@ _NUMBERS: Final = (nodes.REG, nodes.INT)  # in place of an address: the lower wo
 _PAIRS: Final = frozenset("p")
 _WINDOWS: Final = {"c": "in_constants", "q": "in_parameters"}
 _COORDINATES: Final = "*"
+_ROOM: Final = {"*": 5, "i": 2}  # words of a parameter that are not told by its alignment
 _MASK32: Final = 0xFFFFFFFF
 
 
@@ -43,6 +47,7 @@ def bulk(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     if guard:
         skip = b.make_label()
         b.branch(skip, guard ^ opd.NEGATE)
+    done = _forward(b, program, operands) if "call" in program.options else NONE
     groups = _groups(b, program, operands)
     env = b.open(program)
     for entry, words in groups:
@@ -54,6 +59,8 @@ def bulk(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     b.close()
     if other:
         b.branch(again, other)
+    if done != NONE:
+        b.place(done)
     if skip >= 0:
         b.place(skip)
 
@@ -88,6 +95,40 @@ def _words(b: Memory, letter: str, nodes_of: dict[str, Any]) -> list[Value]:
         return [_word(pair, 0), _word(pair, 1)]
     value = b.value(node)
     return [_word(value, 0), _word(value, 1)] if letter in _PAIRS else [_word(value, 0)]
+
+
+def _forward(b: Memory, program: Program, operands: list[Any]) -> i64:
+    """Let the driver do what the template of the option ``far`` says is not the block's; returns the label behind the rest.
+
+    ``call`` is the function, ``given`` what it gets: letters as above, each with the alignment of a parameter of its own.
+    """
+    nodes_of = dict(zip(program.options["roles"].split(), operands, strict=True))
+    name, letter = program.options["far"].split()
+    far = b.new_p()
+    b.template(name, 0, far, _words(b, letter, nodes_of)[0])
+    near, done = b.make_label(), b.make_label()
+    b.branch(near, far ^ opd.NEGATE)
+    arguments = [_argument(b, given[0], int(given[1:]), nodes_of) for given in program.options["given"].split()]
+    call_driver(b, program.options["call"].format(**program.tokens), 0, arguments, type_=BYTES)
+    b.branch(done)
+    b.place(near)
+    return done
+
+
+def _argument(b: Memory, letter: str, align: int, nodes_of: dict[str, Any]) -> tuple[list[int], int]:
+    """Words and alignment of a parameter with those of an operand: policies that there are not are 0, coordinates have the room of five."""
+    if letter == "i":
+        items = [b.value(item) for item in _items(nodes_of[letter])]
+        pair = b.new_pair()
+        b.template(f"offset_words{len(items)}", 0, pair, *items)
+        words = [packed(part(pair, 0)), packed(part(pair, 1))]
+    else:
+        words = _words(b, letter, nodes_of) if letter in nodes_of or letter == _COORDINATES else []
+    made: list[int] = []
+    for at in range(_ROOM.get(letter, align // WORD)):
+        made.append(b.new_r())
+        b.set(made[-1], words[at] if at < len(words) else integer(0))
+    return made, align
 
 
 def _items(node: Any) -> list[Any]:
@@ -158,6 +199,7 @@ def _elected(b: Memory, bits: Any, groups: list[tuple[int, list[Value]]]) -> i64
     """Elect a thread, whose words it is; returns the guard of the branch of the others."""
     chosen = b.new_p()
     b.template2("elected", 0, chosen, opd.PT_OPERAND)
+    b.code.aux[len(b.code.op) - 1] |= AUX_ALONE
     for register, word in _moves(bits, groups):
         b.template2("elected_word", chosen, register, word)
     return chosen ^ opd.NEGATE
@@ -191,6 +233,8 @@ def tensor_field(b: Memory, program: Program, guard: i64, operands: list[Any]) -
     byte, bit = (int(part) for part in options["places"].split()[ordinal].split("."))
     env = b.open(program)
     address = b.bound_address(operands[0], program)
+    if address.displacement & opd.TYPE == opd.IS_SYMBOL:  # of a variable, whose place is not known yet
+        address = b.within(address, 0)
     b.bind(program, env, [])
     b.put_address(env, b.displaced(address, byte))
     mask = int(options.get("mask", "0"), 0) << bit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Final, final
 
 from oric.ir import operand as opd
 from oric.ir.calls import WORD, CallSite, ParamVariable, Shape
@@ -11,17 +11,20 @@ from oric.ir.calls import WORD, CallSite, ParamVariable, Shape
 from .control import prototype
 from .memory import Memory, Place
 
+WORDS: Final = "b32"
+BYTES: Final = "b8"
+
 
 @final
 class DriverVariable:
-    """A result or parameter of such a function: so many words."""
+    """A result or parameter of such a function: so many words, declared as an array of ``b32`` or ``b8``."""
 
-    def __init__(self, words: int, align: int) -> None:
+    def __init__(self, words: int, align: int, type_: str) -> None:
         self.name = ""
         self.space = "param"
-        self.type = "b32"
+        self.type = type_
         self.vector = 1
-        self.dims: tuple[int, ...] = (words,)
+        self.dims: tuple[int, ...] = (words if type_ == WORDS else WORD * words,)
         self.size = WORD * words
         self.align = align
 
@@ -39,27 +42,33 @@ class DriverFunction:
 
 
 def call_driver(
-    b: Memory, name: str, results: int, arguments: Sequence[tuple[list[int], int]], guard: int, then: Callable[[list[int]], None]
+    b: Memory,
+    name: str,
+    results: int,
+    arguments: Sequence[tuple[list[int], int]],
+    guard: int = 0,
+    then: Callable[[list[int]], None] | None = None,
+    type_: str = WORDS,
 ) -> None:
-    """Call a function of the driver. ``results``: words of its only result; ``arguments``: words and alignment of each.
+    """Call a function of the driver. ``results``: words of its only result, 0: it has none; ``arguments``: words and alignment of each.
 
     ``then`` gets registers with the result; what it emits is under the guard.
     """
-    returns = (DriverVariable(results, WORD),)
-    params = tuple(DriverVariable(len(words), align) for words, align in arguments)
+    returns = (DriverVariable(results, WORD, type_),) if results else ()
+    params = tuple(DriverVariable(len(words), align, type_) for words, align in arguments)
     function = DriverFunction(name, returns, params)
-    number = b.driver_functions.get(name, -1)
+    number = next((handle for handle, known in b.functions.items() if known.name == name), -1)
     if number < 0:
-        number = b.driver_functions[name] = len(b.symbols)
+        number = len(b.symbols)
         b.symbols.append(Place(name, "function", 0, 1))
         b.functions[number] = function
     made: list[int] = [b.new_r() for _ in range(results)]
     actuals: list[ParamVariable | int] = []
-    for variable, words in zip((*returns, *params), (made, *(words for words, _ in arguments)), strict=True):
+    for variable, words in zip((*returns, *params), ([made] if results else []) + [words for words, _ in arguments], strict=True):
         actual = ParamVariable("", variable.size, variable.align)
         actual.words = list(words)
         actuals.append(actual)
-    shapes = [Shape(v.size, v.align, n == 0) for n, v in enumerate((*returns, *params))]
+    shapes = [Shape(v.size, v.align, n < len(returns)) for n, v in enumerate((*returns, *params))]
     around = -1
     if guard:
         around = int(b.make_label())
@@ -68,6 +77,7 @@ def call_driver(
     i = b.stand().make(b.tables.op[line], b.tables.mods[line])
     b.code.aux[i] = len(b.code.calls)
     b.code.calls.append(CallSite(number, actuals, b.loc, shapes, 0, prototype(function)))
-    then(made)
+    if then is not None:
+        then(made)
     if around >= 0:
         b.place(around)

@@ -85,7 +85,6 @@ class Memory(Linked):
         self.narrow: list[tuple[int, int, int]] = []  # handles of registers of fewer than 32 bits: first, end, bytes
         self.tables_of_labels: list[list[int]] = []
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
-        self.driver_functions: dict[str, int] = {}  # functions of the driver that instructions call -> symbol handles
         self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
         self.aliases: dict[int, int] = {}  # symbol handle of a function that is another one -> the handle of that
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them

@@ -21,7 +21,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
-from oric.ir.function import NONE, Function, R
+from oric.ir.function import AUX_ALONE, NONE, Function, R
 from oric.ir.lineinfo import line_of
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
@@ -342,7 +342,7 @@ def _needs_everybody(f: Function, i: i64) -> bool:
     Lowering puts a WARPSYNC in front of warp-wide operations that name some of the threads; those without one mean all.
     """
     flags = OPS.flags[f.op[i]]
-    if f.guard[i] or not flags & (BARRIER | WARP):
+    if f.guard[i] or not flags & (BARRIER | WARP) or f.aux[i] & AUX_ALONE:
         return False
     if flags & BARRIER:
         return True
