@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 from oric_tables import cubin_layout as tables
 from oric_tables.registers import COUNTS
 
+from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED
+
 if TYPE_CHECKING:
     from oric_tables.targets import Target
 
@@ -160,7 +162,19 @@ def _annotation(encoded: EncodedFunction) -> bytes:
 
 def _reserved_used(facts: KernelFacts) -> list[bytes | int]:
     variables = tables.LAYOUTS[str(facts.target.elf["layout"])].reserved_variables
-    return [0] if variables or facts.attributes.reserved_read else []
+    columns = facts.attributes.tensor_memory & TENSOR_COLUMNS
+    return [0] if variables or facts.attributes.reserved_read or columns else []
+
+
+def _fragments(facts: KernelFacts) -> list[bytes | int]:
+    used = facts.attributes.tensor_memory
+    if not used & TENSOR_COLUMNS:
+        return []
+    return [words(tables.TENSOR_FRAGMENTS[1 if used & TENSOR_PAIR else 0])]
+
+
+def _used(facts: KernelFacts, bit: int) -> list[bytes | int]:
+    return [0] if facts.attributes.tensor_memory & bit else []
 
 
 def _size3(size: tuple[int, int, int] | None) -> list[bytes | int]:
@@ -197,6 +211,11 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "texture_headers": lambda f: [0] if f.header_types - {"surfref"} else [],
     "surface_headers": lambda f: [0] if "surfref" in f.header_types else [],
     "reserved_used": _reserved_used,
+    "fragments": _fragments,
+    "sparse_products": lambda f: [f.attributes.sparse_products],
+    "tensor_count": lambda f: [tables.TENSOR_COUNT if f.attributes.tensor_memory & TENSOR_USED else 0],
+    "tensor_own": lambda f: _used(f, TENSOR_OWN),
+    "tensor_pair": lambda f: _used(f, TENSOR_PAIR),
     "explicit_cluster": lambda f: [0] if f.attributes.explicitcluster else [],
     "workarounds": lambda f: [words(f.target.elf["sw_war"])] if f.target.elf["sw_war"] else [],
 }

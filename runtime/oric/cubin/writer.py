@@ -229,12 +229,20 @@ class Writer:
         if self.layout.empty_relocations and not self.module.linked:  # else there may be some, which come later
             self.out.relocate(text, [], empty=True)
 
+    def _reserved_variables(self) -> tuple[tuple[str, int, int], ...]:
+        """What the system keeps in shared memory: (name, place, bytes)."""
+        variables = self.layout.reserved_variables
+        if not self.module.takes_columns:
+            return variables
+        name, size = tables.TENSOR_PARTITION
+        return (*variables, (name, int(self.target.tensor_system), size))
+
     def _reserved_shared(self) -> None:
         if not self.layout.reserved_shared:
             return
-        start, variables = self.layout.reserved_start, self.layout.reserved_variables
+        start, variables = self.layout.reserved_start, self._reserved_variables()
         section = self.out.section(tables.SHARED_RESERVED, align=self.layout.reserved_align)
-        section.size = self.layout.reserved_size
+        section.size = max([self.layout.reserved_size, *(place + size for _, place, size in variables)])
         for name, kind, size, defined in tables.RESERVED_SHARED_SYMBOLS:
             if defined and variables:
                 self.out.section_symbol(section)

@@ -128,6 +128,7 @@ class Module:
         self.preserved = False  # a whole program that tells what a linker would have had to settle
         self.told_banks: tuple[int, ...] = ()  # constant banks: places in the code that name them are told
         self.for_debugger = False  # functions of the source are functions here, with frames that a debugger can unwind
+        self.takes_columns = False  # code takes columns of tensor memory, or gives them back
         self.isa_class = 1  # of .nv.compat: 2 where code needs more than any loader knows
         self.tensor_maps = (
             0  # what code does with tensor maps of the first layout: 1, it hands them to operations, 2, it changes them

@@ -16,7 +16,7 @@ from oric_tables.cubin_layout import OBJECT_PARAMETERS, POINTEE_SPACES, PROTOTYP
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
-from oric.ir.attributes import NO_PLACE, POINTEE_NONE, FunctionAttributes, Param
+from oric.ir.attributes import NO_PLACE, POINTEE_NONE, TENSOR_COLUMNS, FunctionAttributes, Param
 from oric.ir.calls import Formal, ParamVariable, Shape
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function
 from oric.ir.images import names_header
@@ -420,6 +420,10 @@ class OriBuilder(Memory):
             mbarriers.mark(self.code, made, program.record)
         self.ir.isa_class = max(self.ir.isa_class, program.isa_class)
         self.ir.tensor_maps |= program.tensor_maps
+        if program.tensor_memory or program.sparse_products:
+            self.code.attributes.tensor_memory |= program.tensor_memory
+            self.code.attributes.sparse_products |= program.sparse_products
+            self.ir.takes_columns = self.ir.takes_columns or program.tensor_memory & TENSOR_COLUMNS != 0
 
     def _make(self, program: Program, predicate: i64, operands: list[Any]) -> None:
         """Emit what a program says, under a guard."""

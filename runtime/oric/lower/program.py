@@ -18,6 +18,7 @@ from oric_tables import storage
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
+from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED
 from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
 from oric.support.added import Added
 from oric.support.diagnostics import NotSupported
@@ -58,6 +59,7 @@ SLOT_IMM: Final = 32
 SLOT_SIGNED: Final = 64  # the number in a field has a sign
 SLOT_WIDTH: Final = 12  # from this bit on: bits of a field in whose place a register may stand, 0 where none may
 _FLAG_HAZARD: Final = 1
+_TENSOR: Final = {"own": TENSOR_OWN, "pair": TENSOR_PAIR, "used": TENSOR_USED, "columns": TENSOR_COLUMNS}
 _FLAG_GUARDED: Final = 2
 _FLAG_CONTRACT: Final = 4
 _ROUNDING: Final = "rnd"  # the slot of roundings
@@ -74,6 +76,17 @@ CLUSTER: Final = -2
 _CLUSTER_NAME: Final = "shared::cluster"
 
 Test = Callable[[Sequence[Any]], bool]
+
+
+def _tensor_memory(words: list[str], tokens: dict[str, str]) -> int:
+    """What a rule says of tensor memory; a slot among the words: whose it is."""
+    bits = 0
+    for word in words:
+        if word in tokens:
+            bits |= TENSOR_PAIR if tokens[word].endswith("2") else TENSOR_OWN
+        else:
+            bits |= _TENSOR[word]
+    return bits
 
 
 def _space(options: dict[str, str], name: str) -> int:
@@ -108,6 +121,7 @@ class Program:
         read, written: bit masks of the environment indices that lines read before one in front of them has written, that
             lines write.
         sinks: for each environment index, what takes a result that nobody wants.
+        tensor_memory, sparse_products: what the kernel has of the facts of these names.
         isa_class, tensor_maps: what the container has to say of a module with the instruction (:class:`oric.ir.module.Module`).
     """
 
@@ -142,6 +156,8 @@ class Program:
         self.sinks: list[int] = []
         self.isa_class = int(self.options.get("isa_class", "1"))
         self.tensor_maps = int(self.options.get("tensor_maps", "0"))
+        self.tensor_memory = _tensor_memory(self.options.get("tensor", "").split(), tokens)
+        self.sparse_products = int(self.options.get("sparse", "0"))
 
 
 @final

@@ -220,6 +220,8 @@ class Splice:
         mine, theirs = self.f.attributes, body.attributes
         mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
         mine.reserved_read = mine.reserved_read or theirs.reserved_read
+        mine.tensor_memory |= theirs.tensor_memory
+        mine.sparse_products |= theirs.sparse_products
         if theirs.mbarriers >= 0:
             mine.mbarriers = max(mine.mbarriers, 0) + theirs.mbarriers
 

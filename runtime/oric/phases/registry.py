@@ -12,6 +12,7 @@ from .control import analyze_control_flow, set_control_flow_last, simplify_contr
 from .convergence import insert_convergence_barriers
 from .invariants import hoist_invariants
 from .legalize import check_ready, update_after_conversion
+from .lone import trust_elections
 from .macros import create_macros
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
@@ -41,6 +42,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "simplify_control_flow": simplify_control_flow,
     "contract_products": contract_products,
     "create_macros": create_macros,
+    "trust_elections": trust_elections,
     "unroll_loops": unroll_loops,
     "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,

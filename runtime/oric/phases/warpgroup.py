@@ -17,7 +17,7 @@ from oric_tables.registers import GROUP_ARRIVE_INJECTED, GROUP_SERIALIZED, GROUP
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE, Function, control_flow
 from oric.ir.lineinfo import line_of
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
@@ -34,6 +34,7 @@ from oric.ir.warpgroup import (
 )
 
 _NOTHING: Final[int] = ops.op(HGMMA).pack(shape="64x8x16", ctype="F16")  # a product that nobody reads, the last of a group
+_QUAD: Final = 4  # words of the widest register of the PTX
 _ARRIVE: Final[int] = ops.op(WARPGROUP).pack(op="ARRIVE")
 
 
@@ -74,7 +75,7 @@ class _Copies:
 
 @final
 class _Places:
-    """``home``: word of a register of the PTX -> the word of a wide register that it is."""
+    """``home``: register of the PTX -> the wide register that it is in, and the word of that which it begins at."""
 
     def __init__(self, f: Function) -> None:
         self.f = f
@@ -123,19 +124,18 @@ class _Places:
                     other = f.get(i, 1 - at) if plain else opd.NO_OPERAND
                     word = int(opd.first_of(operand))
                     side = copies.into if at == 0 else copies.out
-                    if not plain or not self._whole(other) or word in side:
+                    if not plain or not self._word(other) or word in side:
                         copies.twice = True
                     else:
                         side[word] = (int(i), int(other))
                 at += 1
         return found
 
-    def _whole(self, operand: i64) -> bool:
-        """Whether an operand is a general register of one word."""
-        f = self.f
-        if not opd.is_register(operand) or operand & (opd.SIGNS | opd.SPAN) or not is_general(f, operand):
+    def _word(self, operand: i64) -> bool:
+        """Whether an operand is a word of a general register."""
+        if not opd.is_register(operand) or operand & (opd.SIGNS | opd.SPAN):
             return False
-        return f.reg_size[operand & opd.INDEX] == 1
+        return is_general(self.f, operand)
 
     def _foreign(self) -> set[int]:
         """Registers that more than instructions name."""
@@ -149,25 +149,42 @@ class _Places:
         """Let a register of a product be where the registers are that it is copied from and to; whether that can be."""
         of = copies[wide]
         size = int(self.f.reg_size[wide])
-        tuple_: list[int] = []
-        for word in range(size):
-            named = {int(side[word][1] & opd.INDEX) for side in (of.into, of.out) if word in side}
-            if len(named) != 1:
+        places: dict[int, int] = {}  # register -> the word of the wide one that it begins at
+        at = 0
+        while at < size:
+            named = {int(side[at][1]) for side in (of.into, of.out) if at in side}
+            first = named.pop() if len(named) == 1 else opd.NO_OPERAND
+            register = int(first & opd.INDEX)
+            if first == opd.NO_OPERAND or opd.first_of(first) or register in places or not self._fits(of, register, at, size):
                 return False
-            tuple_.append(named.pop())
-        if never or of.twice or len(set(tuple_)) < size or foreign.intersection(tuple_):
+            places[register] = at
+            at += int(self.f.reg_size[register])
+        if never or of.twice or foreign.intersection(places):
             return False
-        known = self.home.get(tuple_[0])
+        known = self.home.get(min(places, key=lambda register: places[register]))
         stands = wide if known is None else known[0]
-        for word, register in enumerate(tuple_):
-            if self.home.get(register) != (None if known is None else (stands, word)):
+        for register, at in places.items():
+            if self.home.get(register) != (None if known is None else (stands, at)):
                 return False
         if int(self.f.reg_size[stands]) != size:
             return False
-        for word, register in enumerate(tuple_):
-            self.home[register] = (stands, word)
+        for register, at in places.items():
+            self.home[register] = (stands, at)
         self.same[wide] = stands
         gone += [i for side in (of.into, of.out) for i, _ in side.values()]
+        return True
+
+    def _fits(self, of: _Copies, register: int, at: int, size: int) -> bool:
+        """Whether all words of a register are copied to and from the words behind a place, where it may begin."""
+        words = int(self.f.reg_size[register])
+        if at + words > size or at % min(words, _QUAD) or words > _QUAD:
+            return False
+        for word in range(words):
+            for side in (of.into, of.out):
+                if at + word in side and side[at + word][1] != opd.reg(register, word):
+                    return False
+            if at + word not in of.into and at + word not in of.out:
+                return False
         return True
 
     def _rename(self, code: list[int]) -> None:
@@ -180,7 +197,8 @@ class _Places:
                     place = self.home.get(int(operand & opd.INDEX))
                     same = self.same.get(int(operand & opd.INDEX))
                     if place is not None:
-                        f.set(i, at, opd.with_first(opd.with_index(operand, place[0]), place[1]))
+                        moved = opd.first_of(operand) + place[1]
+                        f.set(i, at, opd.with_first(opd.with_index(operand, place[0]), moved))
                     elif same is not None:
                         f.set(i, at, opd.with_index(operand, same))
                 at += 1
@@ -330,8 +348,6 @@ def _settle(f: Function, i: i64, clean: set[int], every: frozenset[int] = frozen
 
 def _settled(f: Function) -> list[frozenset[int]]:
     """Which registers of products are so on all ways to a block."""
-    from oric.ir.function import control_flow
-
     graph = control_flow(f)
     every = frozenset(_all(f))
     found: list[frozenset[int]] = [every for _ in range(f.blocks())]

@@ -217,6 +217,11 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "cluster_rank": lambda k: [],
     "explicit_cluster": lambda k: [],
     "workarounds": lambda k: _if(k.target.elf["sw_war"], [str(k.target.elf["sw_war"])]),
+    "fragments": lambda k: [],
+    "sparse_products": lambda k: [["0"]],
+    "tensor_count": lambda k: [["0"]],
+    "tensor_own": lambda k: [],
+    "tensor_pair": lambda k: [],
     "reserved_used": lambda k: _if(layout_tables.LAYOUTS[k.target.elf["layout"]].reserved_variables, []),
 }
 

@@ -3,6 +3,7 @@
  * results back until the wait. Descriptors: four uniform registers, A's pair and B's pair.
  */
 #include "sim/descriptor.h"
+#include "tables/registers.h"
 
 typedef struct {
     sim_opd Rd, Rc, Ra, URa, URb, accumulate, Re; /* Re NULL: dense */
@@ -137,23 +138,26 @@ static int usable(sim_warp *w, uint32_t mask, uint32_t n)
     return n && sim_whole_warp(w, mask);
 }
 
+/* Whether a product has a result: one without only ends a group, and its descriptors mean nothing. */
+static int is_wanted(sim_opd Rd) { return Rd->reg != ORIC_INSN_RZ; }
+
 SIM_OP(group_floats, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, sim_opd Re, uint32_t selector, unsigned n, unsigned k, unsigned ctype, unsigned atype, unsigned btype, unsigned tnspa, unsigned tnspb, unsigned nega, unsigned negb, unsigned keeps)
 {
     group_product p = {Rd, Rc, Ra, URa, URb, UPp, Re, n, k, selector, ctype, atype, btype, sim_matrix_width(atype), tnspa, tnspb, nega, negb, keeps, 0};
-    if (usable(w, mask, n))
+    if (usable(w, mask, n) && is_wanted(Rd))
         multiply_floats(w, &p);
 }
 
 SIM_OP(group_integers, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, sim_opd Re, uint32_t selector, unsigned n, unsigned k, unsigned atype, unsigned btype, unsigned sat)
 {
     group_product p = {Rd, Rc, Ra, URa, URb, UPp, Re, n, k, selector, V_F32, atype, btype, 8, 0, 0, 0, 0, 0, sat};
-    if (usable(w, mask, n))
+    if (usable(w, mask, n) && is_wanted(Rd))
         multiply_integers(w, &p);
 }
 
 SIM_OP(group_bits, sim_opd Rd, sim_opd Rc, sim_opd Ra, sim_opd URa, sim_opd URb, sim_opd UPp, unsigned n, unsigned k)
 {
     group_product p = {Rd, Rc, Ra, URa, URb, UPp, NULL, n, k / 32, 0, V_F32, 0, 0, 32, 0, 0, 0, 0, 0, 0};
-    if (usable(w, mask, n))
+    if (usable(w, mask, n) && is_wanted(Rd))
         multiply_integers(w, &p);
 }

@@ -1,0 +1,118 @@
+"""Phase 21: where one thread of a warp was elected and no other came along, a loop over threads has one round.
+
+What units of the warp do for each thread is lowered to a loop that elects one of the threads that are there, until all have had
+their turn. Behind a branch that only an elected thread takes there is no need for it. Source: observed (ptxas 13.0.88 has no such
+loop behind ``elect.sync``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+from oric_tables.op import BRA, ELECT
+
+from oric.ir import operand as opd
+from oric.ir.cursor import Cursor
+from oric.ir.edges import make_edges
+from oric.ir.function import NONE, Function, control_flow
+from oric.ir.optable import OPS
+from oric.ir.passes import PassContext
+
+_AMONG: Final = 1  # places of the operands of an election: the threads that take part ...
+_ELECTED: Final = 2  # ... and whether it is this one
+
+
+def trust_elections(f: Function, ctx: PassContext) -> bool:
+    """Take the loops away."""
+    elections = _elections(f)
+    if len(elections) < 2:
+        return False
+    lone = _lone_blocks(f, elections)
+    cursor = Cursor(f)
+    settled = 0
+    for predicate, i in elections.items():
+        if lone[f.block[i]] and _trust(f, cursor, predicate, i):
+            settled += 1
+    if settled:
+        make_edges(f)
+    ctx.count("elections of threads that are alone", settled)
+    return settled != 0
+
+
+def _elections(f: Function) -> dict[int, int]:
+    """The predicates that only an election among all threads writes, and which one."""
+    found: dict[int, int] = {}
+    writers: dict[int, int] = {}
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            at: i64 = 0
+            while at < f.count[i]:
+                operand = f.get(i, at)
+                if opd.is_register(operand) and f.is_predicate(operand) and OPS.writes_at(f.op[i], at):
+                    index = int(operand & opd.INDEX)
+                    writers[index] = writers.get(index, 0) + 1
+                at += 1
+            if f.op[i] == ELECT and not f.guard[i] and f.get(i, _AMONG) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
+                elected = f.get(i, _ELECTED)
+                if opd.is_register(elected):
+                    found[int(elected & opd.INDEX)] = int(i)
+            i = f.next[i]
+        b += 1
+    return {predicate: i for predicate, i in found.items() if writers[predicate] == 1}
+
+
+def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
+    """Which blocks only a thread reaches that was elected in front of them."""
+    graph = control_flow(f)
+    ways = [0] * f.blocks()
+    e: i64 = 0
+    while e < graph.edges:
+        ways[graph.succ[e]] += 1
+        e += 1
+    heads: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        last = f.tail[b]
+        if last != NONE and f.op[last] == BRA and f.guard[last] and int(f.guard[last] & opd.INDEX) in elections:
+            if f.succ_count[b] == 2:
+                taken = int(f.get(last, 0) & opd.INDEX)
+                falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
+                head = falls if f.guard[last] & opd.NEGATE else taken
+                if ways[head] == 1 and head != b:
+                    heads.append(head)
+        b += 1
+    return [any(graph.dominates(head, block) for head in heads) for block in range(f.blocks())]
+
+
+def _trust(f: Function, cursor: Cursor, predicate: int, election: int) -> bool:
+    """Take an election away whose outcome guards instructions of its own block and nothing else; returns whether it was so."""
+    block = f.block[election]
+    guarded: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.guard[i] and int(f.guard[i] & opd.INDEX) == predicate:
+                if f.block[i] != block or (f.guard[i] & opd.NEGATE and f.op[i] != BRA):
+                    return False
+                guarded.append(int(i))
+            at: i64 = 0
+            while at < f.count[i]:
+                operand = f.get(i, at)
+                if opd.is_register(operand) and int(operand & opd.INDEX) == predicate and i != election:
+                    return False
+                if i != election and opd.is_register(operand) and operand == f.get(election, 0):
+                    return False
+                at += 1
+            i = f.next[i]
+        b += 1
+    for i in guarded:
+        if f.guard[i] & opd.NEGATE:
+            cursor.remove(i)
+        else:
+            f.set_guard(i, 0)
+    cursor.remove(election)
+    return True
