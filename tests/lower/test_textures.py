@@ -240,3 +240,25 @@ def test_modules_with_the_operations_are_of_another_class(body: str, wanted: int
     file = elf.read(oric.compile(source(body, "sm_90", REFERENCES), arch="sm_90").image)
     compat = next(s for s in file.sections if s.name == ".nv.compat")
     assert bytes((2, 2, wanted)) in compat.data
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_levels_that_are_0(arch: str) -> None:
+    body = """add.s64 %d2, %in, %tid8; ld.global.f32 %f1, [%d2]; ld.global.f32 %f2, [%d2+4]; mov.f32 %f3, 0f00000000;
+    tex.level.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [tex0, {%f1, %f2}], %f3; st.global.f32 [%out], %f4;"""
+    (found,) = fetches(code(body, arch))
+    assert ".LZ" in found
+    (found,) = fetches(code(body.replace("0f00000000", "0f80000000"), arch))
+    assert ".LL" in found
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "wanted"),
+    [("f32.f32 {%f4, %f5, %f6, %f7}, [tex0, {%f1}]", "2D"), ("f32.s32 {%f4, %f5, %f6, %f7}, [tex0, {%i}]", "1D")],
+)
+def test_derivatives_of_lines(coordinates: str, wanted: str) -> None:
+    body = f"""add.s64 %d2, %in, %tid8; ld.global.f32 %f1, [%d2]; ld.global.f32 %f2, [%d2+4];
+    tex.grad.1d.v4.{coordinates}, {{%f1}}, {{%f2}}; st.global.f32 [%out], %f4;"""
+    (found,) = fetches(code(body, "sm_90"))
+    assert found.startswith("TXD")
+    assert f", {wanted}," in found

@@ -150,6 +150,17 @@ class _Placer:
             operand = source
         return operand
 
+    def _is_zero(self, operand: i64) -> bool:
+        """Whether a register of one word has the bits of 0."""
+        f = self.f
+        if not opd.is_register(operand):
+            return operand == opd.RZ_OPERAND
+        i = self._definition(operand)
+        if i == NONE or f.op[i] != MOV or f.mods[i]:
+            return False
+        source = f.get(i, 1)
+        return source & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and f.imm_value(source) == 0
+
     def _is_uniform(self, operand: i64) -> bool:
         """Whether the threads of a warp have the same value in a word, as it is made of such by definitions that stand alone."""
         if not opd.is_register(operand):
@@ -205,6 +216,10 @@ class _Placer:
         self.ctx.count("fetches of textures")
         made = fetch_of(int(f.imm_value(f.get(i, _NUMBER))))
         words = [f.get(i, _WORDS + n) for n in range(made.first + made.rest)]
+        if made.level == "LL" and self.ctx.opt_level and self._is_zero(words[made.first]):
+            made.level = "LZ"
+            made.rest -= 1
+            del words[made.first]
         texture, sampler = (self._source(f.get(i, at)) for at in (_TEXTURE, _SAMPLER))
         _Maker(self, i, made, self._mask(i, made)).make(texture, sampler, words)
 
@@ -216,7 +231,7 @@ class _Placer:
         read = 0
         for reader, at in self.reads.get(whole, []):
             operand = self.f.get(reader, at)
-            if not self.ctx.opt_level or self._counts(reader):
+            if self._counts(reader):
                 read |= (3 if made.halves == PAIRS else 1) << opd.first_of(operand)
         return read & made.mask or made.mask & -made.mask or 1
 

@@ -191,6 +191,10 @@ class _Fetcher:
         found = [self._word(item) for item in items]
         return found + [opd.RZ_OPERAND] * (count - len(found))
 
+    def _is_flat(self) -> bool:
+        """Whether a line is taken for a plane, at 0 in the other direction."""
+        return self.geometry == "1d" and self._dimensions() != "1D"
+
     # -- words ---------------------------------------------------------------------------------------------
 
     def _place_coordinates(self) -> None:
@@ -206,7 +210,7 @@ class _Fetcher:
         layer = [self._layer(found.pop(0))] if layered else []
         if geometry.endswith("cube"):
             found = self._scaled(found)
-        if geometry == "1d" and not self.independent and self.stem != "tld":
+        if self._is_flat():
             found.append(opd.RZ_OPERAND)
         self.first = layer + found
 
@@ -267,7 +271,7 @@ class _Fetcher:
         count = {"1d": 1, "2d": 2}[self.geometry.removeprefix("a")]
         by_x, by_y = (self._elements(self.rest.pop(0), count) for _ in range(2))
         self.words = [word for pair in zip(by_x, by_y, strict=True) for word in pair]
-        if self.geometry == "1d" and not self.independent:
+        if self._is_flat():
             self.words += [opd.RZ_OPERAND] * 2
         layer = [self.first.pop(0)] if self.geometry[0] == "a" else []
         offset = self._take_offset()
