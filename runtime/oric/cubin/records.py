@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from oric_tables import cubin_layout as tables
 from oric_tables.registers import COUNTS
 
-from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED
+from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED, WMMA
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -212,7 +212,8 @@ FACTS: Final[dict[str, Callable[[KernelFacts], list[bytes | int]]]] = {
     "surface_headers": lambda f: [0] if "surfref" in f.header_types else [],
     "reserved_used": _reserved_used,
     "fragments": _fragments,
-    "sparse_products": lambda f: [f.attributes.sparse_products],
+    "sparse_products": lambda f: [f.attributes.sparse_products & ~WMMA],
+    "wmma": lambda f: [0] if f.attributes.sparse_products & WMMA else [],
     "tensor_count": lambda f: [tables.TENSOR_COUNT if f.attributes.tensor_memory & TENSOR_USED else 0],
     "tensor_own": lambda f: _used(f, TENSOR_OWN),
     "tensor_pair": lambda f: _used(f, TENSOR_PAIR),

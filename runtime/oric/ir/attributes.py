@@ -22,6 +22,7 @@ POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered
 
 # What a function does with tensor memory: with that of its block, with those of a pair; it reads, writes or asks its units for
 # something; it takes columns or gives them back.
+WMMA: Final = 256  # among the kinds of products: wmma
 TENSOR_OWN: Final = 1
 TENSOR_PAIR: Final = 2
 TENSOR_USED: Final = 4
@@ -124,7 +125,7 @@ class FunctionAttributes(Record):
         self.uses_dynamic_shared: bool = False
         self.reserved_read: bool = False  # it asks where the system's part lies
         self.tensor_memory: int = 0  # what it does with tensor memory: bits TENSOR_*
-        self.sparse_products: int = 0  # kinds of products of sparse matrices, as SPARSE_MMA_MASK has them
+        self.sparse_products: int = 0  # as SPARSE_MMA_MASK has them; and WMMA
         # local memory
         self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
         self.local_align: int = 1  # of the variable that wants most

@@ -18,7 +18,7 @@ from oric_tables import storage
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
-from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED
+from oric.ir.attributes import TENSOR_COLUMNS, TENSOR_OWN, TENSOR_PAIR, TENSOR_USED, WMMA
 from oric.ir.optable import CONSTANT, MEMORY, OPS, PINNED, WARP
 from oric.support.added import Added
 from oric.support.diagnostics import NotSupported
@@ -157,7 +157,7 @@ class Program:
         self.isa_class = int(self.options.get("isa_class", "1"))
         self.tensor_maps = int(self.options.get("tensor_maps", "0"))
         self.tensor_memory = _tensor_memory(self.options.get("tensor", "").split(), tokens)
-        self.sparse_products = int(self.options.get("sparse", "0"))
+        self.sparse_products: int = int(self.options.get("sparse", "0")) | (WMMA if self.options.get("wmma", "") else 0)
 
 
 @final

@@ -218,6 +218,7 @@ _FACTS: Final[dict[str, Callable[[_Kernel], list[list[str]]]]] = {
     "explicit_cluster": lambda k: [],
     "workarounds": lambda k: _if(k.target.elf["sw_war"], [str(k.target.elf["sw_war"])]),
     "fragments": lambda k: [],
+    "wmma": lambda k: [],
     "sparse_products": lambda k: [["0"]],
     "tensor_count": lambda k: [["0"]],
     "tensor_own": lambda k: [],
