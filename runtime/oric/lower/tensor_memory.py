@@ -12,6 +12,7 @@ from mypy_extensions import i64
 from oric_tables import storage
 
 from oric.ir import operand as opd
+from oric.ir.function import AUX_ALONE
 from oric.support import nodes
 
 from .emit import OPERAND, Value, integer, packed, part
@@ -104,6 +105,7 @@ def _ask(b: Memory, program: Program, guard: i64, request: Request) -> None:
     b.place(again)
     elected = b.new_p()
     b.template("elect", 0, elected, integer(0))
+    b.code.aux[len(b.code.op) - 1] |= AUX_ALONE
     env = b.open(program)
     for index, value in request.ready:
         env.put_value(index, value)
@@ -150,6 +152,7 @@ def _whether(b: Memory, node: Any) -> Value:
         return packed(opd.PT_OPERAND if value.bits else opd.NOT_PT_OPERAND)
     made = b.new("UP")
     b.template("any_thread", 0, made, value)
+    b.code.aux[len(b.code.op) - 1] |= AUX_ALONE
     return packed(made)
 
 

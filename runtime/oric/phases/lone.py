@@ -67,11 +67,12 @@ def _elections(f: Function) -> dict[int, int]:
 def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
     """Which blocks only a thread reaches that was elected in front of them."""
     graph = control_flow(f)
-    ways = [0] * f.blocks()
-    e: i64 = 0
-    while e < graph.edges:
-        ways[graph.succ[e]] += 1
-        e += 1
+    before: list[list[int]] = [[] for _ in range(f.blocks())]
+    for source in range(f.blocks()):
+        e: i64 = graph.succ_start[source]
+        while e < graph.succ_start[source + 1]:
+            before[graph.succ[e]].append(source)
+            e += 1
     heads: list[int] = []
     b: i64 = 0
     while b < f.blocks():
@@ -81,7 +82,7 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
                 taken = int(f.get(last, 0) & opd.INDEX)
                 falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
                 head = falls if f.guard[last] & opd.NEGATE else taken
-                if ways[head] == 1 and head != b:
+                if all(source == b or graph.dominates(head, source) for source in before[head]) and head != b:
                     heads.append(head)
         b += 1
     return [any(graph.dominates(head, block) for head in heads) for block in range(f.blocks())]
