@@ -116,7 +116,7 @@ def _forward(b: Memory, program: Program, operands: list[Any]) -> i64:
 
 
 def _argument(b: Memory, letter: str, align: int, nodes_of: dict[str, Any]) -> tuple[list[int], int]:
-    """Words and alignment of a parameter with those of an operand: policies that there are not are 0, coordinates have the room of five."""
+    """Words and alignment of a parameter with those of an operand: no policy is 0, coordinates have the room of five."""
     if letter == "i":
         items = [b.value(item) for item in _items(nodes_of[letter])]
         pair = b.new_pair()

@@ -50,7 +50,7 @@ def call_driver(
     then: Callable[[list[int]], None] | None = None,
     type_: str = WORDS,
 ) -> None:
-    """Call a function of the driver. ``results``: words of its only result, 0: it has none; ``arguments``: words and alignment of each.
+    """Call a function of the driver. ``results``: words of its only result, 0: none; ``arguments``: words and alignment of each.
 
     ``then`` gets registers with the result; what it emits is under the guard.
     """
