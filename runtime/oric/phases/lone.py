@@ -13,6 +13,7 @@ from mypy_extensions import i64
 from oric_tables.op import BRA, ELECT
 
 from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function, control_flow
@@ -82,10 +83,15 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
                 taken = int(f.get(last, 0) & opd.INDEX)
                 falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
                 head = falls if f.guard[last] & opd.NEGATE else taken
-                if all(source == b or graph.dominates(head, source) for source in before[head]) and head != b:
+                if head != b and _enters_from(graph, before[head], head, int(b)):
                     heads.append(head)
         b += 1
     return [any(graph.dominates(head, block) for head in heads) for block in range(f.blocks())]
+
+
+def _enters_from(graph: Cfg, before: list[int], head: int, block: int) -> bool:
+    """Whether a block is come to from another one and else only from where it has led."""
+    return all(source == block or graph.dominates(head, source) for source in before)
 
 
 def _trust(f: Function, cursor: Cursor, predicate: int, election: int) -> bool:
