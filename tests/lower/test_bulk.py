@@ -176,3 +176,13 @@ def test_a_copy_into_another_block(target: str) -> None:
     out = np.zeros_like(data)
     run(image(target, 3, CLUSTER.replace("{what}", what)), data, out, np.zeros((THREADS, 2), np.uint32), 1024, grid=2, cluster=2)
     assert (out == data[::-1]).all()
+
+
+@pytest.mark.parametrize(("target", "level"), TARGETS)
+def test_a_group_is_closed_under_a_guard(target: str, level: int) -> None:
+    """As Triton does it behind a descriptor that it makes; the hardware's instruction has no guard of a thread's own."""
+    write = "  @%p0 st.shared.v4.b32 [%r4], {{%r3, %r3, %r3, %r3}};\n  fence.proxy.async;\n"
+    body = f"{write}  @%p0 {STORE.strip()}\n  @%p0 cp.async.bulk.commit_group;\n"
+    out = np.zeros(64, np.uint8)
+    run(image(target, level, body), np.zeros(64, np.uint8), out, np.array([[0, 16]] * THREADS, np.uint32), 16)
+    assert out.view(np.uint32).tolist() == [16] * 4 + [0] * 12
