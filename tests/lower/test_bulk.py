@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import oric
 import pytest
+from oric.support import elf
 
 Array = np.ndarray[Any, Any]
 TARGETS = [("sm_90", 3), ("sm_90a", 0), ("sm_100a", 3), ("sm_120a", 3)]
@@ -186,3 +187,15 @@ def test_a_group_is_closed_under_a_guard(target: str, level: int) -> None:
     out = np.zeros(64, np.uint8)
     run(image(target, level, body), np.zeros(64, np.uint8), out, np.array([[0, 16]] * THREADS, np.uint32), 16)
     assert out.view(np.uint32).tolist() == [16] * 4 + [0] * 12
+
+
+@pytest.mark.parametrize(("target", "level"), TARGETS)
+def test_scoreboard_0_counts_the_groups(target: str, level: int) -> None:
+    """Also of a group that the next turn of a loop waits for, as DEPBAR.LE SB0 does."""
+    turn = (
+        f"cp.async.bulk.wait_group.read 0; st.shared.b32 [%r4], %r20; fence.proxy.async;\n{STORE}  cp.async.bulk.commit_group;\n"
+    )
+    body = f"  mov.b32 %r20, 0;\n  AGAIN: {turn}  add.u32 %r20, %r20, 1; setp.lt.u32 %p2, %r20, 3; @%p2 bra AGAIN;\n"
+    text = elf.read(image(target, level, body)).kernels["k"].text
+    words = [int.from_bytes(text[at : at + 16], "little") for at in range(0, len(text), 16)]
+    assert [word >> 113 & 7 for word in words if word & 0xFFF == 0x9B7] == [0, 0]

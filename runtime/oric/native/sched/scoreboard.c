@@ -212,7 +212,9 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
         if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(boards, first, i, wait[i], now + oric_classes[fn->isa][nodes[i].klass].estimate);
         uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
         if (overwrite[i] != INT32_MAX) *told = take_board(boards, first, i, overwrite[i], now + read_delay);
-        if (class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) nodes[i].write_barrier = 0;
+        if (!class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) continue;
+        if (class_has(fn, &nodes[i], ORIC_C_LATE)) nodes[i].read_barrier = 0;
+        else nodes[i].write_barrier = 0;
     }
 }
 
