@@ -185,15 +185,15 @@ def test_single_mistakes(tmp_path: Path, old: str, new: str, line: int | None, n
     assert named in said
 
 
-UNSUPPORTED = """.version 8.4
-.target sm_90a
+UNSUPPORTED = """.version 8.6
+.target sm_100
 .address_size 64
 .visible .entry k()
 {
-	.reg .f32 %f<4>;
 	.reg .b64 %rd<3>;
-	.reg .pred %p;
-	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, %p, 1, 1, 0, 0;
+	.shared .align 8 .b8 room[64];
+	mov.b64 %rd1, 64;
+	st.bulk.weak.shared::cta [room], %rd1, 0;
 	ret;
 }
 """
@@ -201,8 +201,8 @@ UNSUPPORTED = """.version 8.4
 
 def test_feature_that_is_not_lowered(tmp_path: Path) -> None:
     (tmp_path / "in.ptx").write_text(UNSUPPORTED)
-    said = refused(oric("in.ptx", "-arch", "sm_90a", "-o", "out.cubin", cwd=tmp_path), tmp_path)
-    assert re.search(r"in\.ptx:9:\d+: error: 'wgmma\.mma_async[^']*' is not supported for sm_90a yet", said)
+    said = refused(oric("in.ptx", "-arch", "sm_100", "-o", "out.cubin", cwd=tmp_path), tmp_path)
+    assert re.search(r"in\.ptx:9:\d+: error: 'st\.bulk[^']*' is not supported for sm_100 yet", said)
 
 
 def test_old_output_stays_after_an_error(tmp_path: Path) -> None:

@@ -185,7 +185,6 @@ def _errors(text: str, arch: str = "sm_90") -> list[str]:
 
 
 REFUSED = [
-    ("wgmma.fence.sync.aligned;", "'wgmma.fence.sync.aligned'"),
     ("ld.global.u32 %r1, [%r2];", "'a global or generic address of less than 64 bits'"),
     ("st.u32 [%r2+4], %r1;", "'a global or generic address of less than 64 bits'"),
     ("red.global.add.u32 _, %r1;", "'_ as an address'"),

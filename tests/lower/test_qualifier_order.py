@@ -32,12 +32,12 @@ ORDERS = 1  # of a mnemonic
 
 
 def shuffled(rng: random.Random, mnemonic: str) -> str:
-    """The qualifiers in another order, types, state spaces and priorities in theirs; perhaps one of them a second time."""
+    """The qualifiers in another order, types, state spaces, priorities and layouts in theirs; perhaps one of them a second time."""
     family, *words = mnemonic.split(".")
     fixed = [word for word in words if _sort(word)]
     again = [word for word in words if word in ix.REPEATABLE]
     rng.shuffle(words)
-    kept = {sort: iter([word for word in fixed if _sort(word) == sort]) for sort in ("type", "space", "priority")}
+    kept = {sort: iter([word for word in fixed if _sort(word) == sort]) for sort in ("type", "space", "priority", "layout")}
     words = [next(kept[_sort(word)]) if _sort(word) else word for word in words]
     if again and rng.random() < 0.5:
         words.insert(rng.randrange(len(words) + 1), rng.choice(again))
@@ -45,7 +45,11 @@ def shuffled(rng: random.Random, mnemonic: str) -> str:
 
 
 def _sort(word: str) -> str:
-    """What words have their order among themselves: the first of two priorities of a policy is the primary one."""
+    """What words have their order among themselves: the first of two priorities of a policy is the primary one, the first of two
+    layouts is that of A.
+    """
+    if word in ("row", "col"):
+        return "layout"
     if word.startswith("L2::evict_"):
         return "priority"
     return "type" if word in ix.TYPES else "space" if word.partition("::")[0] in ix.SPACES else ""

@@ -116,15 +116,6 @@ def test_reserved_shared_memory_begins_and_ends() -> None:
 
 
 @pytest.mark.row("R2-09")
-@pytest.mark.parametrize("kind", sorted(storage.OBJECTS))
-def test_textures_and_surfaces_are_refused_by_name(kind: str) -> None:
-    mode = "texmode_independent" if kind == "samplerref" else "texmode_unified"
-    text = f".version 8.6\n.target sm_75, {mode}\n.address_size 64\n.global .{kind} t;\n.entry k() {{ ret; }}\n"
-    with pytest.raises(oric.CompileError, match=rf"<ptx>:4:\d+: error: '\.{kind}' is not supported"):
-        oric.compile(text, arch="sm_90")
-
-
-@pytest.mark.row("R2-09")
 def test_a_variable_has_the_class_of_its_declaration() -> None:
     """The class of each variable, and where the linker is told to fill an address in."""
     module = ".extern .shared .b8 more[];\n.const .u32 fixed;\n.global .u32 row;\n.shared .u32 both;\n"

@@ -31,6 +31,7 @@ FLOORS = (
     "function/liveness",
     "support/bitvec",
     "tables/latency",
+    "tables/registers",
 )
 NO_LIMIT = 0x7FFFFFFF
 ISA = "sm_90"

@@ -198,7 +198,7 @@ NOTHING: list[tuple[int, str, tuple[Any, ...]]] = [
     (SM_90, "MEMBAR.ASYNC", ()),
     (SM_90, "UBLKPF", ("UR8", "UR10")),
     (SM_90, "UTMACCTL.ALL", ()),
-    (SM_90, "UTMAPF", ("UR8", "UR10", "UR12")),
+    (SM_90, "UTMAPF", ("UR8", "UR10")),
     (SM_100, "CCTL.LDC", ("UR8", 0)),
     (SM_100, "CCTL.LDCU", ("UR8", 0)),
     (SM_100, "UTCBAR.FLUSH", ()),
