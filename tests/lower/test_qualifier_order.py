@@ -32,7 +32,7 @@ ORDERS = 1  # of a mnemonic
 
 
 def shuffled(rng: random.Random, mnemonic: str) -> str:
-    """The qualifiers in another order, types, state spaces, priorities and layouts in theirs; perhaps one of them a second time."""
+    """The qualifiers in another order, types, spaces, priorities and layouts in theirs; perhaps one of them a second time."""
     family, *words = mnemonic.split(".")
     fixed = [word for word in words if _sort(word)]
     again = [word for word in words if word in ix.REPEATABLE]

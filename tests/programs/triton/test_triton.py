@@ -22,7 +22,12 @@ NAMES = sorted(instances())
 WITHOUT = {("scaled_e4m3_e4m3", 89), ("scaled_e4m3_e2m1", 89)}  # Triton's PTX of these is for sm_90 on
 UNKNOWN = {("attention_dq_bf16_d128", 100)}  # ptxas's code has MOV.SPILL, which the tables have for sm_120 only
 # Products in tensor memory beside each other in groups of warps: more registers at once than there are, and long to find out.
-TOO_MANY = {("tensor_attention_bf16_specialised", 100), ("tensor_attention_f16_specialised", 100)}
+TOO_MANY = {
+    ("tensor_attention_bf16_specialised", 100),
+    ("tensor_attention_f16_specialised", 100),
+    ("tensor_attention_f16_specialised", 120),
+    ("tensor_product_from_device_specialised", 100),
+}
 LEAST = 130  # instances
 COMPILED = 288  # of all instances on their targets
 
