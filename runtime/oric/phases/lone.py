@@ -74,7 +74,12 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
         while e < graph.succ_start[source + 1]:
             before[graph.succ[e]].append(source)
             e += 1
-    heads: list[int] = []
+    loops = graph.loops()
+    if loops.irreducible:
+        return [False] * f.blocks()
+    heads: list[
+        tuple[int, int]
+    ] = []  # blocks behind branches that only elected threads take, with the loop of the branch or NONE
     b: i64 = 0
     while b < f.blocks():
         last = f.tail[b]
@@ -84,9 +89,13 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
                 falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
                 head = falls if f.guard[last] & opd.NEGATE else taken
                 if head != b and _enters_from(graph, before[head], head, int(b)):
-                    heads.append(head)
+                    heads.append((head, int(loops.header[b])))
         b += 1
-    return [any(graph.dominates(head, block) for head in heads) for block in range(f.blocks())]
+    # Behind a loop are the threads of all rounds, of which each has elected another.
+    return [
+        any(graph.dominates(head, block) and (loop < 0 or loops.contains(loop, block)) for head, loop in heads)
+        for block in range(f.blocks())
+    ]
 
 
 def _enters_from(graph: Cfg, before: list[int], head: int, block: int) -> bool:
