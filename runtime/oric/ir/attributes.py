@@ -20,9 +20,9 @@ HEADER: Final = 4  # bytes
 POINTEE_NONE: Final = 0  # a parameter without ``.ptr``; the others are numbered as in ``oric_tables.cubin_layout``
 
 
+WMMA: Final = 256  # among the kinds of products: wmma
 # What a function does with tensor memory: with that of its block, with those of a pair; it reads, writes or asks its units for
 # something; it takes columns or gives them back.
-WMMA: Final = 256  # among the kinds of products: wmma
 TENSOR_OWN: Final = 1
 TENSOR_PAIR: Final = 2
 TENSOR_USED: Final = 4

@@ -130,9 +130,8 @@ class Module:
         self.for_debugger = False  # functions of the source are functions here, with frames that a debugger can unwind
         self.takes_columns = False  # code takes columns of tensor memory, or gives them back
         self.isa_class = 1  # of .nv.compat: 2 where code needs more than any loader knows
-        self.tensor_maps = (
-            0  # what code does with tensor maps of the first layout: 1, it hands them to operations, 2, it changes them
-        )
+        # What code does with tensor maps of the first layout: 1, it hands them to operations, 2, it changes them.
+        self.tensor_maps = 0
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
         self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding

@@ -1,4 +1,4 @@
-"""Phase 21: where one thread of a warp was elected and no other came along, a loop over threads has one round.
+"""Phase 27: where one thread of a warp was elected and no other came along, a loop over threads has one round.
 
 What units of the warp do for each thread is lowered to a loop that elects one of the threads that are there, until all have had
 their turn. Behind a branch that only an elected thread takes there is no need for it. Source: observed (ptxas 13.0.88 has no such

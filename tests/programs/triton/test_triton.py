@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from oric.cli import main
-from oric.driver import CompileOptions, compile_functions
+from oric.driver import CompileError, CompileOptions, compile_functions, compile_text
 from oric.ir.text import all_instructions
 from oric_tables.ops import op
 
@@ -21,15 +21,15 @@ from tests.programs.triton.measure import every, judge, problem, sm
 NAMES = sorted(instances())
 WITHOUT = {("scaled_e4m3_e4m3", 89), ("scaled_e4m3_e2m1", 89)}  # Triton's PTX of these is for sm_90 on
 UNKNOWN = {("attention_dq_bf16_d128", 100)}  # ptxas's code has MOV.SPILL, which the tables have for sm_120 only
-# Products in tensor memory beside each other in groups of warps: more registers at once than there are, and long to find out.
+# Kernels whose warps have roles with few registers: they are refused, as too many seem live around the loop of roles.
 TOO_MANY = {
     ("tensor_attention_bf16_specialised", 100),
     ("tensor_attention_f16_specialised", 100),
     ("tensor_attention_f16_specialised", 120),
     ("tensor_product_from_device_specialised", 100),
+    ("tensor_product_persistent_specialised", 100),
 }
 LEAST = 130  # instances
-COMPILED = 288  # of all instances on their targets
 
 
 def turn(name: str) -> int:
@@ -40,8 +40,14 @@ def turn(name: str) -> int:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if (name, turn(name)) not in TOO_MANY])
 def test_each_on_one_target(name: str) -> None:
-    found = problem(name, turn(name))
-    assert not found or (found.startswith("refused: '") and "is not supported for" in found)
+    assert problem(name, turn(name)) == ""
+
+
+@pytest.mark.parametrize(("name", "target"), [("tensor_product_from_device_specialised", 100)])
+def test_too_many_registers_are_told(name: str, target: int) -> None:
+    """One that is refused in a few seconds; when it has code it goes from ``TOO_MANY``."""
+    with pytest.raises(CompileError, match=r"needs \d+ general-purpose registers \(R\) and \d+ are available"):
+        compile_text(stored.ptx(name, target), CompileOptions(sm(target)))
 
 
 @pytest.mark.measure
@@ -49,12 +55,7 @@ def test_each_on_one_target(name: str) -> None:
 @pytest.mark.parametrize("level", [0, 1, 3])
 def test_each_on_every_target(target: int, level: int) -> None:
     found = {name: problem(name, other, level) for name, other in every() if other == target and (name, other) not in TOO_MANY}
-    assert {name: what for name, what in found.items() if what and "is not supported for" not in what} == {}
-
-
-@pytest.mark.measure
-def test_as_many_compile_as_did() -> None:
-    assert sum(not problem(*which) for which in every() if which not in TOO_MANY) >= COMPILED
+    assert {name: what for name, what in found.items() if what} == {}
 
 
 @pytest.mark.parametrize("name", NAMES[::12])

@@ -27,7 +27,8 @@ typedef struct {
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
 
 /* Put blocks in which more than `limit` registers of the general file are live in an order with fewer, where there is one. Before
- * allocation; liveness must be known. fixed: by unit, the register that it has to get, -1: any; NULL: any for all. Returns how many blocks have changed, or -1 without memory. */
+ * allocation; liveness must be known. fixed: by unit, the register that it has to get, -1: any; NULL: any for all.
+ * Returns how many blocks have changed, or -1 without memory. */
 int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *fixed);
 
 /* Move loads up within each block, each into a register of the general file, of `limit`, that is free from there on, until their results
