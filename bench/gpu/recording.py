@@ -27,7 +27,7 @@ import numpy as np
 TARGETS: Final = "sm_90 sm_90a"
 MOST_BYTES: Final = 1 << 20
 _POINTER: Final = 8
-_VISIBLE_OBJECT: Final = 0x11  # st_info: STB_GLOBAL, STT_OBJECT
+_OBJECTS: Final = (0x01, 0x11)  # st_info: STT_OBJECT, local or global
 _DIGEST: Final = 12  # bytes
 _STORED: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -92,6 +92,11 @@ class Recorder:
         return str(module.image.target.name) in self.targets and not module.textures
 
 
+def _three(size: Any) -> list[int]:
+    """A size as three numbers."""
+    return [*map(int, np.atleast_1d(size)), 1, 1][:3]
+
+
 def _contiguous(value: Any) -> bool:
     return bool(value.flags.c_contiguous)
 
@@ -109,11 +114,16 @@ class _Launch:
 
     def _place(self, address: int) -> tuple[int, int] | None:
         """The buffer that an address lies in, and the offset there."""
+        from oric.sim.tensor import MAGIC
+
         for start, (size, _) in self.module._buffers.items():
             if start <= address < start + max(size, 1):
                 if (start, size) not in self.buffers:
+                    data = self.module.image.read(start, size)
+                    if MAGIC in data:
+                        raise NotRecorded("memory with tensor maps, which a GPU has in another form")
                     self.buffers.append((start, size))
-                    self.before.append(self.recorder.keep(self.module.image.read(start, size)))
+                    self.before.append(self.recorder.keep(data))
                 return self.buffers.index((start, size)), address - start
         return None
 
@@ -124,8 +134,13 @@ class _Launch:
             self.arrays.append(value)
             return {"array": self.recorder.keep(value.tobytes()), "dtype": value.dtype.str}
         from oric.sim.arguments import pack
+        from oric.sim.tensor import description
 
         data = pack(index, params[index], getattr(value, "address", value))
+        if (tensor := description(data)) is not None:
+            if (place := self._place(tensor["address"])) is None:
+                raise NotRecorded("a tensor map of memory that is no buffer")
+            return {"map": {**tensor, "address": place}}
         places = []
         for offset in range(0, len(data) - _POINTER + 1, 4):
             place = self._place(int.from_bytes(data[offset : offset + _POINTER], "little"))
@@ -146,12 +161,12 @@ class NotRecorded(Exception):
 
 
 def _variables(module: Any) -> dict[str, bytes]:
-    """The module's visible variables and what they hold."""
+    """The module's variables and what they hold."""
     from oric.sim.errors import LoadError
 
     out = {}
     for symbol in module.image.cubin.symbols:
-        if symbol.info == _VISIBLE_OBJECT and symbol.size:
+        if symbol.info in _OBJECTS and symbol.size:
             try:
                 out[symbol.name] = module.read_global(symbol.name)
             except LoadError:  # one that has no memory of its own: shared, extern
@@ -176,7 +191,7 @@ def install(recorder: Recorder) -> None:
     def launched(self: Any, name: str, grid: Any, block: Any, args: Any = (), shared_bytes: int = 0, **options: Any) -> Any:
         launch: _Launch | None = None
         changed = {}
-        if recorder.wants(self) and name in self.image.cubin.kernels:
+        if recorder.wants(self) and isinstance(name, str) and name in self.image.cubin.kernels:
             try:
                 args = list(args)
                 launch = _Launch(recorder, self, name, args)
@@ -187,12 +202,12 @@ def install(recorder: Recorder) -> None:
                 recorder.add({"skipped": f"{type(error).__name__}: {error}"[:200], "kernel": name})
         done = run(self, name, grid, block, args, shared_bytes, **options)
         if launch is not None:
-            dims = [[*((d,) if isinstance(d, int) else d), 1, 1][:3] for d in (grid, block)]
-            cluster = options.get("cluster")
+            dims = [_three(d) for d in (grid, block)]
+            cluster, stack, cooperative = (options.get(name) for name in ("cluster", "stack_bytes", "cooperative"))
             recorder.add({
                 "cubin": recorder.keep(self._recorded[0]), "kernel": name, "grid": dims[0], "block": dims[1],
-                "shared": shared_bytes, "stack": options.get("stack_bytes", 0), "cooperative": bool(options.get("cooperative")),
-                "cluster": None if cluster is None else [*((cluster,) if isinstance(cluster, int) else cluster), 1, 1][:3],
+                "shared": int(shared_bytes), "stack": int(stack or 0), "cooperative": bool(cooperative),
+                "cluster": None if cluster is None else _three(cluster),
                 "args": launch.args, "buffers": launch.before, "variables": changed,
                 "after": {**launch.after(), "variables": {k: digest(v) for k, v in _variables(self).items()}},
             })  # fmt: skip

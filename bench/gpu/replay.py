@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import ctypes
 import hashlib
 import importlib
 import json
@@ -30,9 +31,11 @@ import numpy as np
 
 BINDINGS = ("cuda.bindings.driver", "cuda.cuda")
 DIGEST = 12
+MAP_BYTES = 128
 PATIENCE_S = 20  # for a launch
 MOST_SHOWN = 1 << 16  # bytes of memory in a result
 DEFAULT_SHARED = 48 << 10
+SPOILT = "what ran before has spoiled the context"
 HARMLESS = ("cuModule", "cuLaunch", "cuFunc")  # calls whose errors do not spoil the context
 
 
@@ -90,6 +93,14 @@ class Gpu:
             raise DriverError(f"{name}: {getattr(status, 'name', status)}")
         return values[0] if len(values) == 1 else tuple(values) or None
 
+    def works(self) -> bool:
+        """Whether no error has spoiled the context."""
+        try:
+            self.call("cuCtxSynchronize")
+        except DriverError:
+            return False
+        return True
+
     def memory(self, data: bytes) -> int:
         """Device memory with contents."""
         address = int(self.call("cuMemAlloc", max(len(data), 1)))
@@ -142,6 +153,39 @@ class Gpu:
         self.call("cuLaunchKernelEx", config, function, pointers, 0)
 
 
+TYPES = {
+    "int32": "INT32",
+    "int64": "INT64",
+    "float16": "FLOAT16",
+    "float32": "FLOAT32",
+    "float64": "FLOAT64",
+    "bfloat16": "BFLOAT16",
+}
+
+
+def tensor_map(gpu: Gpu, tensor: dict[str, Any], address: int) -> bytes:
+    """The driver's map of a tensor; ``tensor``: arguments of the simulator's ``tensor_map`` or ``tensor_map_im2col``."""
+    api = gpu.api
+    name = TYPES.get(tensor["dtype"], tensor["dtype"].upper())
+    kind = getattr(api.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{name}")
+    swizzle = getattr(api.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{tensor['swizzle'].upper()}")
+    fill = "NONE" if tensor["fill"] == "zero" else "NAN_REQUEST_ZERO_FMA"
+    end = (
+        api.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+        api.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        getattr(api.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+    )  # fmt: skip
+    dims, strides = ([api.cuuint64_t(v) for v in tensor[key]] for key in ("dims", "strides"))
+    steps = [api.cuuint32_t(v) for v in tensor["element_strides"]]
+    shape = (kind, len(dims), address, dims, strides)
+    if "box" in tensor:
+        made = gpu.call("cuTensorMapEncodeTiled", *shape, [api.cuuint32_t(v) for v in tensor["box"]], steps, *end)
+    else:
+        corners = (tensor["lower"], tensor["upper"], tensor["channels"], tensor["pixels"])
+        made = gpu.call("cuTensorMapEncodeIm2col", *shape, *corners, steps, *end)
+    return bytes(ctypes.string_at(made.getPtr(), MAP_BYTES))
+
+
 def shown(data: bytes) -> str:
     """Memory in a result."""
     return base64.b64encode(zlib.compress(data[:MOST_SHOWN], 6)).decode()
@@ -165,6 +209,10 @@ def repeat(gpu: Gpu, recording: Recording, launch: dict[str, Any]) -> dict[str, 
             if "array" in argument:
                 arrays.append(memory(argument["array"]))
                 values.append(np.array([arrays[-1][0]], np.uint64))
+                continue
+            if "map" in argument:
+                number, offset = argument["map"]["address"]
+                values.append(np.frombuffer(tensor_map(gpu, argument["map"], buffers[number][0] + offset), np.uint8).copy())
                 continue
             raw = bytearray.fromhex(argument["bytes"])
             for at, number, offset in argument["places"]:
@@ -206,8 +254,12 @@ def work(recording: Recording, pipe: Any) -> None:
         try:
             found = repeat(gpu, recording, recording.launches[at])
         except DriverError as error:
+            harmless = str(error).startswith(HARMLESS)
+            if harmless and not gpu.works():
+                pipe.send((at, {"error": SPOILT}))
+                return
             pipe.send((at, {"error": str(error)}))
-            if not str(error).startswith(HARMLESS):
+            if not harmless:
                 return
         else:
             pipe.send((at, found))
@@ -222,6 +274,7 @@ class Worker:
         self.process.start()
         other.close()
         self.at: int | None = None
+        self.before = -1  # the launch before that one
         self.since = 0.0
 
     def send(self, at: int) -> None:
@@ -272,12 +325,17 @@ class Pool:
                 if answer is None:
                     continue
                 self.workers[number].at = None
-                self.left -= 1
                 error = answer[1].get("error", "")
+                if error == SPOILT and self.workers[number].before >= 0:  # by a copy that went on when the kernel had ended
+                    self.todo.append(answer[0])
+                    yield self.workers[number].before, {"error": "spoils the context when it is over"}
+                else:
+                    self.left -= 1
+                    yield answer
+                self.workers[number].before = answer[0]
                 if error and not error.startswith(HARMLESS):
                     self.workers[number].end()
                     self.workers[number] = Worker(self.recording)
-                yield answer
         for worker in self.workers:
             worker.end()
 

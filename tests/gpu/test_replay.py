@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ import numpy as np
 import oric
 import pytest
 from oric.sim.module import Module
+from oric.sim.tensor import description
 
 from bench.gpu import recording
 from tests.kernels import cases
+from tests.lower import test_tensor
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -32,14 +36,22 @@ ADD = """.version 8.0
 """
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
-    """Three launches: with arrays, with buffers of the device and a variable that has changed, of an own kernel."""
+@contextmanager
+def recorder_of(folder: Path, target: str) -> Iterator[recording.Recorder]:
+    """Launches for a target are recorded."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("__init__", "launch", "write_global"):
             patch.setattr(Module, name, getattr(Module, name))  # put back at the end
-        recorder = recording.Recorder(tmp_path / "records", frozenset({"sm_90"}))
+        recorder = recording.Recorder(folder, frozenset({target}))
         recording.install(recorder)
+        yield recorder
+    recorder.close()
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """Three launches: with arrays, with buffers of the device and a variable that has changed, of an own kernel."""
+    with recorder_of(tmp_path / "records", "sm_90") as recorder:
         recorder.tag = "adds"
         module = oric.sim.load(oric.compile(ADD, arch="sm_90").image)
         module.launch("add", 1, 32, [np.zeros(32, np.uint32), np.arange(32, dtype=np.uint32), 5])
@@ -52,7 +64,6 @@ def recorded(tmp_path: Path) -> Path:
             "add", 1, 1, [np.zeros(1, np.uint32), np.zeros(1, np.uint32), 1]
         )
         oric.sim.load(cases.golden_cubin("saxpy", "sm_90")).launch("saxpy", 1, 32, [32, 2.0, *np.ones((2, 32), np.float32)])
-    recorder.close()
     output = tmp_path / "recording.zip"
     assert recording.main([str(tmp_path / "records"), str(output)]) == 0
     return output
@@ -112,6 +123,43 @@ def test_a_fault_takes_only_its_own_process_along(recorded: Path, tmp_path: Path
     assert code == 1 and "3 agree" in text
     assert [r["launch"] for r in found] == [1, 2]
     assert "LAUNCH_FAILED" in found[0]["error"] and "NOT_FOUND" in found[1]["error"]
+
+
+def test_maps_of_tensors_are_made_by_the_driver(tmp_path: Path) -> None:
+    """Of tiles and of columns of images, in a parameter; memory that holds maps is told."""
+    with recorder_of(tmp_path / "records", "sm_90a"):
+        test_tensor.test_every_thread_loads_a_box("sm_90a", 3, 2, "")
+        test_tensor.test_columns_of_pixels("sm_90a", 3, test_tensor.COLUMNS[0])
+        module = oric.sim.load(oric.compile(ADD.replace("sm_90", "sm_90a"), arch="sm_90a").image)
+        module.launch(
+            "add", 1, 1, [module.buffer(4), module.buffer(oric.sim.tensor_map("float32", 4096, (8, 8), (32,), (8, 8))), 1]
+        )
+    launches, _ = recording.collect([tmp_path / "records"])
+    assert [launch.get("skipped") for launch in launches] == [
+        None,
+        None,
+        "NotRecorded: memory with tensor maps, which a GPU has in another form",
+    ]
+    output = tmp_path / "recording.zip"
+    assert recording.main([str(tmp_path / "records"), str(output)]) == 0
+    code, text, found = replayed(output, tmp_path)
+    assert (code, found) == (0, [])
+    assert "2 agree" in text
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "int64"])
+def test_a_map_says_what_it_was_made_of(dtype: str) -> None:
+    size = {"uint8": 1, "float16": 2, "bfloat16": 2, "int64": 8}[dtype]
+    common: dict[str, Any] = {"dtype": dtype, "address": 0x7FFF12345600, "dims": [300, 200, 7], "strides": [4096, (1 << 37) + 16]}
+    tiles = {**common, "element_strides": [1, 3, 8], "swizzle": "128B_ATOM_32B", "fill": "zero", "box": [128 // size, 256, 2]}
+    columns = {
+        **common, "element_strides": [1, 1, 2], "swizzle": "32B", "fill": "nan" if "float" in dtype else "zero",
+        "lower": [-7], "upper": [12], "channels": 32 // size, "pixels": 1024,
+    }  # fmt: skip
+    assert description(oric.sim.tensor_map(**tiles)) == tiles
+    assert description(oric.sim.tensor_map_im2col(**columns)) == columns
+    assert description(bytes(128)) is None
+    assert description(b"") is None
 
 
 def test_long_buffers_can_be_left_out(recorded: Path, tmp_path: Path) -> None:

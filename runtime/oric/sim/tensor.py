@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .arguments import Address
 
-_MAGIC: Final = b"ORICTMAP"
+MAGIC: Final = b"ORICTMAP"
 _LAYOUT: Final = struct.Struct("<QI4II5IIII8sHBB2H3h3h36s")
 _TYPES: Final = {
     "uint8": (numbers.TENSOR_U8, 1), "uint16": (numbers.TENSOR_U16, 2), "uint32": (numbers.TENSOR_U32, 4),
@@ -174,6 +174,36 @@ def _pack(tensor: _Tensor, mode: int, box: tuple[int, ...], lower: tuple[int, ..
         *filled(tuple(d - 1 for d in tensor.dims), TENSOR_RANKS, 0),
         sum((s - 1) << 3 * i for i, s in enumerate(steps)) | (tile[0] - 1) << 24,
         sum((b - 1) << 8 * i for i, b in enumerate(tile[1:])),
-        0, _MAGIC, numbers.MAP_VERSION, mode, 0, *(box if mode == numbers.MAP_IM2COL else (0, 0)),
+        0, MAGIC, numbers.MAP_VERSION, mode, 0, *(box if mode == numbers.MAP_IM2COL else (0, 0)),
         *filled(lower, TENSOR_RANKS - 2, 0), *filled(upper, TENSOR_RANKS - 2, 0), b"",
     )  # fmt: skip
+
+
+def description(data: bytes) -> dict[str, Any] | None:
+    """The arguments of `tensor_map` (with ``box``) or `tensor_map_im2col` (with ``channels``) that gave a map.
+
+    None: ``data`` is no map of the simulator's.
+    """
+    if len(data) != _LAYOUT.size:
+        return None
+    address, flags, *rest = _LAYOUT.unpack(data)
+    strides, high, dims, (steps, tile, _, magic, _, mode, _) = rest[:4], rest[4], rest[5:10], rest[10:17]
+    column, lower, upper = rest[17:19], rest[19:22], rest[22:25]
+    if magic != MAGIC:
+        return None
+    rank = (flags >> 4 & 7) + 1
+    codes = {code: name for name, (code, _) in _SWIZZLES.items()}
+    out = {
+        "dtype": next(name for name, (kind, _) in _TYPES.items() if kind == flags >> 7 & 15),
+        "address": address,
+        "dims": [d + 1 for d in dims[:rank]],
+        "strides": [(s | (high >> 4 * i & 15) << 32) << 4 for i, s in enumerate(strides[: rank - 1])],
+        "element_strides": [(steps >> 3 * i & 7) + 1 for i in range(rank)],
+        "swizzle": codes[flags >> 13 & 3 | (flags >> 19 & 3) << 6],
+        "fill": ("zero", "nan")[flags >> 15 & 1],
+    }
+    if mode == numbers.MAP_TILED:
+        return {**out, "box": [(steps >> 24 & 255) + 1, *((tile >> 8 * i & 255) + 1 for i in range(rank - 1))]}
+    return {
+        **out, "channels": column[0], "pixels": column[1], "lower": list(lower[: rank - 2]), "upper": list(upper[: rank - 2]),
+    }  # fmt: skip

@@ -26,6 +26,15 @@ class CUdevice_attribute(enum.IntEnum):
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
 
 
+class _Names:
+    """An enumeration whose members are their own names."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+CUtensorMapDataType = CUtensorMapSwizzle = CUtensorMapInterleave = CUtensorMapL2promotion = CUtensorMapFloatOOBfill = _Names()
+cuuint32_t = cuuint64_t = int
 OK = CUresult.CUDA_SUCCESS
 _state: dict[str, Any] = {"module": None, "fault": False}
 _buffers: dict[int, sim.Buffer] = {}
@@ -121,6 +130,41 @@ def cuLaunchKernel(
     except sim.ExecutionError:
         _state["fault"] = True
     return (OK,)
+
+
+class _TensorMap:
+    def __init__(self, data: bytes) -> None:
+        self.data = ctypes.create_string_buffer(data, len(data))
+
+    def getPtr(self) -> int:
+        return ctypes.addressof(self.data)
+
+
+def _tensor_map(kind: str, swizzle: str, interleave: str, fill: str, **tensor: Any) -> _TensorMap:
+    assert interleave == "CU_TENSOR_MAP_INTERLEAVE_NONE"
+    name = kind.removeprefix("CU_TENSOR_MAP_DATA_TYPE_").lower()
+    made = sim.tensor_map if "box" in tensor else sim.tensor_map_im2col
+    filled = {"NONE": "zero", "NAN_REQUEST_ZERO_FMA": "nan"}[fill.removeprefix("CU_TENSOR_MAP_FLOAT_OOB_FILL_")]
+    known = swizzle.removeprefix("CU_TENSOR_MAP_SWIZZLE_")
+    return _TensorMap(made(dtype=name, swizzle="none" if known == "NONE" else known, fill=filled, **tensor))
+
+
+def cuTensorMapEncodeTiled(
+    kind: str, rank: int, address: int, dims: list[int], strides: list[int], box: list[int], steps: list[int],
+    interleave: str, swizzle: str, promotion: str, fill: str,
+) -> tuple[CUresult, _TensorMap]:  # fmt: skip
+    assert rank == len(dims)
+    tensor = {"address": address, "dims": dims, "strides": strides, "element_strides": steps, "box": box}
+    return OK, _tensor_map(kind, swizzle, interleave, fill, **tensor)
+
+
+def cuTensorMapEncodeIm2col(
+    kind: str, rank: int, address: int, dims: list[int], strides: list[int], lower: list[int], upper: list[int],
+    channels: int, pixels: int, steps: list[int], interleave: str, swizzle: str, promotion: str, fill: str,
+) -> tuple[CUresult, _TensorMap]:  # fmt: skip
+    assert rank == len(dims)
+    tensor = {"address": address, "dims": dims, "strides": strides, "element_strides": steps, "lower": lower, "upper": upper}
+    return OK, _tensor_map(kind, swizzle, interleave, fill, **tensor, channels=channels, pixels=pixels)
 
 
 def cuEventCreate(flags: int) -> tuple[CUresult, list[float]]:
