@@ -128,3 +128,25 @@ def test_groups_that_end_elsewhere(level: int) -> None:
     assert told == []
     assert any(re.match(r"HGMMA\.64x8x16\.F16 RZ, gdesc\[URZ\], RZ, !UPT, gsb0", line) for line in code)
     assert words.tolist() == [17, 18, 19, 20, 6, 6, 7, 8]
+
+
+@levels
+def test_a_wait_comes_when_the_group_is_counted(level: int) -> None:
+    """A GPU passes by a wait that comes sooner; the checker and the strict simulator see it."""
+    text = kernel(FENCE, product(FOUR), COMMIT, WAIT)
+    image = oric.compile(text, arch="sm_90a", opt_level=level).image
+    cubin = elf.read(image)
+    code = cubin.functions["k"].text
+    lines = list(disassemble(code, "sm_90a"))
+    at = next(i for i, line in enumerate(lines) if "gsb0" in line and "GMMA" in line)
+    assert "WARPGROUP.DEPBAR" in lines[at + 1]
+    assert check_cubin(cubin).findings == []
+    word = code[16 * at : 16 * at + 16]
+    value = int.from_bytes(word, "little")
+    assert value >> 105 & 15 == 3  # the stall count
+    sooner = image.replace(word, (value ^ 1 << 105).to_bytes(16, "little"))
+    (finding,) = check_cubin(elf.read(sooner)).findings
+    assert finding.kind == "scoreboard"
+    assert re.fullmatch(r"its group is waited for 2 cycles after .* is issued; 3 are needed", finding.message)
+    done = oric.sim.load(sooner).launch("k", 1, 128, [np.ones((128, 8), np.float32)], modes=Modes(strict=True))
+    assert str(done.reports[0]).startswith("scoreboard waited for too soon after its use: group, 2 cycles where 3 are needed")

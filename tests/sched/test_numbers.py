@@ -166,7 +166,9 @@ def test_a_class_has_its_own_time_to_settle() -> None:
     """Kept is never less than seen; a smaller figure of a class counts for the judges."""
     t = tables()
     least = {name: by_isa["sm_90"].least_settle for name, by_isa in t.classes.items()}
-    assert {name for name, cycles in least.items() if cycles != t.models["sm_90"].settle} == {"register_return", "group_depend"}
+    assert {name for name, cycles in least.items() if cycles != t.models["sm_90"].settle} == {
+        "register_return", "group_depend", "matrix_group", "group_wait",
+    }  # fmt: skip
     for number, name in enumerate(t.classes):
         row = lib.oric_classes[t.isas.index("sm_90")][number]
-        assert (row.settle, row.least_settle) == (2, least[name])
+        assert (row.settle, row.least_settle) == (max(2, least[name]), least[name])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from oric_tables._native import ffi, lib
+from oric_tables.numbers import SCOREBOARDS
 from oric_tables.op import USETMAXREG_TRY_ALLOC
 
 from oric.support.elf import Cubin, CubinError, Function, model_of
@@ -48,7 +49,9 @@ _KINDS: Final[Mapping[int, tuple[str, str]]] = {
     lib.ORIC_H_RUNS_OUT: ("flow", "control runs out of the code here"),
     lib.ORIC_H_TOO_MUCH: ("limit", "too much is pending here: what follows was not checked to the end"),
 }
-
+_GROUP: Final = (
+    "its group is waited for {had} cycles after {first} is issued; {needed} are needed"  # where number is no scoreboard's
+)
 
 KINDS: Final = tuple(dict.fromkeys(name for name, _ in _KINDS.values()))
 
@@ -205,6 +208,8 @@ def _roots(code: Code, section: Section) -> list[tuple[int, bool]]:
 
 def _finding(function: str, f: Raw, texts: list[str]) -> Finding:
     name, sentence = _KINDS[f.kind]
+    if f.kind == lib.ORIC_H_SETTLE and f.number == SCOREBOARDS:
+        sentence = _GROUP
     register = f"{FILES[f.file]}{f.number}"
     first = "" if f.first == _NONE else f"{f.first * INSTRUCTION_BYTES:#06x} {texts[f.first]}"
     message = sentence.format(register=register, first=first, had=f.had, needed=f.needed, number=f.number)

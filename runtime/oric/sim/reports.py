@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables._native import lib
-from oric_tables.numbers import CTA_BARRIERS, MEM_CLUSTER, RANK_SHIFT
+from oric_tables.numbers import CTA_BARRIERS, MEM_CLUSTER, RANK_SHIFT, SCOREBOARDS
 
 from .faults import SPACES, near, place_of
 
@@ -90,7 +90,7 @@ class Report:
         size, address: of the access.
         near: where the address lies, seen from the nearest allocation.
         register: the register of a hazard, "" otherwise.
-        number: the barrier, or the scoreboard.
+        number: the barrier, or the scoreboard; the number of scoreboards stands for groups of products.
         had, needed: cycles of a hazard, threads of a barrier.
     """
 
@@ -141,7 +141,10 @@ class Report:
             return self._barrier()
         if self.kind == Kind.STALL:
             return f"{self.had} cycles where {self.needed} are needed"
-        return f"{self.address:#x}{self.near}" if self.kind == Kind.BAD_FREE else f"scoreboard {self.number}"
+        if self.kind == Kind.BAD_FREE:
+            return f"{self.address:#x}{self.near}"
+        counter = f"scoreboard {self.number}" if self.number < SCOREBOARDS else "group"
+        return f"{counter}, {self.had} cycles where {self.needed} are needed" if self.kind == Kind.SETTLE else counter
 
     def _barrier(self) -> str:
         if self.number >= CTA_BARRIERS and self.space:

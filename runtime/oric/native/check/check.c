@@ -123,7 +123,7 @@ static int go_in(checker *c, int32_t at) {
 static void pass_unknown(oric_state *s) {
     s->n = 0;
     s->regions = 0xffff, s->stack_known = 0;
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) s->board_insn[b] = ORIC_NO_INSN, s->board_age[b] = ORIC_AGE_MOST;
+    for (int b = 0; b < ORIC_COUNTERS; b++) s->board_insn[b] = ORIC_NO_INSN, s->board_age[b] = ORIC_AGE_MOST;
 }
 
 /* A call of code that is not here takes long enough for every result of known time. */
@@ -132,7 +132,7 @@ static void pass_outside(oric_state *s) {
     for (int32_t k = 0; k < s->n; k++)
         if (s->tokens[k].kind != ORIC_T_FIXED) s->tokens[n++] = s->tokens[k];
     s->n = n;
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) s->board_insn[b] = ORIC_NO_INSN, s->board_age[b] = ORIC_AGE_MOST;
+    for (int b = 0; b < ORIC_COUNTERS; b++) s->board_insn[b] = ORIC_NO_INSN, s->board_age[b] = ORIC_AGE_MOST;
 }
 
 static int leave(checker *c, int32_t at) {
@@ -158,7 +158,7 @@ static int leave(checker *c, int32_t at) {
 
 static int enter_roots(checker *c) {
     oric_state empty = {.stack_known = 1};
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) empty.board_insn[b] = ORIC_NO_INSN, empty.board_age[b] = ORIC_AGE_MOST;
+    for (int b = 0; b < ORIC_COUNTERS; b++) empty.board_insn[b] = ORIC_NO_INSN, empty.board_age[b] = ORIC_AGE_MOST;
     for (int32_t k = 0; k < c->code->n_roots; k++) {
         int32_t root = c->code->roots[k];
         if (root < 0 || root >= c->code->n) continue;

@@ -100,7 +100,7 @@ static int join_tokens(oric_state *into, const oric_state *from) {
 int oric_state_join(oric_state *into, const oric_state *from) {
     int changed = join_tokens(into, from);
     if (changed < 0) return -1;
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) {
+    for (int b = 0; b < ORIC_COUNTERS; b++) {
         if (from->board_insn[b] == ORIC_NO_INSN || from->board_age[b] >= into->board_age[b]) continue;
         into->board_insn[b] = from->board_insn[b], into->board_age[b] = from->board_age[b];
         changed = 1;

@@ -34,8 +34,8 @@ typedef struct {
 typedef struct {
     oric_token *tokens; /* between blocks: sorted */
     int32_t n, room;
-    int32_t board_insn[ORIC_SCOREBOARDS]; /* last to set each scoreboard, ORIC_NO_INSN = none of late */
-    int32_t board_age[ORIC_SCOREBOARDS];
+    int32_t board_insn[ORIC_COUNTERS]; /* last to set each scoreboard and last of a group, ORIC_NO_INSN = none of late */
+    int32_t board_age[ORIC_COUNTERS];
     uint16_t regions;   /* convergence barriers that are set on every path */
     uint8_t stack_known;
     uint8_t overflow;   /* tokens were left out */

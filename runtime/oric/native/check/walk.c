@@ -195,15 +195,16 @@ static int begin_all(oric_walker *w, const current *c) {
     uint8_t boards[2] = {c->s.write_board, c->s.read_board};
     for (int k = 0; k < 2; k++)
         if (boards[k] < ORIC_SCOREBOARDS) w->state.board_insn[boards[k]] = c->i, w->state.board_age[boards[k]] = -w->clock;
+    if (c->klass->async == ORIC_ASYNC_GROUP) w->state.board_insn[ORIC_GROUP] = c->i, w->state.board_age[ORIC_GROUP] = -w->clock;
     return 0;
 }
 
 /* -- scoreboards, regions, stack -- */
 
 static void check_settled(oric_walker *w, const current *c) {
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) {
+    for (int b = 0; b < ORIC_COUNTERS; b++) {
         int32_t setter = w->state.board_insn[b];
-        if (!(oric_wait_mask_of(c->insn->control) >> b & 1) || setter == ORIC_NO_INSN) continue;
+        if (!((oric_wait_mask_of(c->insn->control) | (c->s.waits & ORIC_BOARD_GROUP)) >> b & 1) || setter == ORIC_NO_INSN) continue;
         uint16_t op = w->code->insns[setter].op;
         const oric_class *klass = &oric_classes[w->code->isa][oric_op_schedules[op].klass];
         int32_t age = w->clock + w->state.board_age[b];
@@ -305,7 +306,7 @@ int oric_walk(oric_walker *w, const oric_state *entry, int32_t first, int32_t en
         int32_t age = s->tokens[k].age + w->clock;
         s->tokens[k].age = age < ORIC_AGE_MOST ? age : ORIC_AGE_MOST;
     }
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++) {
+    for (int b = 0; b < ORIC_COUNTERS; b++) {
         int32_t age = s->board_age[b] + w->clock;
         if (age >= ORIC_AGE_MOST) s->board_insn[b] = ORIC_NO_INSN, age = ORIC_AGE_MOST;
         s->board_age[b] = age;

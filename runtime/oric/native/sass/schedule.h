@@ -6,8 +6,8 @@
 #include "tables/numbers.h"
 #include "tables/registers.h"
 
-/* Stands among scoreboards for the wait of warp-group instructions, which have none. */
-enum { ORIC_BOARD_GROUP = 1 << ORIC_SCOREBOARDS };
+/* Warp-group instructions have no scoreboard: what counts their groups stands behind the scoreboards. */
+enum { ORIC_GROUP = ORIC_SCOREBOARDS, ORIC_BOARD_GROUP = 1 << ORIC_GROUP, ORIC_COUNTERS = ORIC_GROUP + 1 };
 
 typedef struct {
     const oric_op_schedule *op;
@@ -50,7 +50,7 @@ uint8_t oric_row_shortest(int isa, uint8_t row);
 /* Cycles that must pass between a result of known time (with the row's shortest distance) and the next one in its register: one of a
    row, or (ORIC_NO_ROW, or a class without fixed results) one whose time is not known. */
 int32_t oric_rewrite_distance(int isa, uint8_t first_row, uint8_t shortest, const oric_class *second, uint8_t second_row);
-/* Least cycles between the use of a scoreboard and a wait for it, by the figures of both classes. */
+/* Least cycles between the use of a scoreboard, or an instruction of a group, and a wait for it, by the figures of both classes. */
 static inline uint8_t oric_settle_between(uint8_t use, uint8_t wait) { return use < wait ? use : wait; }
 
 /* Registers of all files have one number here. */

@@ -31,6 +31,7 @@ typedef struct {
     int32_t pipe[ORIC_PIPES];
     int32_t board[ORIC_SCOREBOARDS]; /* time of the last instruction that uses it ... */
     uint8_t settle[ORIC_SCOREBOARDS]; /* ... and from when on its use is seen */
+    int32_t group;                   /* from when on a wait sees the last instruction of a group */
     int32_t now;                     /* issue of the previous instruction */
     int32_t minimum;                 /* its smallest stall */
     int32_t previous;                /* its position, -1 at the start of a block */
@@ -53,7 +54,7 @@ static void enter_block(control *c, int32_t b, const uint8_t *entries) {
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) c->board[s] = FAR;
     memcpy(c->pending.write, entries + 2 * (size_t)b * count, count);
     memcpy(c->pending.read, entries + (2 * (size_t)b + 1) * count, count);
-    c->now = 0, c->minimum = 0, c->previous = -1;
+    c->now = 0, c->minimum = 0, c->previous = -1, c->group = FAR;
 }
 
 /* Earliest issue by the registers of fixed latency. */
@@ -119,6 +120,7 @@ static void place(control *c, uint32_t position) {
     uint8_t mask = oric_pending_step(&c->pending, c->fn, &c->places, node);
     for (int s = 0; s < ORIC_SCOREBOARDS; s++)
         if (mask >> s & 1) need(&time, c->board[s] + oric_settle_between(c->settle[s], klass->settle));
+    if (klass->async == ORIC_ASYNC_WAIT) need(&time, c->group);
     need(&time, c->pipe[klass->pipe]);
     wait_for_registers(c, node, &time);
     for (int32_t u = 0; node->flags & ORIC_I_DRAIN && u < c->places.count; u++) need(&time, busy_until(c, u)); /* other code goes on */
@@ -129,6 +131,7 @@ static void place(control *c, uint32_t position) {
     use_board(c, node->write_barrier, time, klass->settle);
     use_board(c, node->read_barrier, time, klass->settle);
     note_registers(c, node, time);
+    if (klass->async == ORIC_ASYNC_GROUP) c->group = time + klass->settle;
     c->pipe[klass->pipe] = time + klass->spacing;
     c->now = time, c->minimum = klass->stall, c->previous = (int32_t)position;
 }
@@ -171,8 +174,8 @@ static void leave_block(control *c, int32_t b) {
         oric_node *last = &fn->nodes[c->previous];
         if (last->write_barrier < ORIC_SCOREBOARDS || last->read_barrier < ORIC_SCOREBOARDS)
             need(&end, c->now + oric_classes[fn->isa][last->klass].settle);
-        for (int p = 0; p < ORIC_PIPES; p++)
-            if (c->pipe[p] > end) end = c->pipe[p];
+        need(&end, c->group);
+        for (int p = 0; p < ORIC_PIPES; p++) need(&end, c->pipe[p]);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) end = end_for(c, b, fn->succs[s], end);
         if (end - c->now > ORIC_STALL_MASK) { /* the last instruction has to come later */
             int32_t pads = (end - c->now - 1) / ORIC_STALL_MASK;

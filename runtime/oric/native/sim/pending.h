@@ -60,9 +60,9 @@ struct sim_pending {
     uint32_t count, room, full; /* records; so many that those which are over should be dropped */
     sim_record *records;
     uint32_t head[ORIC_UNITS]; /* newest record of each unit */
-    uint64_t board_issue[ORIC_SCOREBOARDS], board_pc[ORIC_SCOREBOARDS]; /* of the last use of each scoreboard */
-    uint32_t board_lanes[ORIC_SCOREBOARDS];
-    uint8_t board_settle[ORIC_SCOREBOARDS];
+    uint64_t board_issue[ORIC_COUNTERS], board_pc[ORIC_COUNTERS]; /* of the last use of each scoreboard, the last of a group */
+    uint32_t board_lanes[ORIC_COUNTERS];
+    uint8_t board_settle[ORIC_COUNTERS];
     sim_cached cache[ORIC_REUSE_PLACES];
     /* Of the current instruction: */
     uint32_t nswapped, nlanding, nagain;

@@ -60,7 +60,7 @@ static uint32_t lanes_of(uint16_t unit, uint32_t lanes) { return lanes && sim_un
 static uint32_t effective_waits(sim_warp *w, const oric_insn *in, const sim_insn_facts *f)
 {
     struct sim_pending *p = w->pending;
-    uint32_t waits = f->s.waits, mask = oric_wait_mask_of(in->control);
+    uint32_t waits = f->s.waits, mask = oric_wait_mask_of(in->control) | (waits & ORIC_BOARD_GROUP);
     for (; mask; mask &= mask - 1) {
         int b = __builtin_ctz(mask);
         int32_t needed = oric_settle_between(p->board_settle[b], f->s.klass->least_settle);
@@ -288,13 +288,14 @@ static void begin_read(sim_warp *w, const oric_insn *in, const sim_insn_facts *f
 static void use_boards(sim_warp *w, const sim_insn_facts *f)
 {
     struct sim_pending *p = w->pending;
-    uint8_t boards[2] = {f->s.write_board, f->s.read_board};
-    for (int k = 0; k < 2; k++) {
+    uint8_t group = f->s.klass->async == ORIC_ASYNC_GROUP ? ORIC_GROUP : ORIC_COUNTERS;
+    uint8_t boards[3] = {f->s.write_board, f->s.read_board, group};
+    for (int k = 0; k < 3; k++) {
         uint8_t b = boards[k];
-        if (b >= ORIC_SCOREBOARDS)
+        if (b >= (k < 2 ? ORIC_SCOREBOARDS : ORIC_COUNTERS))
             continue;
         p->board_issue[b] = p->clock, p->board_pc[b] = w->pc, p->board_lanes[b] = p->ran, p->board_settle[b] = f->s.klass->least_settle;
-        if (!f->s.never && (k == 0 || b != boards[0]))
+        if (k < 2 && !f->s.never && (k == 0 || b != boards[0]))
             sim_async_board_used(w, b);
     }
 }
@@ -361,7 +362,7 @@ static void hold_others(sim_warp *w, uint32_t cycles)
         if (r)
             r->issue += cycles; /* without room they grow old with the others */
     }
-    for (int b = 0; b < ORIC_SCOREBOARDS; b++)
+    for (int b = 0; b < ORIC_COUNTERS; b++)
         if (p->board_lanes[b] && !(p->board_lanes[b] & p->ran))
             p->board_issue[b] += cycles;
 }
