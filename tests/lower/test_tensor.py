@@ -58,7 +58,8 @@ SHAPES = {
 def places(rank: int, threads: int, seed: int) -> list[list[int]]:
     dims, box = SHAPES[rank]
     random = np.random.default_rng(seed)
-    return [[int(random.integers(-b, n)) for n, b in zip(dims, box, strict=True)] for _ in range(threads)]
+    found = [[int(random.integers(-b, n)) for n, b in zip(dims, box, strict=True)] for _ in range(threads)]
+    return [[place[0] // 4 * 4, *place[1:]] for place in found]  # whole 16 bytes
 
 
 @pytest.mark.memcheck

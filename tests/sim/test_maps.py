@@ -22,7 +22,7 @@ KERNELS: dict[str, tuple[Any, int, str, str]] = {
     "brains": ("bfloat16", 32, "64B", "nan"),
 }
 STEPS = (1, 2, 1)
-AT = (4, 3, 2)
+AT = (8, 3, 2)
 
 
 def fields(address: int, dims: list[int], strides: list[int], box: list[int]) -> bytes:

@@ -106,18 +106,18 @@ def test_bulk_reductions(target: str, kernel: str) -> None:
 
 # Type, dimensions, box, coordinates, element strides.
 TILES: list[tuple[Any, list[int], list[int], list[int], list[int]]] = [
-    (np.int32, [100], [40], [30], [1]),
-    (np.int32, [100], [40], [90], [1]),
-    (np.uint8, [64], [48], [-5], [1]),
-    (np.float64, [50], [20], [47], [1]),
+    (np.int32, [100], [40], [28], [1]),
+    (np.int32, [100], [40], [88], [1]),
+    (np.uint8, [64], [48], [-16], [1]),
+    (np.float64, [50], [20], [46], [1]),
     (np.int32, [32, 20], [16, 8], [4, 3], [1, 1]),
-    (np.int32, [32, 20], [16, 8], [-3, 17], [1, 1]),
-    (np.uint16, [40, 20], [24, 9], [25, -4], [1, 2]),
+    (np.int32, [32, 20], [16, 8], [-4, 17], [1, 1]),
+    (np.uint16, [40, 20], [24, 9], [24, -4], [1, 2]),
     (np.float16, [64, 30], [64, 8], [0, 5], [1, 1]),
     (np.int64, [8, 6, 5], [4, 3, 2], [6, -1, 4], [1, 1, 1]),
     (np.uint32, [8, 9, 5], [8, 6, 4], [0, 2, 1], [1, 3, 2]),
-    (np.uint8, [32, 5, 4, 3], [16, 2, 3, 2], [20, 1, -1, 2], [1, 1, 1, 1]),
-    (np.float32, [8, 4, 3, 3, 4], [8, 2, 2, 2, 3], [-2, 3, 1, 2, -1], [1, 1, 1, 1, 1]),
+    (np.uint8, [32, 5, 4, 3], [16, 2, 3, 2], [16, 1, -1, 2], [1, 1, 1, 1]),
+    (np.float32, [8, 4, 3, 3, 4], [8, 2, 2, 2, 3], [-4, 3, 1, 2, -1], [1, 1, 1, 1, 1]),
 ]
 
 
@@ -186,8 +186,8 @@ def test_tensor_reductions(target: str, kernel: str, dtype: Any, operation: Any)
     tensor, x = data([20, 32], dtype, 8), data([8, 16], dtype, 9)
     memory = mod.buffer(tensor)
     described = oric.sim.tensor_map(dtype, memory, [32, 20], strides_of(tensor), [16, 8])
-    mod.launch(kernel, 1, 64, [described, coordinates([20, -2]), x, x.nbytes], shared_bytes=8192)
-    tensor[0:6, 20:32] = operation(tensor[0:6, 20:32], x[2:, :12])
+    mod.launch(kernel, 1, 64, [described, coordinates([24, -2]), x, x.nbytes], shared_bytes=8192)
+    tensor[0:6, 24:32] = operation(tensor[0:6, 24:32], x[2:, :8])
     assert np.frombuffer(memory.read(), dtype).tolist() == tensor.reshape(-1).tolist()
 
 
@@ -336,14 +336,16 @@ def test_impossible_columns() -> None:
 
 
 def test_faults() -> None:
-    """A map that is none, one of another rank, one that names memory which is not there, and damaged ones."""
+    """A map that is none, one of another rank, one that names memory which is not there, rows within 16 bytes, damage."""
     mod = module("tma", "sm_90a")
     tensor = data([20, 32], np.int32, 17)
     good = oric.sim.tensor_map(np.int32, mod.buffer(tensor), [32, 20], [128], [16, 8])
     out = np.zeros((8, 16), np.int32)
 
-    def load(described: bytes, kernel: str = "load2") -> None:
-        mod.launch(kernel, 1, 64, [described, coordinates([0, 0]), out, out.nbytes, bytes(20)], shared_bytes=4096, max_steps=5000)
+    def load(described: bytes, kernel: str = "load2", at: int = 0) -> None:
+        mod.launch(
+            kernel, 1, 64, [described, coordinates([at, 0]), out, out.nbytes, bytes(20)], shared_bytes=4096, max_steps=5000
+        )
 
     load(good)
     with pytest.raises(oric.sim.IllegalInstruction, match="no tensor map"):
@@ -354,6 +356,8 @@ def test_faults() -> None:
         load(good, "pixels3")
     with pytest.raises(oric.sim.OutOfBounds):
         load(oric.sim.tensor_map(np.int32, 256, [32, 20], [128], [16, 8]))
+    with pytest.raises(oric.sim.IllegalInstruction, match="no multiple of 16 bytes"):
+        load(good, at=2)
     random = np.random.default_rng(18)
     for _ in range(300):
         broken = bytearray(good)

@@ -115,23 +115,24 @@ KERNEL tensor_gemm(MAP a, MAP b, float *c, int n, int k) {
             c[(row + warp % 2 * 16 + lane / 4 + i / 2 * 8) * n + column + warp / 2 * 16 + 8 * j + lane % 4 * 2 + i % 2] = d[j][i];
 }
 
-// Seven points of a grid; a tile with its margin is loaded, what lies outside of the tensor is zero.
+// Seven points of a grid; a tile with its margin is loaded, what lies outside of the tensor is zero. The innermost margin is one of
+// 16 bytes: coordinates of rows are multiples of that.
 KERNEL tensor_stencil(MAP grid, int *out, int nx, int ny, int nz) {
-    __shared__ __align__(128) int tile[6][6][12];
+    __shared__ __align__(128) int tile[6][6][16];
     __shared__ u64 bar;
     int t = threadIdx.x, x0 = blockIdx.x * 8, y0 = blockIdx.y * 4, z0 = blockIdx.z * 4;
     if (t == 0) {
         init(&bar, 1);
         fence_init();
         expect(&bar, sizeof tile);
-        tensor_load(tile, grid, &bar, x0 - 1, y0 - 1, z0 - 1);
+        tensor_load(tile, grid, &bar, x0 - 4, y0 - 1, z0 - 1);
     }
     __syncthreads();
     wait(&bar, 0);
     int x = t % 8, y = t / 8 % 4, z = t / 32;
     if (x0 + x < nx && y0 + y < ny && z0 + z < nz) {
-        int sum = -6 * tile[z + 1][y + 1][x + 1] + tile[z + 1][y + 1][x] + tile[z + 1][y + 1][x + 2] + tile[z + 1][y][x + 1] + tile[z + 1][y + 2][x + 1];
-        out[((z0 + z) * ny + y0 + y) * nx + x0 + x] = sum + tile[z][y + 1][x + 1] + tile[z + 2][y + 1][x + 1];
+        int sum = -6 * tile[z + 1][y + 1][x + 4] + tile[z + 1][y + 1][x + 3] + tile[z + 1][y + 1][x + 5] + tile[z + 1][y][x + 4] + tile[z + 1][y + 2][x + 4];
+        out[((z0 + z) * ny + y0 + y) * nx + x0 + x] = sum + tile[z][y + 1][x + 4] + tile[z + 2][y + 1][x + 4];
     }
 }
 

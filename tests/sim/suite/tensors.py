@@ -51,7 +51,7 @@ def tensor_stencil(rng: Any) -> Case:
         + p[:-2, 1:-1, 1:-1]
         + p[2:, 1:-1, 1:-1]
     )
-    args = [Tensor(x, {"box": [12, 6, 6]}), out(x.shape, np.int32), nx, ny, nz]
+    args = [Tensor(x, {"box": [16, 6, 6]}), out(x.shape, np.int32), nx, ny, nz]
     return Case((2, 3, 2), 128, args, {1: want})
 
 

@@ -256,6 +256,11 @@ uint64_t sim_tensor_walk(sim_warp *w, uint32_t lane, const sim_box *b, sim_trans
             sim_fault_access(w, ORIC_FAULT_MISALIGNED, lane, ORIC_MEM_SHARED, b->shared, SHARED_ALIGNMENT, !b->stores);
         return 0;
     }
+    int tile = !b->gathers && b->tensor.mode == ORIC_MAP_TILED;
+    if (tile && (int64_t)b->at[0] * b->element % SIM_PIECE) {
+        bad(w, lane, "the innermost coordinate of a tile is no multiple of 16 bytes");
+        return 0;
+    }
     uint64_t bytes = tile_bytes(b);
     if (bytes > MOST_BYTES) {
         uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
