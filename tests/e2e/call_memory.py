@@ -102,7 +102,7 @@ PICK = (
     "add.u64 %d6, %d1, 4; { .param .align 8 .b8 t[32]; .param .b32 b; .param .align 4 .b8 r[12]; sub.u32 %r7, %r1, 8;\n"
     + "".join(f"ld.local.u32 %r8, [%d1+{4 * (k ^ 1)}]; st.param.b32 [t+{4 * k}], %r8; " for k in range(8))
     + "setp.lt.u32 %p, %r1, 8; @%p bra OUT; st.param.b32 [b], %r7; call (r), pick, (t, b);\n"
-    "ld.param.u32 %r8, [r+8]; ld.local.u32 %r2, [%d5+8]; add.u32 %r8, %r8, %r2; st.local.u32 [%d4+8], %r8; }\nOUT: ret; }\n"
+    "ld.param.u32 %r8, [r+8]; ld.local.u32 %r2, [%d4+8]; add.u32 %r8, %r8, %r2; st.local.u32 [%d4+8], %r8; }\nOUT: ret; }\n"
 )
 CHOOSE_OFTEN = CHOOSE.removesuffix(" ret; }\n") + "\n" + PICK
 CHOOSE_BODY = (
