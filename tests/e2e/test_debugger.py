@@ -56,7 +56,9 @@ def calls_of(found: list[Stop]) -> list[list[Call]]:
     return out
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "target", [pytest.param(t, marks=[pytest.mark.measure] * (t not in ("sm_75", "sm_90"))) for t in TARGETS]
+)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_frames(name: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At each instruction of a thread the frame address, the return address and what the callers keep are where they are told."""

@@ -38,8 +38,8 @@ def turn(name: str) -> int:
     return targets[NAMES.index(name) % len(targets)]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if (name, turn(name)) not in TOO_MANY])
-def test_each_on_one_target(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in NAMES[::2] if (name, turn(name)) not in TOO_MANY])
+def test_each_second_on_one_target(name: str) -> None:
     assert problem(name, turn(name)) == ""
 
 
