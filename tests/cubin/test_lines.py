@@ -22,6 +22,7 @@ from tests.cubin.line_twins import Agreement, Code, Line, compare, lines_of, ptx
 from tests.ptx_corpus.archive import COMPILERS, modules
 
 TABLES = (".debug_line", ".debug_str", PTX_LINES, ".nv_debug_ptx_txt")
+LOOSELY = 0.94  # of twins that are found by their operation alone, some of which are other statements'
 AGREEING = 0.95  # of the twins have the same lines at least
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
@@ -157,7 +158,7 @@ def test_lines_are_those_of_ptxas_in_all_stored_modules():
     print(total)
     assert total.by_statement > 30_000
     assert total.of_these >= AGREEING * total.by_statement
-    assert total.among_these >= AGREEING * total.by_operation
+    assert total.among_these >= LOOSELY * total.by_operation
 
 
 INLINED = f"""{HEAD}.file 1 "/x/y.cu"

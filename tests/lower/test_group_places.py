@@ -143,8 +143,8 @@ def test_a_wait_comes_when_the_group_is_counted(level: int) -> None:
     assert check_cubin(cubin).findings == []
     word = code[16 * at : 16 * at + 16]
     value = int.from_bytes(word, "little")
-    assert value >> 105 & 15 == 3  # the stall count
-    sooner = image.replace(word, (value ^ 1 << 105).to_bytes(16, "little"))
+    assert value >> 105 & 15 == 11  # the stall count
+    sooner = image.replace(word, (value ^ 9 << 105).to_bytes(16, "little"))
     (finding,) = check_cubin(elf.read(sooner)).findings
     assert finding.kind == "scoreboard"
     assert re.fullmatch(r"its group is waited for 2 cycles after .* is issued; 3 are needed", finding.message)

@@ -101,7 +101,9 @@ static void set_stall(control *c, oric_node *previous, oric_node *node, int32_t 
         c->cycles += ORIC_STALL_MASK;
     }
     /* what the word calls yield is its opposite: the bit is set where the warp goes on */
-    int yield = !(ORIC_YIELDING_STALLS >> stall & 1) && (stall == 1 || previous->flags & (ORIC_I_VARIABLE | ORIC_I_LATE_READ));
+    int goes_on = stall == 1 || previous->flags & (ORIC_I_VARIABLE | ORIC_I_LATE_READ) ||
+                  oric_classes[c->fn->isa][previous->klass].async == ORIC_ASYNC_GROUP;
+    int yield = !(ORIC_YIELDING_STALLS >> stall & 1) && goes_on;
     previous->control = oric_control((uint32_t)stall, (uint32_t)yield, oric_write_board_of(previous->control),
                                      oric_read_board_of(previous->control), oric_wait_mask_of(previous->control));
     c->cycles += stall;
