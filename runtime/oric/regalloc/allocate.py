@@ -159,6 +159,9 @@ def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) ->
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
     fixed = ffi.new("int32_t[]", _places(view)) if f.sp else ffi.NULL
+    for i in range(view.fn.insn_count):
+        if view.fn.nodes[i].index == f.realigned:  # what waits in memory needs the top of the stack, which is known behind it
+            view.fn.nodes[i].flags |= lib.ORIC_I_FENCE
     changed = lib.oric_lean_order(view.fn, limits[GENERAL], fixed)
     if changed < 0:
         raise MemoryError("no memory for scheduling")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import oric
 import pytest
+from oric.sass.instruction import disassemble
+from oric.support import elf
 
 from tests.cubin.loader_facts import ptxas_image
 from tests.e2e.conftest import ptxas  # noqa: F401
@@ -44,3 +48,15 @@ def test_there_are_enough_and_no_text_without_launches() -> None:
     assert len(NAMES) >= LEAST
     sources = {entry.source for entry in programs().values()}
     assert {path.stem for path in Path(__file__).parent.glob("*.cu")} <= sources
+
+
+def test_nothing_waits_in_memory_before_the_stack_is_aligned() -> None:
+    """A function with few registers that aligns its stack: the order with the fewest live registers put what is stored in front of
+    the register with the top of the stack. The proof of the allocation sees it, and so does a walk over the code."""
+    image = oric.compile(
+        module("call_graph_11", "sm_120"), arch="sm_120", opt_level=3, maxrregcount=24, verify=True, relocatable=True
+    ).image
+    lines = list(disassemble(elf.read(image).functions["f4"].text, "sm_120"))
+    aligned = next(i for i, line in enumerate(lines) if re.search(r"LOP3.LUT R1, R1, 0xfffffff0", line))
+    stores = [line for line in lines[:aligned] if "STL" in line]
+    assert stores and all("[R1" in line for line in stores)
