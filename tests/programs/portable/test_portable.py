@@ -51,8 +51,10 @@ def test_there_are_enough_and_no_text_without_launches() -> None:
 
 
 def test_nothing_waits_in_memory_before_the_stack_is_aligned() -> None:
-    """A function with few registers that aligns its stack: the order with the fewest live registers put what is stored in front of
-    the register with the top of the stack. The proof of the allocation sees it, and so does a walk over the code."""
+    """A function with few registers that aligns its stack: stores need the register with the top of the stack, which is made then.
+
+    The proof of the allocation sees it, and so does a walk over the code.
+    """
     image = oric.compile(
         module("call_graph_11", "sm_120"), arch="sm_120", opt_level=3, maxrregcount=24, verify=True, relocatable=True
     ).image
