@@ -51,7 +51,7 @@ def test_there_are_enough_and_no_text_without_launches() -> None:
 
 
 def test_nothing_waits_in_memory_before_the_stack_is_aligned() -> None:
-    """A function with few registers that aligns its stack: stores need the register with the top of the stack, which is made then.
+    """A function with few registers that aligns its stack: stores need the top of the stack, which is known then.
 
     The proof of the allocation sees it, and so does a walk over the code.
     """
