@@ -20,10 +20,14 @@ LIMITS = (
 )
 
 
+def _by_offset(words: dict[str, list[simulator.LaunchValue]]) -> dict[str, list[simulator.LaunchValue]]:
+    return {isa: sorted(found, key=lambda word: word.offset) for isa, found in words.items()}
+
+
 def render(spec: Spec) -> dict[str, str]:
     """Render the tables of a launch."""
     isas = rows.load(spec).isas
-    values, words = simulator.load(spec), simulator.load(spec, "system_words")
+    values, words = (_by_offset(simulator.load(spec, group)) for group in ("launch_values", "system_words"))
     known = [t for t in targets.load(spec).by_name.values() if t.isa]
     devices = [(t, simulator.bank_values(t) + values[t.isa], words[t.isa]) for t in known]
     operations = {o.name: o.number for o in rows.load(spec).operations}
@@ -36,7 +40,7 @@ def render(spec: Spec) -> dict[str, str]:
         "limits": LIMITS,
         "unknown": targets.UNKNOWN,
         "externals": externals,
-        "machines": spec.load("simulator.yaml")["machines"],
+        "machines": dict(sorted(spec.load("simulator.yaml")["machines"].items())),
         "classes": classes,
     }
     head = header("//", "generator/oricgen/outputs/simulator.py", ["spec/simulator.yaml"])

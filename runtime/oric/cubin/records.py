@@ -249,7 +249,8 @@ def module_records(kernels: list[KernelFacts], layout: tables.Layout, images: by
 
 def compat_records(target: Target, module: Module, layout: tables.Layout) -> bytes:
     """The section ``.nv.compat``."""
-    facts = {"variant": int(target.variant == "a"), "isa_class": module.isa_class, "tensor_maps": module.tensor_maps}
+    facts = {"variant": int(target.variant == "a"), "isa_class": module.isa_class}
+    facts |= {"tensor_maps": module.tensor_maps, "tensor_products": module.tensor_products}
     out = bytearray()
     for form, code, fact, value, payload in layout.compat:
         found = facts[fact] if fact else value

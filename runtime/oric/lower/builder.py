@@ -420,6 +420,7 @@ class OriBuilder(Memory):
             mbarriers.mark(self.code, made, program.record)
         self.ir.isa_class = max(self.ir.isa_class, program.isa_class)
         self.ir.tensor_maps |= program.tensor_maps
+        self.ir.tensor_products = max(self.ir.tensor_products, program.tensor_products)
         if program.tensor_memory or program.sparse_products:
             self.code.attributes.tensor_memory |= program.tensor_memory
             self.code.attributes.sparse_products |= program.sparse_products

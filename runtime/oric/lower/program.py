@@ -122,7 +122,8 @@ class Program:
             lines write.
         sinks: for each environment index, what takes a result that nobody wants.
         tensor_memory, sparse_products: what the kernel has of the facts of these names.
-        isa_class, tensor_maps: what the container has to say of a module with the instruction (:class:`oric.ir.module.Module`).
+        isa_class, tensor_maps, tensor_products: what the container has to say of a module with the instruction
+            (:class:`oric.ir.module.Module`).
     """
 
     def __init__(self, text: str, row: Sequence[Any], tokens: dict[str, str], types: tuple[str, ...]) -> None:
@@ -156,6 +157,7 @@ class Program:
         self.sinks: list[int] = []
         self.isa_class = int(self.options.get("isa_class", "1"))
         self.tensor_maps = int(self.options.get("tensor_maps", "0"))
+        self.tensor_products = int(self.options.get("tensor_products", "0"))
         self.tensor_memory = _tensor_memory(self.options.get("tensor", "").split(), tokens)
         self.sparse_products: int = int(self.options.get("sparse", "0")) | (WMMA if self.options.get("wmma", "") else 0)
 
