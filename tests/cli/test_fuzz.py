@@ -37,6 +37,12 @@ def test_many_wide_programs(target: str) -> None:
         assert examine(program_of(seed, target), target, ways_of(seed), None).failures == [], seed
 
 
+@pytest.mark.measure
+def test_shared_predicates_that_have_to_wait_in_memory() -> None:
+    """Where 22 registers are live, there is none for the bits of predicates."""
+    assert examine(program_of(3401771, "sm_75", 0, "calls"), "sm_75", [Way(0, 24), Way(3, 24)], None).failures == []
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_programs_with_calls(seed: int) -> None:
     """Functions that call each other, for a target each."""

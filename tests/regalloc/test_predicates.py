@@ -17,6 +17,7 @@ from oric.lower.expand import expand_control_flow, expand_rest, expand_sums
 from oric.phases.control import analyze_control_flow, set_control_flow_last
 from oric.regalloc.predicates import SHARED_BITS, SharedHomes, nonzero_mods, spill_predicates
 from oric_tables.op import ISETP, LOP3, SEL
+from oric_tables.ori_operands import KIND_BIT_SPILL
 
 from tests import campaigns
 from tests.ir.functions import context
@@ -48,7 +49,7 @@ def generated(seed: int) -> Function:
 
 @pytest.mark.parametrize("seed", campaigns.seeds(200, first=20))
 def test_random_functions(seed: int) -> None:
-    """They do the same with some of their predicates in registers, some of these as bits of shared ones, at first and later."""
+    """They do the same with some predicates in registers, some of these as bits of shared ones: at first, later, no more."""
     f = generated(seed)
     rng = random.Random(seed)
     text, before = write(f), threads(f)
@@ -61,6 +62,9 @@ def test_random_functions(seed: int) -> None:
         if moved:
             homes = [home for home in homes if home not in moved]
             shared.move(f, moved)
+        if rng.random() < 0.2:
+            shared.give_back(f)
+            assert not any(m == KIND_BIT_SPILL for i, m in f.attributes.marks.items() if f.block[i] != NONE)
         verify(f)
         for one, other in zip(before, threads(f), strict=True):
             assert not (found := difference(one, other)), f"{found}\n{text}\n{write(f)}"

@@ -305,7 +305,13 @@ class _Relief:
             for b in self._blocks(done, code):
                 self.room[b] -= 1
             if min(self.room) <= 0:
-                return False
+                if not self.shared.moved:
+                    return False
+                done.view = None
+                self.shared.give_back(f)
+                self.homes.clear()  # none of them is to share a register again
+                self.room = [self.aim[GENERAL]] * f.blocks()
+                return True
         done.view = None
         self.homes -= split.returns()
         spill(f, split, self.memory, self.ctx.target)

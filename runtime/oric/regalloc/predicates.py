@@ -28,6 +28,7 @@ from .residence import Code, is_flow
 from .spill import SPILLED
 
 _FILE: Final = FILES.index("P")
+_TESTED: Final = 4  # operand of a test of a bit: the predicate that comes back
 SHARED_BITS: Final = 20  # predicates in one register: their bits are short immediates
 AND: Final = 0xC0  # tables of LOP3
 OR: Final = 0xFC
@@ -71,6 +72,8 @@ class SharedHomes:
         self.registers: list[int] = []
         self.begins: list[int] = []  # by shared register, the instruction that makes it
         self.uses: list[list[int]] = []  # by shared register, the first instruction of each write, and each test
+        # by shared register, the first and last instruction of each of these, and the register that the predicate had
+        self.moved: list[list[tuple[int, int, int]]] = []
 
     def move(self, f: Function, homes: list[int]) -> None:
         """Give the predicates that have these registers for themselves a bit each; no view of the function may be held."""
@@ -92,6 +95,21 @@ class SharedHomes:
         for k in sorted({k for k, _ in place.values()}):
             self._begin(f, cursor, k)
 
+    def give_back(self, f: Function) -> None:
+        """Give each predicate a register for itself again, which may wait in memory; no view of the function may be held."""
+        cursor = Cursor(f)
+        for k, made in enumerate(self.moved):
+            for first, last, home in made:
+                cursor.in_front(last)
+                if last == first:
+                    _bring_back(f, cursor, f.get(last, _TESTED), home)
+                else:
+                    _keep(f, cursor, home, f.guard[last])
+                    cursor.remove(first)
+                cursor.remove(last)
+            cursor.remove(self.begins[k])
+        self.bits, self.registers, self.begins, self.uses, self.moved = [], [], [], [], []
+
     def _new(self, f: Function) -> None:
         register = f.new_reg(R)
         f.reg_flags[register] |= SPILLED
@@ -99,6 +117,7 @@ class SharedHomes:
         self.bits.append(0)
         self.begins.append(NONE)
         self.uses.append([])
+        self.moved.append([])
 
     def _rewrite(self, f: Function, cursor: Cursor, i: i64, place: dict[int, tuple[int, int]]) -> None:
         """Bit operations in place of an instruction that keeps a predicate or brings it back."""
@@ -110,8 +129,9 @@ class SharedHomes:
             made = cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND_NOT))
             self.uses[k].append(made)
             f.attributes.marks[made] = KIND_BIT_SPILL
-            made = cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(OR), kept)
-            f.attributes.marks[made] = KIND_BIT_SPILL
+            last = cursor.make4(LOP3, shared, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(OR), kept)
+            f.attributes.marks[last] = KIND_BIT_SPILL
+            self.moved[k].append((made, last, f.get(i, 0)))
             cursor.remove(i)
         elif f.op[i] == ISETP and f.get(i, 1) & opd.INDEX in place and opd.is_register(f.get(i, 1)):
             k, bit = place[f.get(i, 1) & opd.INDEX]
@@ -122,6 +142,7 @@ class SharedHomes:
             made = cursor.make4(LOP3, opd.RZ_OPERAND, shared, opd.imm(bit), opd.RZ_OPERAND, bit_mods(AND))
             cursor.put(back)
             self.uses[k].append(made)
+            self.moved[k].append((made, made, f.get(i, 1)))
             f.attributes.marks[made] = KIND_BIT_SPILL
             cursor.remove(i)
 
@@ -193,11 +214,19 @@ def _crowded_in(f: Function, code: Code, b: int, limit: int, homes: set[int], fo
 @final
 class _PredicateSpiller(Spiller):
     def load(self, short: i64, home: i64) -> None:
-        self.f.attributes.marks[self.cursor.make(ISETP, nonzero_mods())] = KIND_R2P_P2R
-        self.cursor.put(short)
-        self.cursor.put(home)
-        self.cursor.put(opd.RZ_OPERAND)
+        _bring_back(self.f, self.cursor, short, home)
 
     def keep(self, short: i64, home: i64) -> None:
-        made = self.cursor.make4(SEL, home, opd.RZ_OPERAND, opd.imm(1), short | opd.NEGATE)
-        self.f.attributes.marks[made] = KIND_R2P_P2R
+        _keep(self.f, self.cursor, home, short)
+
+
+def _bring_back(f: Function, cursor: Cursor, predicate: i64, home: i64) -> None:
+    f.attributes.marks[cursor.make(ISETP, nonzero_mods())] = KIND_R2P_P2R
+    cursor.put(predicate)
+    cursor.put(home)
+    cursor.put(opd.RZ_OPERAND)
+
+
+def _keep(f: Function, cursor: Cursor, home: i64, predicate: i64) -> None:
+    made = cursor.make4(SEL, home, opd.RZ_OPERAND, opd.imm(1), predicate | opd.NEGATE)
+    f.attributes.marks[made] = KIND_R2P_P2R
