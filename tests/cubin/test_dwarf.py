@@ -7,6 +7,7 @@ import lzma
 import shutil
 import subprocess
 
+import oric
 import pytest
 from oric.driver import CompileOptions, compile_text
 from oric.support.elf import Cubin, read
@@ -124,6 +125,20 @@ def test_every_kind_of_reference(arch):
     assert relocations[at] == ("G", 1, 0)
     assert len(relocations) == len(OF_SYMBOLS) + 1
     assert data[at + 4 :] == bytes((0x91, 0x70)) + b"\x96" * 7 + bytes((35, 4))  # DW_OP_fbreg -16, then nothing
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+def test_objects_have_relocations_of_sections(arch):
+    """A linker puts sections of several objects one behind the other; the distance of two labels stays."""
+    places = {".debug_abbrev": (".debug_abbrev", 0), ".debug_line": (".debug_line", 0), ".debug_loc+4": (".debug_loc", 4),
+              "Loc2": (".debug_loc", 16), "Name": (".debug_str", 0), "Begin": (".debug_info", 0)}  # fmt: skip
+    text = module([]).replace(".b32 G\n", "".join(f".b32 {name}\n" for name in places) + ".b64 Loc2\n.b32 Last-Begin\n")
+    image = oric.compile(text.replace("sm_80", arch), arch, 0, relocatable=True, debug=True).image
+    data, relocations = contents(read(image), ".debug_info")
+    found = [relocations.pop(5 + 4 * n) for n in range(len(places))]
+    assert found == [(section, 1, addend) for section, addend in places.values()]
+    assert relocations == {5 + 4 * len(places): (".debug_loc", 2, 16)}
+    assert int.from_bytes(data[:4], "little") == len(data)
 
 
 def test_labels_of_the_code():

@@ -2,7 +2,7 @@
 
 A section is data, labels and references: to a section or a label in one (the place there), the distance of two labels, a label of
 the code, a kernel or function, a variable, a parameter of a kernel. Those of code and of variables in global and constant memory
-become relocations; the value stands in the data as well.
+become relocations; the value stands in the data as well. So do those of sections and of labels in them, in an object to link.
 
 Source: PTX ISA, "Debugging Directives: .section"; observed (ptxas 13.0.88).
 """
@@ -41,6 +41,7 @@ _ADDRESS: Final = 8  # bytes
 _DW_OP_ADDR: Final = 0x03
 _DW_OP_FBREG: Final = 0x91
 _DW_OP_NOP: Final = b"\x96"
+_KINDS: Final = {4: tables.R_CUDA_32, _ADDRESS: tables.R_CUDA_64}  # bytes of a place -> relocation
 _OF_SPACE: Final = {"global": tables.R_CUDA_64, "const": tables.R_CUDA_G64}
 
 
@@ -56,12 +57,13 @@ class Reference(NamedTuple):
 
 class Address(NamedTuple):
     """What a name stands for: ``value`` behind the symbol of a kernel or of a variable of the module (by number; -1: of none), or
-    in the frame of its kernel."""
+    behind the beginning of the section of debug data ``section``, or in the frame of its kernel."""
 
     value: int
     kernel: int = -1
     variable: int = -1
     in_frame: bool = False
+    section: str = ""
 
 
 class Data:
@@ -175,13 +177,20 @@ def debug_data(module: Module, kernels: list[KernelFacts], target: Target) -> li
     for text in info.texts:
         sections = sections_of(text)
         inside = {label: at for data in sections for label, at in data.labels.items()} | text.labels
-        starts = dict.fromkeys((data.name for data in sections), 0) | dict.fromkeys(_MADE, 0) | inside
+        names = (*(data.name for data in sections), *_MADE)
+        starts = dict.fromkeys(names, 0) | inside
+        homes = {name: name for name in names} | {label: data.name for data in sections for label in data.labels}
+        homes |= dict.fromkeys(text.labels, STRINGS)
         for data in sections:
             patches = []
             for reference in data.references:
                 if reference.name in starts:
                     value = starts[reference.name] + reference.addend - starts.get(reference.other, 0)
                     data.put(reference.at, reference.size, value)
+                    if module.relocatable and not reference.other and reference.size in _KINDS:
+                        # the linker puts sections of this name one behind the other
+                        place = Address(value, section=homes[reference.name])
+                        patches.append(Patch(reference.at, _KINDS[reference.size], place, False))
                     continue
                 address = (
                     places.label(text, reference.name)

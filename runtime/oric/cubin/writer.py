@@ -352,8 +352,9 @@ class Writer:
 
     def _debug_data(self) -> None:
         """Sections of debug data of the PTX."""
-        for name, data, patches in debug_data(self.module, self.kernels, self.target):
-            section = self.out.section(tables.DEBUG_DATA, name)
+        found = debug_data(self.module, self.kernels, self.target)
+        made = [self.out.section(tables.DEBUG_DATA, name) for name, _, _ in found]
+        for section, (_, data, patches) in zip(made, found, strict=True):
             section.data = data
             for implicit in (False, True):
                 wanted = [p for p in patches if (p.implicit and self.layout.implicit_addends) == implicit]
@@ -362,6 +363,10 @@ class Writer:
                     self.out.relocate_as(section, tables.REL if implicit else tables.RELA, entries)
 
     def _address_symbol(self, address: Address) -> OutSymbol:
+        if address.section:
+            symbol = next(s for s in self.out.sections if s.name == address.section).symbol
+            assert symbol is not None  # all sections of debug data have one
+            return symbol
         return self.kernel_symbols[address.kernel] if address.kernel >= 0 else self.data_symbols[address.variable]
 
     def _text_mark(self) -> str:

@@ -304,6 +304,8 @@ class ModuleParser:
             raise again(at, f"'{name}' is defined: it cannot be an alias", function.loc)
         if aliased.is_entry:
             raise PtxError(target_at, f"'{target}' is an entry: it cannot have an alias")
+        if aliased.linkage == "extern" and not aliased.has_body:
+            raise PtxError(target_at, f"'{target}' is external: it cannot have an alias")
         if aliased.linkage == "weak":
             raise PtxError(target_at, f"'{target}' is weak: it cannot have an alias")
         if signature_of(function) != signature_of(aliased):
