@@ -107,11 +107,11 @@ def test_rows_that_share_only_what_all_have_are_not_renamed() -> None:
 def test_a_new_name_is_not_repeated_in_other_tables() -> None:
     old = {
         "one": [row("FADD", id=12, rot13="SNQQ")],
-        "two": [row("alu", operations=["FADD", "FADD.X"], lines=["FADD{ftz} d, a"])],
+        "two": [row("alu", operations=["FADD", "FADD.X"], lines=["FADD{ftz} d, a", "@p FADD.FTZ d, a"])],
     }
     new = {
         "one": [row("FPLUS", id=12, rot13="SCYHF")],
-        "two": [row("alu", operations=["FPLUS", "FADD.X"], lines=["FPLUS{ftz} d, a"])],
+        "two": [row("alu", operations=["FPLUS", "FADD.X"], lines=["FPLUS{ftz} d, a", "@p FPLUS.FTZ d, a"])],
     }
     assert [c.name for c in compare.tables(old, new, ("one",))] == ["one"]
 

@@ -104,10 +104,12 @@ def renames_of(changes: Iterable[TableChange]) -> dict[str, str]:
 
 
 def renamed(value: Any, renames: Mapping[str, str]) -> Any:
-    """A value with old names replaced wherever they stand as words, in keys too."""
+    """A value with old names replaced wherever they stand as words, in keys too, and in front of the modifiers of an instruction;
+    a name with a point alone is another name.
+    """
     if not renames:
         return value
-    pattern = re.compile(r"(?<![\w.])(" + "|".join(re.escape(name) for name in renames) + r")(?![\w.])")
+    pattern = re.compile(r"(?<![\w.])(" + "|".join(re.escape(name) for name in renames) + r")(?!\w|\.[\w.]*$)")
 
     def put(value: Any) -> Any:
         if isinstance(value, str):
