@@ -57,13 +57,14 @@ class Reference(NamedTuple):
 
 class Address(NamedTuple):
     """What a name stands for: ``value`` behind the symbol of a kernel or of a variable of the module (by number; -1: of none), or
-    behind the beginning of the section of debug data ``section``, or in the frame of its kernel."""
+    behind the beginning of the section of debug data ``section`` (by number; by name one that is made), or in the frame of its
+    kernel."""
 
     value: int
     kernel: int = -1
     variable: int = -1
     in_frame: bool = False
-    section: str = ""
+    section: int | str = ""
 
 
 class Data:
@@ -177,10 +178,11 @@ def debug_data(module: Module, kernels: list[KernelFacts], target: Target) -> li
     for text in info.texts:
         sections = sections_of(text)
         inside = {label: at for data in sections for label, at in data.labels.items()} | text.labels
-        names = (*(data.name for data in sections), *_MADE)
-        starts = dict.fromkeys(names, 0) | inside
-        homes = {name: name for name in names} | {label: data.name for data in sections for label in data.labels}
-        homes |= dict.fromkeys(text.labels, STRINGS)
+        starts = dict.fromkeys((data.name for data in sections), 0) | dict.fromkeys(_MADE, 0) | inside
+        homes: dict[str, int | str] = {name: name for name in _MADE}
+        homes.update(dict.fromkeys(text.labels, STRINGS))
+        for number, data in enumerate(sections, len(found)):
+            homes.update(dict.fromkeys((data.name, *data.labels), number))
         for data in sections:
             patches = []
             for reference in data.references:

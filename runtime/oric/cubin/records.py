@@ -253,7 +253,7 @@ def compat_records(target: Target, module: Module, layout: tables.Layout) -> byt
     facts |= {"tensor_maps": module.tensor_maps, "tensor_products": module.tensor_products}
     out = bytearray()
     for form, code, fact, value, payload in layout.compat:
-        found = facts[fact] if fact else value
+        found = max(facts[fact], value) if fact else value
         out += record(code, form, found, words(*payload))
     return bytes(out)
 

@@ -358,13 +358,14 @@ class Writer:
             section.data = data
             for implicit in (False, True):
                 wanted = [p for p in patches if (p.implicit and self.layout.implicit_addends) == implicit]
-                entries = [(p.at, p.type, self._address_symbol(p.address), p.address.value) for p in wanted]
+                entries = [(p.at, p.type, self._address_symbol(p.address, made), p.address.value) for p in wanted]
                 if entries:
                     self.out.relocate_as(section, tables.REL if implicit else tables.RELA, entries)
 
-    def _address_symbol(self, address: Address) -> OutSymbol:
-        if address.section:
-            symbol = next(s for s in self.out.sections if s.name == address.section).symbol
+    def _address_symbol(self, address: Address, debug: list[OutSection]) -> OutSymbol:
+        if address.section != "":
+            named = (s for s in self.out.sections if s.name == address.section)
+            symbol = (debug[address.section] if isinstance(address.section, int) else next(named)).symbol
             assert symbol is not None  # all sections of debug data have one
             return symbol
         return self.kernel_symbols[address.kernel] if address.kernel >= 0 else self.data_symbols[address.variable]

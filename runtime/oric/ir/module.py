@@ -132,7 +132,7 @@ class Module:
         self.isa_class = 1  # of .nv.compat: 2 where code needs more than any loader knows
         # What code does with tensor maps of the first layout: 1, it hands them to operations, 2, it changes them.
         self.tensor_maps = 0
-        self.tensor_products = 5  # of .nv.compat: 6 where products of tensor memory are of integers
+        self.tensor_products = 0  # of .nv.compat: what products of tensor memory need, where that is more than is always told
         self.links: list[Link] = []  # what code names of that, by the numbers of LINKED
         self._link_numbers: dict[Link, int] = {}
         self.aliases: dict[str, tuple[str, str]] = {}  # of an object: another name of a function -> that, and its binding
