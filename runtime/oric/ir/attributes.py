@@ -94,6 +94,7 @@ class FunctionAttributes(Record):
         "spill_base",
         "spill_loads",
         "spill_stores",
+        "stack_arguments",
         "static_shared",
         "tensor_memory",
         "uses_dynamic_shared",
@@ -128,6 +129,7 @@ class FunctionAttributes(Record):
         self.sparse_products: int = 0  # as SPARSE_MMA_MASK has them; and WMMA
         # local memory
         self.local_offsets: dict[int, int] = {}  # module symbol id -> byte offset in the frame
+        self.stack_arguments: dict[int, int] = {}  # ... of a variable that is an argument on the stack -> byte offset there
         self.local_align: int = 1  # of the variable that wants most
         self.local_size: int = 0
         self.frame_size: int = 0  # local_size plus spill area, set when it is final
@@ -237,6 +239,11 @@ class FunctionAttributes(Record):
             self.local_size = offset + size
             self.local_align = max(self.local_align, align)
         return offset
+
+    def place_local(self, symbol: int, size: int, align: int) -> int:
+        """Where a local variable lies: its byte offset in the frame, or among the arguments on the stack."""
+        found = self.stack_arguments.get(symbol)
+        return self.reserve_local(symbol, size, align) if found is None else found
 
     def add_jump_table(self, targets: list[int]) -> int:
         """Reserve a jump table in bank 2; returns its byte offset. The encoder fills in the code offsets."""

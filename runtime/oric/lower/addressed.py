@@ -2,7 +2,8 @@
 
 Code is made as if all lay in registers, as the address may be taken behind the first access. When a body is complete, every
 access to such a register becomes one to memory. Where the convention has it in a register a parameter goes to memory where the
-function begins; a result comes back from there where it returns. Source: observed (ptxas 13.0.88).
+function begins; a result comes back from there where it returns. One that the convention has on the stack stays there, where the
+function is no copy in a caller (:mod:`oric.phases.in_place`). Source: observed (ptxas 13.0.88).
 """
 
 from __future__ import annotations

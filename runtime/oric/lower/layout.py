@@ -109,7 +109,7 @@ def _place_local(f: Function, module: Module, shared: list[tuple[Function, int, 
                     if symbol.space == "end":
                         _put(f, i, at, symbol.offset + _addend(operand))
                     elif symbol.space == "local":
-                        _put(f, i, at, f.attributes.reserve_local(number, symbol.size, symbol.align) + _addend(operand))
+                        _put(f, i, at, f.attributes.place_local(number, symbol.size, symbol.align) + _addend(operand))
                     else:
                         shared.append((f, i, at))
                 at += 1

@@ -35,7 +35,8 @@ class Inliner:
     """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
 
     ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``separate``: all calls stay, as
-    ptxas 13.0.88 has them in an object and in code for a debugger. ``linked``: functions without a body are elsewhere.
+    ptxas 13.0.88 has them in an object and in code for a debugger (``for_debugger``). ``linked``: functions without a body are
+    elsewhere.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Inliner:
     ) -> None:
         self.rooms = Rooms(module)
         self.separate = module.separate
+        self.for_debugger = module.for_debugger
         self.linked = module.linked
         self.bodies = bodies
         self.names = names

@@ -7,7 +7,7 @@ to link).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Final, final
 
 from mypy_extensions import i64
@@ -19,6 +19,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function, R
 
+from .in_place import leave_in_place, stack_arguments
 from .inline import Inliner, Splice
 from .passing import give_to_room, pass_words, take_pointer
 
@@ -90,6 +91,7 @@ class Outliner:
         made = cursor.make1(ARG_IN, f.sp)
         f.aux[made] = STACK_POINTER
         site = CallSite(callee, [_fresh(f, body, formal) for formal in body.formals], 0, self.shapes[callee])
+        staying = {} if self.inliner.for_debugger else stack_arguments(body, site)
         f.calls = [site]
         pointer = take_pointer(f, cursor, site)
         f.given = pass_words(f, cursor, site, False, ARG_IN)
@@ -100,9 +102,19 @@ class Outliner:
         cursor.line = _line_of_return(body)
         cursor.make(RETURN)
         make_edges(f)
-        Splice(f, self.inliner.bodies, {INDIRECT: ""}, self.inliner.rooms).run()
+        splice = Splice(f, self.inliner.bodies, {INDIRECT: ""}, self.inliner.rooms)
+        splice.run()
         f.calls = []
+        if staying:
+            leave_in_place(f, staying, {int(splice.map[word & opd.INDEX]) for word in _words(body, staying)})
         return f
+
+
+def _words(body: Function, homes: Container[int]) -> Iterator[int]:
+    """The registers of a body for the words of parameters."""
+    for formal in body.formals:
+        if formal.variable is not None and not formal.is_result and formal.variable.home in homes:
+            yield from formal.variable.words
 
 
 def _line_of_return(body: Function) -> int:

@@ -6,7 +6,7 @@ Source: observed (ptxas 13.0.88).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, final
 
@@ -55,13 +55,11 @@ def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i
     hidden = hidden_result(site.shapes) is not None
     if results and hidden:
         return 0
-    wanted = [n for n, shape in enumerate(site.shapes) if shape.is_result == results]
-    found, words = places([*([_POINTER] if hidden else []), *(site.shapes[n] for n in wanted)])
+    pairs, words = placed(site.shapes, results)
     if results and words > ARGUMENTS:
-        size = sum(site.shapes[n].size for n in wanted)
+        size = sum(site.shapes[n].size for n, _ in pairs)
         raise NotSupported(f"results of {size} bytes together of a call that stays one", site.loc)
     left = set(range(int(hidden), min(words, ARGUMENTS)))
-    pairs = list(zip(wanted, found[hidden:], strict=True))
     if op == ARG_OUT:  # what goes to the stack goes first, while the registers of arguments are free
         pairs.sort(key=lambda pair: pair[1] < ARGUMENTS)
     for n, first in pairs:
@@ -75,6 +73,14 @@ def pass_words(f: Function, cursor: Cursor, site: CallSite, results: bool, op: i
             made = cursor.make1(op, opd.RZ_OPERAND)
             f.aux[made] = word
     return words
+
+
+def placed(shapes: Sequence[Shape], results: bool) -> tuple[list[tuple[int, int]], int]:
+    """The arguments, or the results, by their numbers among both with their first words; and how many words there are."""
+    hidden = hidden_result(shapes) is not None
+    wanted = [n for n, shape in enumerate(shapes) if shape.is_result == results]
+    found, words = places([*([_POINTER] if hidden else []), *(shapes[n] for n in wanted)])
+    return list(zip(wanted, found[hidden:], strict=True)), words
 
 
 def _words_of(f: Function, actual: ParamVariable | int, loc: int) -> list[int]:

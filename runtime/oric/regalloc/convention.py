@@ -44,7 +44,7 @@ from oric_tables.op import (
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import load_word
-from oric.ir.calls import FREE_STACK, INDIRECT, STACK_POINTER, WORD, KeptCall
+from oric.ir.calls import FREE_STACK, INDIRECT, STACK_ARGUMENTS, STACK_POINTER, WORD, KeptCall
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
@@ -342,6 +342,8 @@ class _Lowering:
         self.cursor.in_front(i)
         if word == FREE_STACK:
             _put_free_stack(f, self.cursor, f.get(i, 0), self.own or f.sp)
+        elif word == STACK_ARGUMENTS:
+            self.cursor.make2(MOV, f.get(i, 0), self.entry or f.sp)
         elif word != STACK_POINTER:
             if word < registers.ARGUMENTS:
                 self.cursor.make2(MOV, f.get(i, 0), opd.word(self.arguments, word))
