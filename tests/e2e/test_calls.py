@@ -237,6 +237,42 @@ def test_functions_that_are_nowhere(case: str, tmp_path: Path, ptxas: str) -> No
     assert done.returncode and message in done.stdout + done.stderr
 
 
+EXTERNS = "".join(f".extern .func (.param .b32 r) {name}(.param .b32 n);\n" for name in ("zz", "aa"))
+TAKE = "mov.u64 %d3, {0}; st.global.u64 [%d1], %d3; add.u32 %r3, %r2, 1;"
+# Variables of the module, what a kernel does, and the function that is told of first: the first that code names.
+FIRST = {
+    "calls": ("", call("zz", "%r3", "%r2") + call("aa", "%r3", "%r2"), "Unresolved extern function 'zz'"),
+    "addresses": ("", TAKE.format("zz") + TAKE.format("aa"), "Cannot take address of function 'zz'"),
+    "a call, an address": ("", call("zz", "%r3", "%r2") + TAKE.format("aa"), "Unresolved extern function 'zz'"),
+    "an address, a call": ("", TAKE.format("zz") + call("aa", "%r3", "%r2"), "Cannot take address of function 'zz'"),
+    "both of one": ("", call("zz", "%r3", "%r2") + TAKE.format("zz"), "Unresolved extern function 'zz'"),
+    "both of one, the other way": ("", TAKE.format("zz") + call("zz", "%r3", "%r2"), "Cannot take address of function 'zz'"),
+    "a variable, a call": (".global .u64 table[2] = {zz, aa};\n", call("aa", "%r3", "%r2"), "Unresolved extern function 'aa'"),
+}  # fmt: skip
+
+
+def nowhere(case: str) -> tuple[str, str]:
+    """A module, and its first message."""
+    declared, body, message = FIRST[case]
+    return call_programs.HEAD.format(target="sm_90") + EXTERNS + declared + call_programs.entry(body), message
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_the_first_function_that_is_nowhere(case: str) -> None:
+    module, message = nowhere(case)
+    with pytest.raises(oric.CompileError) as error:
+        oric.compile(module, arch="sm_90")
+    assert str(error.value).splitlines()[0] == f"<ptx>: error: {message}"
+
+
+@pytest.mark.parametrize("case", FIRST)
+def test_ptxas_tells_of_the_same_first(case: str, tmp_path: Path, ptxas: str) -> None:
+    module, message = nowhere(case)
+    (tmp_path / "k.ptx").write_text(module)
+    done = subprocess.run([ptxas, "-arch=sm_90", "k.ptx"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode and message in done.stdout + done.stderr
+
+
 ALIAS = ".func (.param .b32 res) other(.param .b32 p0, .param .b32 p1);\n"
 TWICE = ".global .align 8 .u64 both[2] = {plus, other};\n"
 SAME = "mov.u64 %d3, plus; mov.u64 %d4, other; setp.eq.u64 %p1, %d3, %d4; mov.u32 %r3, 9; @!%p1 bra END;\n"

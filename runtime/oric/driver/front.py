@@ -208,17 +208,19 @@ class _Watcher(Events):
             self.seconds[f.name] = 0.0
 
     def _check_functions(self, builder: OriBuilder, inliner: Inliner) -> None:
-        """What is called, or has an address, has a body."""
-        bare = [inliner.names[handle] for handle in builder.addressed() if handle not in builder.bodies]
+        """What is called, or has an address, has a body; in the order in which code names them, then those in variables."""
+        bare = {inliner.names[handle] for handle in builder.addressed() if handle not in builder.bodies} - self._bodies
+        nowhere: set[str] = set()
+        if not builder.ir.linked:
+            calling = [f for f, _ in builder.entries if f.calls]
+            nowhere = {name for f in calling for name in inliner.unresolved(f, builder.addressed())} - self._bodies
+        named = {inliner.names[handle]: called for handle, called in builder.named.items() if handle in inliner.names}
         where = " in extensible whole program compilation." if builder.ir.linked else ""
-        for name in sorted(set(bare) - self._bodies):
-            self.diag.error(f"Cannot take address of function '{name}'{where}")
-        if builder.ir.linked:
-            return
-        calling = [f for f, _ in builder.entries if f.calls]
-        nowhere = {name for f in calling for name in inliner.unresolved(f, builder.addressed())}
-        for name in sorted(nowhere.difference(self._bodies, bare)):
-            self.diag.error(f"Unresolved extern function '{name}'")
+        for name in [*(n for n in named if n in bare or n in nowhere), *sorted((bare | nowhere) - named.keys())]:
+            if name in nowhere and (named.get(name) or name not in bare):
+                self.diag.error(f"Unresolved extern function '{name}'")
+            elif name in bare:
+                self.diag.error(f"Cannot take address of function '{name}'{where}")
 
 
 def _tells_settled(target: Any) -> bool:

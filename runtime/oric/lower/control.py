@@ -99,6 +99,7 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     line = b.tables.template("invoke").first
     made = b.stand().make(b.tables.op[line], b.tables.mods[line])
     b.code.aux[made] = len(b.code.calls)
+    b.named.setdefault(number, True)
     b.code.calls.append(CallSite(number, actuals, b.loc, shapes, pointer, prototype(function)))
     for n, node in enumerate(results):
         take_result(b, variables[n], node, actuals[n])

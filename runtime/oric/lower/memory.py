@@ -87,6 +87,7 @@ class Memory(Linked):
         self.functions: dict[int, Any] = {}  # symbol handle -> the parser's description of a function
         self.prototypes: list[Any] = []  # what indirect calls call, by the handle of the table that they name
         self.aliases: dict[int, int] = {}  # symbol handle of a function that is another one -> the handle of that
+        self.named: dict[int, bool] = {}  # handles of functions in the order in which code names them -> whether to call them
         self.pointers: dict[int, int] = {}  # symbol handle of a function whose address is taken -> its number among them
         self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
         self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
@@ -531,6 +532,8 @@ class Memory(Linked):
     def symbol_address(self, handle: int, offset: int) -> Value:
         """The address of a variable as a value: a 64-bit register, or a constant."""
         place = self.place_of(handle)
+        if place.space == FUNCTION:
+            self.named.setdefault(handle, False)
         linked = self.ir.separate and place.space == FUNCTION
         if place.way == storage.SLOT or place.space == ENTRY or linked:
             base = self._address_of_code(handle, place) if place.space in (ENTRY, FUNCTION) else self._global_address(place)
