@@ -84,3 +84,11 @@ def test_what_changes_between_two_copies_makes_no_twins() -> None:
 def test_what_is_read_where_the_copy_is_dead_stays() -> None:
     """The other word would have to live on with it."""
     assert "STG R2:2, 0x80, R10" in joined(function(*PAIR, WHOLE, "BRA bix1", "bix1:", "STG R2:2, 0x80, R10"))
+
+
+def test_copies_that_nobody_reads_any_more_are_removed() -> None:
+    """Of a register that is written again, too."""
+    again = ("MOV R21, R11", "STG R2:2, 0x88, R21")
+    found = joined(function("MOV R20, R10", "MOV R21, R10", *PAIR, "STG R2:2, 0x80, R20", WHOLE, *again))
+    assert "STG R2:2, 0x80, R12.0" in found
+    assert [line for line in found if line.startswith(("MOV R20", "MOV R21"))] == ["MOV R21, R12.1"]

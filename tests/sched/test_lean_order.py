@@ -87,3 +87,21 @@ def test_copies_of_fixed_registers_come_first() -> None:
         order = [fn.nodes[i].index for i in range(fn.insn_count)]
         first.append([order.index(1 + count + n) for n in range(count)])
     assert sorted(first[1]) == list(range(1, 1 + count)) != sorted(first[0])
+
+
+def test_loads_wait_for_stores_whose_operands_make_more_live() -> None:
+    """From the end back the stores take registers, but only in front of them the loads can stand, each beside its reader."""
+    count = 8
+    address, value, total, end = 0, 2 * count, 3 * count, 3 * count + 1
+    loads = [Insn([Access(value + n, 1, True)], flags=lib.ORIC_I_MEM_READ, space=1) for n in range(count)]
+    sums = [Insn([Access(total, 1, True), Access(total), Access(value + n)]) for n in range(count)]
+    addresses = [Insn([Access(address + 2 * n, 2, True), Access(end)]) for n in range(count)]
+    stores = [Insn([Access(address + 2 * n, 2)], flags=lib.ORIC_I_MEM_WRITE, space=1) for n in range(count)]
+    first = [Insn([Access(end, 1, True)]), Insn([Access(total, 1, True)])]
+    registers = [(R, 2)] * count + [(R, 1)] * (count + 2)
+    program = Program(registers, [[*first, *loads, *sums, *addresses, *stores, Insn([Access(total), Access(end)])]], [[]])
+    assert peak(program) >= count + 2
+    changed, (order,) = ordered(program, 4)
+    assert changed == 1
+    program.blocks = [[program.blocks[0][i] for i in order]]
+    assert peak(program) <= 4

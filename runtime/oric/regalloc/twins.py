@@ -2,7 +2,7 @@
 
 A word of a wide register and the register that it was copied from, or another copy of the same, hold one value, and allocation
 gives them one place. Where registers do not suffice both would wait in memory, as what waits has a place for each register. So a
-reader that the copy dominates reads the copy, where that is live anyway.
+reader that the copy dominates reads the copy, where that is live anyway, and copies that nobody reads then are removed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from oric_tables.op import MOV
 from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
+from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
 from oric.ir.optable import OPS
 
-from .residence import Code, is_general
+from .residence import Code, accesses, is_general
 
 _AGAIN: Final = -2  # of a word that several instructions write
 
@@ -89,12 +90,46 @@ class _Twins:
             for other, _ in self.copies.get(source, ()):
                 if other != n and f.reg_size[other] == 1 and self._is_same(self.made[other, 0], i, source):
                     found.append((other, max(i, self.made[other, 0], key=self.place.__getitem__)))
-        return sum(
+        changed = sum(
             self._join(n, word, *twin, self._live_together(n, words))
             for n, words in twins.items()
             for word, found in words.items()
             for twin in found
         )
+        if changed:
+            self._drop_unread()
+        return changed
+
+    def _drop_unread(self) -> None:
+        """Remove the copies that nobody reads any more: each would be live for a moment, where its source is."""
+        f, cursor = self.f, Cursor(self.f)
+        b: i64 = 0
+        while b < f.blocks():
+            live = set(self.code.live_out[b])
+            i = f.tail[b]
+            while i != NONE:
+                before = f.prev[i]
+                if self._is_unread(i, live):
+                    cursor.remove(i)
+                else:
+                    self._step(i, live)
+                i = before
+            b += 1
+
+    def _is_unread(self, i: i64, live: set[int]) -> bool:
+        """Whether an instruction is nothing but a copy to a register that is not live behind it."""
+        f = self.f
+        dest = f.get(i, 0) if f.op[i] == MOV and not f.guard[i] else opd.NO_OPERAND
+        n = int(dest & opd.INDEX)
+        return bool(opd.is_register(dest) and is_general(f, n) and n not in live and not f.reg_flags[n] & FLAG_FIXED)
+
+    def _step(self, i: i64, live: set[int]) -> None:
+        """What is live in front of an instruction."""
+        f = self.f
+        read, written = accesses(f, i)
+        if not f.guard[i]:
+            live.difference_update(n for n in written if f.reg_size[n] == 1)
+        live.update(read)
 
     def _live_together(self, n: int, words: dict[int, list[tuple[int, int]]]) -> bool:
         """Whether each word of a register has a twin, and all of these live from block to block where one of them does."""

@@ -7,7 +7,8 @@
 #include "sched/depgraph.h"
 #include "tables/thresholds.h"
 
-enum { FIRST = 1 << 20 }; /* more registers than there are */
+enum { FIRST = 1 << 20 };             /* more registers than there are */
+enum { BY_USE = 1, SINKS_FIRST = 2 }; /* ways to an order */
 
 typedef struct {
     oric_fn *fn;
@@ -97,9 +98,18 @@ static int32_t change(lean *l, const oric_node *node) {
     return total;
 }
 
-/* An order of a block, from its end; of those alike what is read soonest comes first, or what stood last. Gives the largest number
- * of registers. */
-static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order, int by_use) {
+/* Whether a node makes no register: it is there for what it does. */
+static int is_sink(const lean *l, const oric_node *node) {
+    const oric_access *a = &l->fn->accesses[node->access], *end = a + node->access_count;
+    for (; a < end; a++)
+        if (a->flags & ORIC_A_DEF) return 0;
+    return 1;
+}
+
+/* An order of a block, from its end; of those alike what is read soonest comes first (BY_USE), or what stood last. With SINKS_FIRST
+ * what makes no register counts as if it took none: loads wait for stores and barriers behind them, whose operands make more live.
+ * Gives the largest number of registers. */
+static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order, int way) {
     const oric_node *nodes = &l->fn->nodes[l->fn->block_first[block]];
     int32_t ready = 0, peak;
     memset(l->waiting, 0, ((size_t)count + 1) * sizeof(int32_t));
@@ -112,7 +122,8 @@ static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order,
         int32_t best = 0, least = 0;
         for (int32_t k = 0; k < ready; k++) {
             int32_t node = l->ready[k], other = l->ready[best], more = change(l, &nodes[node]);
-            int later = by_use && l->since[node] != l->since[other] ? l->since[node] > l->since[other] : node > other;
+            if (way & SINKS_FIRST && more > 0 && more < FIRST && is_sink(l, &nodes[node])) more = 0;
+            int later = way & BY_USE && l->since[node] != l->since[other] ? l->since[node] > l->since[other] : node > other;
             if (!k || more < least || (more == least && later)) best = k, least = more;
         }
         int32_t node = l->ready[best];
@@ -139,8 +150,8 @@ static int order_block(lean *l, int32_t block, int32_t limit) {
     int32_t peak = peak_of(l, block, count);
     if (peak <= limit) return 0;
     if (analyse(l, block, count)) return -1;
-    for (int by_use = 0; by_use < 2; by_use++) {
-        int32_t most = find_order(l, block, count, l->order[1], by_use);
+    for (int way = 0; way <= (BY_USE | SINKS_FIRST); way++) {
+        int32_t most = find_order(l, block, count, l->order[1], way);
         if (most >= peak) continue;
         int32_t *swap = l->order[0];
         l->order[0] = l->order[1], l->order[1] = swap;
