@@ -101,16 +101,16 @@ class SeparateWriter(LinkedWriter):
         """``.nv.callgraph``: calls, functions whose address is taken, calls through registers, who takes the addresses."""
         taken, takers = self._taken()
         calls: dict[tuple[int, int], None] = {}
-        through: dict[tuple[int, int], None] = {}
+        through: list[tuple[int, int]] = []  # one a call
         for code, symbol in zip(self.codes, self.kernel_symbols, strict=True):
             for call in code.kept:
                 if call.callee == INDIRECT:
-                    through[symbol.number, self.out.text(call.prototype)] = None
+                    through.append((symbol.number, self.out.text(call.prototype)))
                 else:
                     calls[symbol.number, self.named[call.external].number] = None
         for name, (other, _) in self.module.aliases.items():
             calls[self.named[name].number, self.named[other].number] = None
-        parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], list(through), takers)
+        parts = (list(calls), [(self.named[n].number, self._prototype(n)) for n in taken], through, takers)
         return b"".join(
             records.words(0, end) + b"".join(records.words(*pair) for pair in part)
             for end, part in zip(tables.CALLGRAPH_ENDS, parts, strict=True)
