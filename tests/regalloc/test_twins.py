@@ -92,3 +92,9 @@ def test_copies_that_nobody_reads_any_more_are_removed() -> None:
     found = joined(function("MOV R20, R10", "MOV R21, R10", *PAIR, "STG R2:2, 0x80, R20", WHOLE, *again))
     assert "STG R2:2, 0x80, R12.0" in found
     assert [line for line in found if line.startswith(("MOV R20", "MOV R21"))] == ["MOV R21, R12.1"]
+
+
+def test_words_that_others_read_now_are_kept() -> None:
+    """Nobody read the pair before; now what its words are copies of is read as these, in another block."""
+    found = joined(function(*PAIR, "BRA bix1", "bix1:", "STG R2:2, 0x80, R10", "STG R2:2, 0x84, R11"))
+    assert {"STG R2:2, 0x80, R12.0", "STG R2:2, 0x84, R12.1", "MOV R12.0, R10", "MOV R12.1, R11"} <= set(found)

@@ -219,7 +219,7 @@ class _Watcher(Events):
         for name in [*(n for n in named if n in bare or n in nowhere), *sorted((bare | nowhere) - named.keys())]:
             if name in nowhere and (named.get(name) or name not in bare):
                 self.diag.error(f"Unresolved extern function '{name}'")
-            elif name in bare:
+            else:
                 self.diag.error(f"Cannot take address of function '{name}'{where}")
 
 

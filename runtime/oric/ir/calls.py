@@ -18,8 +18,8 @@ FUNCTION_SLOT: Final = 8  # bytes of a function in the table of functions
 INDIRECT: Final = -1  # in place of the id of a function: which one, a register says
 # ``aux`` of the ARG_IN and ARG_OUT that are no arguments.
 STACK_POINTER: Final = 1 << 16  # where a function begins
-STACK_ARGUMENTS: Final = 1 << 18  # where its arguments on the stack begin
 FREE_STACK: Final = 1 << 17  # in: where free stack begins, below the frame; out: below what, in front of a call and its arguments
+STACK_ARGUMENTS: Final = 1 << 18  # where the arguments of a function begin that are on the stack
 
 
 @final

@@ -16,6 +16,7 @@ from oric.ir import operand as opd
 from oric.ir.calls import STACK_ARGUMENTS, WORD, CallSite
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, R
+from oric.support.diagnostics import InternalError
 
 from .passing import placed
 
@@ -77,10 +78,18 @@ def _names(f: Function, i: i64, places: Container[int]) -> bool:
 
 
 def _base_on(f: Function, i: i64, base: i64) -> None:
-    """Put another register in place of that of the frame."""
+    """Put another register in place of that of the frame.
+
+    Raises:
+        InternalError: an address that is not the sum of that register and a place.
+    """
+    changed = False
     at: i64 = 0
     while at < f.count[i]:
         operand = f.get(i, at)
         if opd.is_register(operand) and operand & opd.INDEX == f.stack & opd.INDEX:
             f.set(i, at, opd.with_index(operand, base & opd.INDEX))
+            changed = True
         at += 1
+    if not changed:
+        raise InternalError(f"a parameter on the stack of '{f.name}' is named without the register of the frame")

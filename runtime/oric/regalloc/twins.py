@@ -101,7 +101,10 @@ class _Twins:
         return changed
 
     def _drop_unread(self) -> None:
-        """Remove the copies that nobody reads any more: each would be live for a moment, where its source is."""
+        """Remove the copies that nobody reads any more: each would be live for a moment, where its source is.
+
+        Of registers of one word: these have lost readers only, while what is known of wide ones is from before they got some.
+        """
         f, cursor = self.f, Cursor(self.f)
         b: i64 = 0
         while b < f.blocks():
@@ -121,7 +124,9 @@ class _Twins:
         f = self.f
         dest = f.get(i, 0) if f.op[i] == MOV and not f.guard[i] else opd.NO_OPERAND
         n = int(dest & opd.INDEX)
-        return bool(opd.is_register(dest) and is_general(f, n) and n not in live and not f.reg_flags[n] & FLAG_FIXED)
+        if not opd.is_register(dest) or not is_general(f, n) or f.reg_size[n] > 1:
+            return False
+        return n not in live and not f.reg_flags[n] & FLAG_FIXED
 
     def _step(self, i: i64, live: set[int]) -> None:
         """What is live in front of an instruction."""
