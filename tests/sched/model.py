@@ -89,6 +89,7 @@ KINDS = {
     "atomic_shared": ((R,), (R,)), "shuffle": ((R, P), (R,)), "special_register": ((R,), ()), "uniform": ((UR, UP), (UR,)),
     "uniform_constant": ((UR,), ()), "vote": ((R, P), (P,)), "block_barrier": ((), (R,)), "fence": ((), ()),
     "invalidate": ((), ()), "enter_region": ((B,), ()), "half": ((R,), (R,)), "load_constant": ((R,), (R,)),
+    "matrix": ((R,), (R,)), "matrix_small": ((R,), (R,)), "to_uniform": ((UR,), (R,)),
 }  # fmt: skip
 JUMPS = ("jump",)
 

@@ -91,3 +91,29 @@ def check_footprints(fn, code: Code) -> None:
             a = fn.accesses[node.access + k]
             seen[bool(a.flags & lib.ORIC_A_DEF)].update(range(a.unit, a.unit + a.count))
         assert seen == footprints[at], (at, code.texts()[at])
+
+
+# A product at the end of a block that no jump ends: its result is read first thing behind, on both ways there.
+PRODUCT_AT_THE_END = """
+.version 9.0
+.target {arch}
+.address_size 64
+.visible .entry k(.param .u64 a, .param .u64 o, .param .u32 n) {{
+    .reg .b64 %rd<8>; .reg .b32 %r<8>, %b<8>, %n; .reg .f32 %f<8>; .reg .pred %p<2>;
+    ld.param.u64 %rd0, [a]; ld.param.u64 %rd1, [o]; ld.param.u32 %n, [n];
+    mov.u32 %r0, %tid.x; mul.wide.u32 %rd2, %r0, 16; add.s64 %rd0, %rd0, %rd2; add.s64 %rd1, %rd1, %rd2;
+    ld.global.v4.b32 {{%b0, %b1, %b2, %b3}}, [%rd0]; ld.global.v4.f32 {{%f0, %f1, %f2, %f3}}, [%rd0+512];
+    setp.gt.s32 %p0, %n, 0;
+    @%p0 bra L;
+    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+        {{%f0, %f1, %f2, %f3}}, {{%b0, %b1, %b2, %b3}}, {{%b1, %b2}}, {{%f0, %f1, %f2, %f3}};
+L:  st.global.v4.f32 [%rd1], {{%f0, %f1, %f2, %f3}};
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("arch", [target for target in TARGETS if target in ("sm_80", "sm_89", "sm_90", "sm_100a", "sm_120")])
+def test_a_long_wait_behind_the_last_instruction_of_a_block(arch, level, monkeypatch):
+    check_compiled(PRODUCT_AT_THE_END.format(arch=arch), arch, level, monkeypatch)

@@ -35,7 +35,9 @@ typedef struct {
     int32_t now;                     /* issue of the previous instruction */
     int32_t minimum;                 /* its smallest stall */
     int32_t previous;                /* its position, -1 at the start of a block */
+    int32_t block;
     uint8_t *entry;                  /* per block and place: cycles that are left at its entry */
+    int32_t *wait;                   /* per block: cycles that pass before its first instruction */
     uint8_t *first;                  /* per block and place: time of the first access, or the length of the block */
     int64_t cycles;
 } control;
@@ -54,7 +56,13 @@ static void enter_block(control *c, int32_t b, const uint8_t *entries) {
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) c->board[s] = FAR;
     memcpy(c->pending.write, entries + 2 * (size_t)b * count, count);
     memcpy(c->pending.read, entries + (2 * (size_t)b + 1) * count, count);
-    c->now = 0, c->minimum = 0, c->previous = -1, c->group = FAR;
+    c->now = 0, c->minimum = 0, c->previous = -1, c->group = FAR, c->block = b;
+}
+
+/* From when on a result is safe for whoever comes. */
+static int32_t longest(const oric_fn *fn, uint8_t row) {
+    const uint8_t *distance = oric_distance[fn->isa][row];
+    return distance[ORIC_G_REWRITE] > distance[ORIC_G_OTHER] ? distance[ORIC_G_REWRITE] : distance[ORIC_G_OTHER];
 }
 
 /* Earliest issue by the registers of fixed latency. */
@@ -87,7 +95,7 @@ static void note_registers(control *c, const oric_node *node, int32_t time) {
         for (uint32_t u = c->places.of[a->unit], stop = u + a->count; a->flags & ORIC_A_DEF && u < stop; u++) {
             unit_state *s = &c->units[u];
             /* a guarded write leaves the old value to some threads */
-            if (node->flags & ORIC_I_GUARDED && s->row != ORIC_NO_ROW) need(&s->floor, s->time + oric_distance[fn->isa][s->row][ORIC_G_OTHER]);
+            if (node->flags & ORIC_I_GUARDED && s->row != ORIC_NO_ROW) need(&s->floor, s->time + longest(fn, s->row));
             s->time = time;
             s->row = node->flags & ORIC_I_VARIABLE ? ORIC_NO_ROW : a->group;
         }
@@ -118,7 +126,7 @@ static int32_t busy_until(const control *c, int32_t u);
 static void place(control *c, uint32_t position) {
     oric_node *node = &c->fn->nodes[position];
     const oric_class *klass = &oric_classes[c->fn->isa][node->klass];
-    int32_t time = c->now + c->minimum;
+    int32_t time = c->previous >= 0 ? c->now + c->minimum : c->wait[c->block];
     uint8_t mask = oric_pending_step(&c->pending, c->fn, &c->places, node);
     for (int s = 0; s < ORIC_SCOREBOARDS; s++)
         if (mask >> s & 1) need(&time, c->board[s] + oric_settle_between(c->settle[s], klass->settle));
@@ -142,7 +150,7 @@ static void place(control *c, uint32_t position) {
 static int32_t busy_until(const control *c, int32_t u) {
     const unit_state *s = &c->units[u];
     int32_t until = s->floor;
-    if (s->row != ORIC_NO_ROW) need(&until, s->time + oric_distance[c->fn->isa][s->row][ORIC_G_OTHER]);
+    if (s->row != ORIC_NO_ROW) need(&until, s->time + longest(c->fn, s->row));
     need(&until, s->slow + c->model->over_read_late);
     need(&until, s->read + c->model->over_read);
     need(&until, s->read + c->model->over_read_variable);
@@ -166,12 +174,33 @@ static int32_t end_for(const control *c, int32_t b, int32_t to, int32_t end) {
     return end;
 }
 
+/* The last instruction of a block is followed by `end`. What a stall count cannot hold passes in front of a jump; in front of another
+ * one it would only put off its own result, so that the next block begins with it. Returns the end of the block. */
+static int32_t stall_to(control *c, int32_t b, int32_t end) {
+    const oric_fn *fn = c->fn;
+    oric_node *last = &fn->nodes[c->previous];
+    uint32_t s = fn->succ_first[b];
+    int falls = fn->succ_first[b + 1] - s == 1 && fn->succs[s] == b + 1 && !(last->flags & ORIC_I_JUMP);
+    int32_t stall = end - c->now, pads = stall > ORIC_STALL_MASK ? (stall - 1) / ORIC_STALL_MASK : 0;
+    if (falls && pads) {
+        need(&c->wait[b + 1], stall - ORIC_STALL_MASK);
+        set_stall(c, last, NULL, ORIC_STALL_MASK);
+        return c->now + ORIC_STALL_MASK;
+    }
+    last->pads = (uint8_t)(last->pads + pads);
+    c->cycles += (int64_t)pads * ORIC_STALL_MASK;
+    stall -= pads * ORIC_STALL_MASK;
+    set_stall(c, last, NULL, pads && stall < c->minimum ? c->minimum : stall);
+    return end;
+}
+
 static void leave_block(control *c, int32_t b) {
     const oric_fn *fn = c->fn;
     int32_t end = c->now + c->minimum;
     for (int32_t u = 0; u < c->places.count; u++) c->busy[u] = busy_until(c, u);
     if (c->previous < 0) {
-        end = 0; /* its predecessors have waited for everything */
+        end = 0; /* its predecessors have waited for everything, or what is left goes on */
+        if (c->wait[b]) need(&c->wait[b + 1], c->wait[b]);
     } else {
         oric_node *last = &fn->nodes[c->previous];
         if (last->write_barrier < ORIC_SCOREBOARDS || last->read_barrier < ORIC_SCOREBOARDS)
@@ -179,14 +208,7 @@ static void leave_block(control *c, int32_t b) {
         need(&end, c->group);
         for (int p = 0; p < ORIC_PIPES; p++) need(&end, c->pipe[p]);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) end = end_for(c, b, fn->succs[s], end);
-        if (end - c->now > ORIC_STALL_MASK) { /* the last instruction has to come later */
-            int32_t pads = (end - c->now - 1) / ORIC_STALL_MASK;
-            last->pads = (uint8_t)(last->pads + pads);
-            c->cycles += (int64_t)pads * ORIC_STALL_MASK;
-            set_stall(c, last, NULL, end - c->now - pads * ORIC_STALL_MASK > c->minimum ? end - c->now - pads * ORIC_STALL_MASK : c->minimum);
-        } else {
-            set_stall(c, last, NULL, end - c->now);
-        }
+        end = stall_to(c, b, end);
     }
     for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
         int32_t to = fn->succs[s];
@@ -232,12 +254,13 @@ int64_t oric_assign_control(oric_fn *fn) {
         uint8_t *entries = oric_pending_at_entries(fn, &c->places);
         c->entry = calloc(size, 1);
         c->first = malloc(size);
-        if (entries && c->entry && c->first) {
+        c->wait = calloc((size_t)fn->block_count + 2, sizeof *c->wait);
+        if (entries && c->entry && c->first && c->wait) {
             memset(c->first, 255, size);
             run(c, entries);
             cycles = c->cycles;
         }
-        free(c->entry), free(c->first), free(entries);
+        free(c->entry), free(c->first), free(c->wait), free(entries);
     }
     free(c);
     return cycles;
