@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import oric
 import pytest
+from oric.sass.check import check_cubin
+from oric.support import elf
 
 Array = np.ndarray[Any, Any]
 TARGETS = [("sm_90a", 0), ("sm_90a", 3), ("sm_100a", 3), ("sm_120a", 3)]
@@ -29,6 +31,18 @@ HEAD = """.version 8.7
 WAIT = "wait: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra wait; fence.proxy.async;\n"
 SAVE = "  @%p0 cp.async.bulk.global.shared::cta.bulk_group [%d1], [data], %r1;\n"
 FILL = f"  @%p0 cp.async.bulk.shared::cta.global.{BYTES} [data], [%d1], %r1, [bar];\n{WAIT}"
+LOAD_AND_STORE = """.version 9.0
+.target {target}
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u32 n)
+{{
+  .reg .b64 %d<2>; .reg .b32 %r<8>; .reg .pred %p<2>; .shared .align 128 .b8 s[2048];
+  mov.b64 %d0, map; cvta.param.u64 %d0, %d0; mov.u32 %r0, s; ld.param.u32 %r1, [n]; setp.ne.u32 %p0, %r1, 0;
+  @%p0 cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0+1024], [%d0, {{{at}}}], [%r0];
+  cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [%d0, {{{at}}}], [%r0];
+  ret;
+}}
+"""
 END = "  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n  ret;\n}}\n"
 
 
@@ -96,6 +110,16 @@ def run_with_map(
         map_ = oric.sim.tensor_map(tensor.dtype, memory, dims, strides, box)
     module.launch("k", 1, len(at), [out.nbytes, map_, out, rows])
     return np.frombuffer(memory.read(), tensor.dtype).reshape(tensor.shape)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_100a", "sm_120"])
+@pytest.mark.parametrize("rank", SHAPES)
+def test_a_load_and_a_store_of_one_map(target: str, rank: int) -> None:
+    """On sm_120 a load is a call of the driver, and the operands of the store are in several blocks: they get registers that it
+    leaves alone, in groups that begin at multiples of their sizes.
+    """
+    text = LOAD_AND_STORE.format(target=target, rank=rank, at=", ".join(["0"] * rank))
+    assert check_cubin(elf.read(oric.compile(text, arch=target).image)).findings == []
 
 
 @pytest.mark.memcheck

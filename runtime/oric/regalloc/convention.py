@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops, registers
+from oric_tables._native import lib
 from oric_tables.op import (
     ARG_IN,
     ARG_OUT,
@@ -160,7 +161,8 @@ def _settle_uniforms(f: Function, ctx: PassContext) -> None:
     victims: list[int] = []
     for n in lasting_uniforms(f):
         size = f.reg_size[n]
-        found = next((p for p in places if p % size == 0 and all(p + k in places for k in range(size))), -1)
+        align = int(lib.oric_align_of_words[size])
+        found = next((p for p in places if p % align == 0 and all(p + k in places for k in range(size))), -1)
         if f.reg_type[n] == UR and found >= 0 and found + size <= ctx.target.uniform_regs:
             places = [p for p in places if not found <= p < found + size]
             f.reg_flags[n] |= registers.FLAG_FIXED | SPILLED
