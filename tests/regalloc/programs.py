@@ -19,6 +19,11 @@ class Access:
     group: int = 0
     slot: int = 0
     address: bool = False
+    guard: bool = False
+    negated: bool = False
+
+
+LIVE = (-1, False)  # whatever guards say
 
 
 @dataclass
@@ -38,6 +43,18 @@ class Insn:
 
     def writes(self) -> set[int]:
         return {u for a in self.accesses if a.write for u in range(a.unit, a.unit + a.count)}
+
+    def before(self, needed: dict[int, tuple[int, bool]]) -> dict[int, tuple[int, bool]]:
+        """What is needed in front of the instruction by what is behind it: unit -> the guard under which it is, or LIVE."""
+        guard = next(((a.unit, a.negated) for a in self.accesses if a.guard), LIVE)
+        found = {u: LIVE if under[0] in self.writes() else under for u, under in needed.items()}
+        for unit in self.writes():
+            if not self.guarded or (guard != LIVE and found.get(unit) == guard):
+                found.pop(unit, None)
+        for a in self.accesses:
+            for unit in range(a.unit, a.unit + a.count) if not a.write else ():
+                found[unit] = guard if not a.guard and found.get(unit, guard) == guard else LIVE
+        return found
 
 
 @dataclass
@@ -96,6 +113,7 @@ class Program:
                     c = fn.accesses[access]
                     c.unit, c.count, c.slot, c.group = a.unit, a.count, a.slot, a.group
                     c.flags = (lib.ORIC_A_DEF if a.write else 0) | (lib.ORIC_A_ADDRESS if a.address else 0)
+                    c.flags |= (lib.ORIC_A_GUARD if a.guard else 0) | (lib.ORIC_A_NEGATED if a.negated else 0)
                     access += 1
                 position += 1
         fn.block_first[len(self.blocks)] = position
@@ -125,7 +143,10 @@ class Program:
         return state
 
     def live(self) -> dict[tuple[int, int], set[int]]:
-        """Live units by place: read later without a full definition before, and reached by a definition."""
+        """Live units by place: read later without a full definition before, and reached by a definition.
+
+        Where only reads under one guard follow in the block, a definition under that guard is a full one.
+        """
         reached = self.reached()
         state = {p: set() for p in self.points()}
         changed = True
@@ -133,13 +154,12 @@ class Program:
             changed = False
             for b in range(len(self.blocks) - 1, -1, -1):
                 block = self.blocks[b]
-                new = set().union(*(state[s, 0] for s in self.succs[b])) if self.succs[b] else set()
+                needed = dict.fromkeys(set().union(*(state[s, 0] for s in self.succs[b])), LIVE)
                 for i in range(len(block), -1, -1):
                     if i < len(block):
-                        kept = block[i].guarded
-                        new = (new if kept else new - block[i].writes()) | block[i].reads()
-                    if new != state[b, i]:
-                        state[b, i] = set(new)
+                        needed = block[i].before(needed)
+                    if set(needed) != state[b, i]:
+                        state[b, i] = set(needed)
                         changed = True
         return {p: state[p] & reached[p] for p in state}
 
@@ -179,11 +199,14 @@ def instructions(draw, registers):
         if not units & taken:
             taken |= units
             kept.append(w)
-    guarded = draw(st.integers(0, 5)) == 0
+    guarded = draw(st.integers(0, 3)) == 0
     for w in kept:
         # the kernels treat a guarded write that begins some of its units' ranges and continues others' as a
         # continuation of all; the models here are exact, so such writes are not drawn
         w.count = 1 if guarded else w.count
+    predicates = [sum(size for _, size in registers[:n]) for n, (file, _) in enumerate(registers) if file == P]
+    if guarded and predicates:
+        reads.append(Access(draw(st.sampled_from(predicates)), guard=True, negated=draw(st.booleans())))
     return Insn(kept + reads, guarded=guarded)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from oric_tables._native import ffi, lib
 
-from tests.regalloc.programs import P, Program, R, has_undefined_reads, programs
+from tests.regalloc.programs import Access, Insn, P, Program, R, has_undefined_reads, programs
 
 
 def units(function, fn, block: int) -> list[int]:
@@ -47,11 +47,36 @@ def test_pressure_is_the_largest_number_of_live_units(program: Program):
 
 def test_guarded_first_write_starts_the_range():
     """No value reaches the guarded write, so the register is not live before it."""
-    from tests.regalloc.programs import Access, Insn
-
     guarded = Insn([Access(0, 1, True), Access(1, 1)], guarded=True)
     program = Program([(R, 1), (P, 1)], [[Insn([Access(1, 1, True)])], [guarded], [Insn([Access(0, 1)])]], [[1], [2], []])
     fn = program.build()
     assert lib.oric_liveness(fn) == 0
     assert units(lib.oric_live_in, fn, 1) == [1]
     assert units(lib.oric_live_out, fn, 1) == [0]
+
+
+def under_a_guard(*between: Insn, negated: bool = False) -> list[int]:
+    """Live at the entry of a block that it is its own successor of: it writes R under a guard and reads it under one."""
+    write = Insn([Access(0, 1, True), Access(1, guard=True)], guarded=True)
+    read = Insn([Access(0), Access(1, guard=True, negated=negated)], guarded=True)
+    program = Program([(R, 1), (P, 1), (R, 1)], [[Insn([Access(1, 1, True)])], [write, *between, read]], [[1], [1]])
+    fn = program.build()
+    assert lib.oric_liveness(fn) == 0
+    assert units(lib.oric_live_in, fn, 1) == sorted(program.live()[1, 0])
+    return units(lib.oric_live_in, fn, 1)
+
+
+def test_what_is_written_and_read_under_one_guard_is_not_live_around_the_loop():
+    assert under_a_guard() == [1]
+
+
+def test_it_is_live_where_the_guards_differ():
+    assert under_a_guard(negated=True) == [0, 1]
+
+
+def test_it_is_live_where_the_predicate_changes_in_between():
+    assert under_a_guard(Insn([Access(1, 1, True)])) == [0, 1]
+
+
+def test_it_is_live_where_something_reads_it_whatever_the_guard_says():
+    assert under_a_guard(Insn([Access(2, 1, True), Access(0)])) == [0, 1]

@@ -26,9 +26,10 @@ enum {
 /* Access flags. */
 enum {
     ORIC_A_DEF = 1,     /* written; otherwise read */
-    ORIC_A_KILL = 2,    /* the old value does not survive: the instruction is unguarded, or no value reaches it */
+    ORIC_A_KILL = 2,    /* the old value does not survive: the instruction is unguarded, no value reaches it, or what reads it is under the same guard */
     ORIC_A_GUARD = 4,   /* the guard predicate */
-    ORIC_A_ADDRESS = 8  /* address operand of a memory instruction */
+    ORIC_A_ADDRESS = 8, /* address operand of a memory instruction */
+    ORIC_A_NEGATED = 16 /* a guard that holds where the predicate does not */
 };
 
 /* Instruction flags. */

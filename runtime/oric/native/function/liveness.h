@@ -7,7 +7,7 @@
  *
  * A unit is live where a path leads to a read without a full definition in between and some definition reaches the
  * point. A guarded write is no full definition, since threads whose guard is false keep the old value, unless no
- * value reaches it. Fills fn->global_of .. fn->live_out and the KILL flags of the accesses.
+ * value reaches it, or what is read of it before the end of its block is read under the same guard. Fills fn->global_of .. fn->live_out and the KILL flags of the accesses.
  * Returns 0, or -1 without memory. */
 int oric_liveness(oric_fn *fn);
 /* Units live at the entry (exit) of a block into out, in order of unit; returns their number. */

@@ -79,7 +79,7 @@ static void add_register(loader *ld, oric_node *node, uint64_t operand, uint32_t
     else if (!guard) low = op->reader[slot][0], high = op->reader[slot][1];
     else if (file == ORIC_FILE_UP) low = high = ORIC_G_UGUARD;
     if (writes && klass->result == ORIC_RESULT_FIXED && low == 255) fail(ld->fn, ORIC_LOAD_BAD_RESULT, node->index);
-    int flags = writes ? ORIC_A_DEF : guard ? ORIC_A_GUARD : 0;
+    int flags = writes ? ORIC_A_DEF : !guard ? 0 : oric_operand_negate(operand) ? ORIC_A_GUARD | ORIC_A_NEGATED : ORIC_A_GUARD;
     if (!writes && (low == ORIC_G_MEM_ADDR || low == ORIC_G_MEM_UADDR)) flags |= ORIC_A_ADDRESS;
     if (low == high || count == 1) return add_access(ld, node, unit, count, flags, slot, low);
     add_access(ld, node, unit, 1, flags, slot, low);
