@@ -25,7 +25,7 @@ def ordered(program: Program, limit: int) -> tuple[int, list[list[int]]]:
     """How many blocks have changed, and by block the numbers of its instructions as they stand then."""
     fn = program.build()
     assert lib.oric_liveness(fn) == 0
-    changed = lib.oric_lean_order(fn, limit, ffi.NULL)
+    changed = lib.oric_lean_order(fn, limit, ffi.NULL, ffi.NULL)
     orders, first = [], 0
     for b, block in enumerate(program.blocks):
         orders.append([fn.nodes[i].index - first for i in range(fn.block_first[b], fn.block_first[b + 1])])
@@ -83,7 +83,7 @@ def test_copies_of_fixed_registers_come_first() -> None:
     for places in (ffi.NULL, fixed):
         fn = program.build()
         assert lib.oric_liveness(fn) == 0
-        assert lib.oric_lean_order(fn, 4, places) == 1
+        assert lib.oric_lean_order(fn, 4, ffi.NULL, places) == 1
         order = [fn.nodes[i].index for i in range(fn.insn_count)]
         first.append([order.index(1 + count + n) for n in range(count)])
     assert sorted(first[1]) == list(range(1, 1 + count)) != sorted(first[0])

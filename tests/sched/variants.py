@@ -109,7 +109,7 @@ class Variant:
         """The order of the instructions when few registers are to be live."""
         fn = program.build()
         self._call("oric_liveness", fn)
-        self._call("oric_lean_order", fn, ctypes.c_int32(limit), None)
+        self._call("oric_lean_order", fn, ctypes.c_int32(limit), None, None)
         return [fn.nodes[i].index for i in range(fn.insn_count)]
 
     def edges(self, program: PhysicalProgram) -> set[tuple[int, int, int]]:

@@ -245,8 +245,11 @@ def _branches_of_warps(flow: Flow) -> set[int]:
 
 
 def _is_reached(cfg: Cfg, b: i64, x: i64, block: i64, meeting: i64) -> bool:
-    """Whether another way of the branch ``b`` than ``x`` leads to a block, not by way of where all meet."""
-    seen: set[int] = {int(meeting)}
+    """Whether another way of the branch ``b`` than ``x`` leads to a block, not by way of where all meet.
+
+    Nor by way of the branch once more: the threads of a warp come to what they do together the same time around.
+    """
+    seen: set[int] = {int(meeting), int(b)}
     waiting = [y for y in cfg.successors(b) if y != x]
     while waiting:
         y = waiting.pop()

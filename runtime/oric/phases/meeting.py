@@ -130,12 +130,18 @@ class _Parting:
         self._apart = blocks_apart(self.cfg, self.points, branches)
 
     def _stops(self) -> vec[i64]:
-        """Where threads meet if those that end count, too."""
+        """Where threads meet if those that end count, too; in a loop that is left by bare exits alone, where others go on."""
         stops = zeros(self.cfg.blocks)
         b: i64 = 0
         while b < self.cfg.blocks:
             stops[b] = 1 if self.flow.kind[b] == STOP else 0
             b += 1
+        found = self.cfg.postdominators(stops)
+        ends = [block for block in leaving_blocks(self.flow) if self.cfg.number[block] >= 0 and found[block] < 0]
+        if not ends:
+            return found
+        for block in ends:
+            stops[block] = 1
         return self.cfg.postdominators(stops)
 
     def apart(self, block: i64) -> bool:

@@ -144,7 +144,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
             done = _search(f, ctx, limits, room)
             if int(done.result.failed_file) != GENERAL:
                 return done
-        if rounds == 1 and _put_in_lean_order(f, _again(done), limits):
+        if rounds == 1 and _put_in_lean_order(f, _again(done), limits, room):
             continue
         code = Code(f, _again(done))
         done.view = None  # the arrays of the function grow
@@ -154,7 +154,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
     return None
 
 
-def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) -> bool:
+def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int], room: list[int] | None) -> bool:
     """Let a function have an order in which fewer general registers are live where too many are, if there is one."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
@@ -162,7 +162,8 @@ def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int]) ->
     for i in range(view.fn.insn_count):
         if view.fn.nodes[i].index == f.realigned:  # what waits in memory needs the top of the stack, which is known behind it
             view.fn.nodes[i].flags |= lib.ORIC_I_FENCE
-    changed = lib.oric_lean_order(view.fn, limits[GENERAL], fixed)
+    most = ffi.NULL if room is None else ffi.new("int32_t[]", room)
+    changed = lib.oric_lean_order(view.fn, limits[GENERAL], most, fixed)
     if changed < 0:
         raise MemoryError("no memory for scheduling")
     if changed:
@@ -388,8 +389,10 @@ def _try(
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
     if order is not None:
-        peak = _peak(view)
-        options = ffi.new("oric_list_options *", {"limit": order(peak, limits, level), "by_use": order is _frugal})
+        live = order(_peak(view), limits, level)
+        margin = int(thresholds.ORDER_MARGIN[GENERAL])
+        most = ffi.NULL if room is None else ffi.new("int32_t[]", [max(block - margin, thresholds.ORDER_FLOOR) for block in room])
+        options = ffi.new("oric_list_options *", {"limit": live, "by_use": order is _frugal, "most": most})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
     return Allocation(view, limits, optimize, room)

@@ -162,13 +162,13 @@ static int order_block(lean *l, int32_t block, int32_t limit) {
     return found;
 }
 
-int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *fixed) {
+int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *most, const int32_t *fixed) {
     lean l = {.fn = fn, .fixed = fixed};
     int32_t changed = 0;
     if (!fn->live_in) return -1;
     if (allocate_scratch(&l)) changed = -1;
     for (int32_t b = 0; changed >= 0 && b < fn->block_count; b++) {
-        int found = order_block(&l, b, limit);
+        int found = order_block(&l, b, most ? most[b] : limit);
         changed = found < 0 ? -1 : changed + found;
     }
     free_scratch(&l);

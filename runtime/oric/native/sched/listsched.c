@@ -178,8 +178,11 @@ static void pressure_change(scheduler *s, const oric_node *node, int32_t *change
 /* Files of which more registers would be live than may be, as bits. */
 static uint32_t exceeds(const scheduler *s, const int32_t *change) {
     uint32_t files = 0;
-    for (int f = 0; f < ORIC_FILES; f++)
-        if (change[f] > 0 && s->live[f] + change[f] > s->options->limit[f]) files |= 1u << f;
+    for (int f = 0; f < ORIC_FILES; f++) {
+        int32_t limit = s->options->limit[f];
+        if (f == ORIC_FILE_R && s->options->most && s->options->most[s->block] < limit) limit = s->options->most[s->block];
+        if (change[f] > 0 && s->live[f] + change[f] > limit) files |= 1u << f;
+    }
     return files;
 }
 

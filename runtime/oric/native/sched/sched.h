@@ -20,16 +20,17 @@ int32_t oric_dependences(const oric_fn *fn, int32_t block, oric_edge *edges, int
 typedef struct {
     int32_t limit[5]; /* registers of each file that should not be exceeded; INT32_MAX = do not look */
     int32_t by_use;   /* where they are: 0 = go on in the original order, 1 = with what is read first */
+    const int32_t *most; /* the same of the general file by block, where that is less; NULL: nowhere */
 } oric_list_options;
 
 /* Reorder fn->nodes within each block: critical path first, as far as the limits allow. Before allocation liveness must
  * be known; after it pass no limits. Returns the sum of the expected cycles of all blocks, or -1 without memory. */
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
 
-/* Put blocks in which more than `limit` registers of the general file are live in an order with fewer, where there is one. Before
- * allocation; liveness must be known. fixed: by unit, the register that it has to get, -1: any; NULL: any for all.
+/* Put blocks in which more than `limit` registers of the general file are live, or more than `most` of the block where that is not
+ * NULL, in an order with fewer, where there is one. Before allocation; liveness must be known. fixed: by unit, the register that it has to get, -1: any; NULL: any for all.
  * Returns how many blocks have changed, or -1 without memory. */
-int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *fixed);
+int32_t oric_lean_order(oric_fn *fn, int32_t limit, const int32_t *most, const int32_t *fixed);
 
 /* Move loads up within each block, each into a register of the general file, of `limit`, that is free from there on, until their results
  * are there when they are read; everything else keeps its order and its register. After allocation, which made `assigned` and `leader`
