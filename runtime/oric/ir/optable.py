@@ -17,6 +17,7 @@ STORE: Final = op.E_STORE
 ATOMIC: Final = op.E_ATOMIC
 SHARED: Final = op.E_SHARED
 CONSTANT: Final = op.E_CONSTANT
+COMMON: Final = op.E_COMMON
 BRANCH: Final = op.E_BRANCH
 EXIT: Final = op.E_EXIT
 CALL: Final = op.E_CALL

@@ -30,7 +30,7 @@ from oric.support.diagnostics import InternalError
 
 from .barriers import Barriers
 from .control import thread_jumps
-from .divergence import Definitions, divergence, waiting_loops
+from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
 from .meeting import gather_barriers, gather_masked, uniform_results, whole_warp
@@ -61,14 +61,16 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     meeting = meeting_points(flow, cfg, cfg, leaving)
     definitions = Definitions(flow)
     branches = _branches(flow, cfg)
+    waits = WaitingLoops(flow, cfg, definitions, meeting.points)
+    waiting = waits.headers
     if not cfg.loops().irreducible:
-        diverging, different = divergence(flow, cfg, definitions, meeting.points)
+        diverging, different = divergence(flow, cfg, definitions, meeting.points, waits)
+        waiting = waits.left_at(diverging)
         branches &= diverging
         masked = _those_that_differ(f, masked, different)
-    waiting = waiting_loops(flow, cfg, definitions, meeting.points)
     most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(masked)
     barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered}, calls, most)
-    apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, _ways_out(cfg, waiting))
+    apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, waits.ways_out(waiting))
     _let_others_run(f, waiting)
     _settle_warpsync(f, apart, ctx, gathered)
     inserted = _Insertion(flow, barriers).run()
@@ -153,25 +155,6 @@ def _find(
                 finder.top[branch] = None
         barriers = Barriers(nest, meeting, finder, calling, most, flow.f.is_entry)
     return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
-
-
-def _ways_out(cfg: Cfg, waiting: set[int]) -> list[int]:
-    """The blocks at whose ends threads leave loops that wait: their YIELD opens every barrier behind."""
-    loops = cfg.loops()
-    found: list[int] = []
-    b: i64 = 0
-    while b < cfg.blocks:
-        e = cfg.succ_start[b]
-        while e < cfg.succ_start[b + 1]:
-            outermost = loops.left(b, cfg.succ[e])
-            header = loops.header[b] if outermost >= 0 else -1
-            while header >= 0:
-                if header in waiting:
-                    found.append(b)
-                header = loops.outer[header] if header != outermost else -1
-            e += 1
-        b += 1
-    return found
 
 
 def _branches(flow: Flow, cfg: Cfg) -> set[int]:

@@ -3,7 +3,9 @@
 Forward data flow over register words, not sensitive to the order of instructions: a word is *divergent* when one of its
 definitions is. Definitions are divergent when the operation makes values that differ by thread, when a source is divergent,
 or when threads that took different ways meet (definitions under a divergent branch of a word that has several; definitions
-in a loop that threads leave at different times).
+in a loop that threads leave at different times). A load from one address, and the question whether a phase of an mbarrier is
+over, give threads that are together the same (observed on ptxas 13.0.88, which leaves a loop around such a question without a
+YIELD and has no WARPSYNC behind it), and threads that may be apart what they find at their own time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.dataflow import Worklist
 from oric.ir.function import AUX_APART, AUX_LOCK_FREE, AUX_VOLATILE, NONE, UP, UR, Function
-from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
+from oric.ir.optable import ATOMIC, CALL, COMMON, CONSTANT, LOAD, OPS, WARP
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
@@ -165,6 +167,14 @@ def _varies(f: Function, i: i64) -> bool:
     return flags & (LOAD | ATOMIC | WARP | CALL) != 0 and not flags & CONSTANT
 
 
+def _is_common(f: Function, i: i64) -> bool:
+    """Whether threads that do this together, with the same operands, get the same; what others write meanwhile is no reason."""
+    flags = OPS.flags[f.op[i]]
+    if not flags & COMMON:
+        return False
+    return flags & ATOMIC != 0 or not (OPS.is_strong(f, i) or f.aux[i] & AUX_VOLATILE)
+
+
 def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:
     """Whether a marked word decides where control goes at the end of a block."""
     f = flow.f
@@ -186,21 +196,29 @@ def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:
     return False
 
 
-def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> tuple[set[int], vec[i64]]:
+def divergence(
+    flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64], waits: WaitingLoops
+) -> tuple[set[int], vec[i64]]:
     """Blocks at whose end the threads of a warp may go different ways, and by word, whether they may have different values of it.
 
-    ``points``: where the threads meet again.
+    ``points``: where the threads meet again. Behind loops that threads leave one by one, as they wait for others, they may be
+    apart for good, and behind calls.
     """
     f = flow.f
     marked = zeros(f.words)
+    common: list[int] = []
     row: i64 = 0
     while row < definitions.rows():
-        if _varies(f, definitions.insn[row]):
+        i = definitions.insn[row]
+        if _is_common(f, i) and not f.kept:
+            common.append(row)
+        elif _varies(f, i):
             definitions.mark(row, marked)
         row += 1
     together = _branches_of_warps(flow)
     found: set[int] = set()
     while True:
+        _mark_alone(cfg, definitions, common, waits.ways_out(waits.left_at(found)) if common else [], marked)
         definitions.spread(marked)
         fresh: list[int] = []
         b: i64 = 0
@@ -213,6 +231,22 @@ def divergence(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64])
             return found, marked
         found.update(fresh)
         _mark_meeting(cfg, definitions, points, fresh, marked)
+
+
+def _mark_alone(cfg: Cfg, definitions: Definitions, rows: list[int], left: list[int], marked: vec[i64]) -> None:
+    """Mark what rows define in blocks that are reached from the ends of others."""
+    if not left:
+        return
+    reached = zeros(cfg.blocks)
+    stack = [x for b in left for x in cfg.successors(b)]
+    while stack:
+        b: i64 = stack.pop()
+        if not reached[b]:
+            reached[b] = 1
+            stack += cfg.successors(b)
+    for row in rows:
+        if reached[definitions.block[row]]:
+            definitions.mark(row, marked)
 
 
 def _branches_of_warps(flow: Flow) -> set[int]:
@@ -298,10 +332,11 @@ def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches
         block = definitions.block[row]
         leaving = inside[block] != 0
         if ways.marked[block] or leaving:
+            common = _is_common(definitions.f, definitions.insn[row])
             at = definitions.dests[row]
             while at < definitions.sources[row]:
                 word = definitions.words[at]
-                if not definitions.uniform[word] and (leaving or definitions.defs_of[word] > 1):
+                if not definitions.uniform[word] and (leaving or common or definitions.defs_of[word] > 1):
                     marked[word] = 1
                 at += 1
         row += 1
@@ -404,8 +439,41 @@ class _Ways:
         return found
 
 
-def waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> set[int]:
-    """Headers of loops that are left when what the loop itself reads of what other threads write says so.
+@final
+class WaitingLoops:
+    """Loops that are left when what the loop itself reads of what other threads write says so, by their ``headers``."""
+
+    def __init__(self, flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> None:
+        self.headers = _waiting_loops(flow, cfg, definitions, points)
+        self._left: dict[int, list[int]] = {header: [] for header in sorted(self.headers)}  # at the ends of which blocks
+        self._stops: set[int] = set()  # loops in which threads exit
+        loops = cfg.loops()
+        b: i64 = 0
+        while b < cfg.blocks and self.headers:
+            if flow.kind[b] == COND_STOP:
+                self._stops.update(header for header in self.headers if loops.contains(header, b))
+            e = cfg.succ_start[b]
+            while e < cfg.succ_start[b + 1]:
+                outermost = loops.left(b, cfg.succ[e])
+                header = loops.header[b] if outermost >= 0 else -1
+                while header >= 0:
+                    if header in self._left:
+                        self._left[header].append(b)
+                    header = loops.outer[header] if header != outermost else -1
+                e += 1
+            b += 1
+
+    def left_at(self, diverging: set[int]) -> set[int]:
+        """Headers of the loops that threads leave one by one, where they part at the ends of some blocks."""
+        return {h for h in self.headers if h in self._stops or not diverging.isdisjoint(self._left[h])}
+
+    def ways_out(self, waiting: set[int]) -> list[int]:
+        """The blocks at whose ends threads leave some of the loops: their YIELD opens every barrier behind."""
+        return sorted({b for header in waiting for b in self._left[header]})
+
+
+def _waiting_loops(flow: Flow, cfg: Cfg, definitions: Definitions, points: vec[i64]) -> set[int]:
+    """Headers of the loops.
 
     That is what atomics and volatile and strong loads give; ``points``: where threads meet again that part.
     """

@@ -21,7 +21,7 @@ from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.support.arrays import zeros
 
-from .divergence import Definitions, blocks_apart, divergence
+from .divergence import Definitions, WaitingLoops, blocks_apart, divergence
 from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
 from .regions import leaving_blocks, meeting_points
@@ -125,7 +125,9 @@ class _Parting:
         """Find the branches at which threads part, and the blocks in which they are apart."""
         if self.anywhere:
             return
-        branches, _ = divergence(self.flow, self.cfg, Definitions(self.flow), self.points)
+        definitions = Definitions(self.flow)
+        waits = WaitingLoops(self.flow, self.cfg, definitions, self.points)
+        branches, _ = divergence(self.flow, self.cfg, definitions, self.points, waits)
         self._branches = sorted(branches)
         self._apart = blocks_apart(self.cfg, self.points, branches)
 

@@ -142,8 +142,8 @@ def meeting_points(flow: Flow, cfg: Cfg, graph: Cfg, leaving: list[int]) -> Meet
     """Where the threads meet again that part at the end of each node of ``graph``: ``cfg`` itself, or that of its nest.
 
     The exit that comes last in the order of control is the main one, or that which returns from a function; ways that cannot
-    reach it do not count. The end of a block of ``leaving``, and that of a loop, is an exit only where control never reaches an
-    unconditional one.
+    reach it do not count. The end of a block of ``leaving``, and that of a loop without a way out, is an exit only where control
+    never reaches an unconditional one.
     """
     stops: list[int] = []
     b: i64 = 0
@@ -159,7 +159,7 @@ def meeting_points(flow: Flow, cfg: Cfg, graph: Cfg, leaving: list[int]) -> Meet
             main = index
     b = cfg.blocks
     while b < graph.blocks:
-        if leading[b] < 0 and graph.number[b] >= 0:
+        if leading[b] < 0 and graph.number[b] >= 0 and graph.succ_start[b] == graph.succ_start[b + 1]:
             stops.append(b)
         b += 1
     if not stops:

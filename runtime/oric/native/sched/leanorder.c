@@ -8,7 +8,7 @@
 #include "tables/thresholds.h"
 
 enum { FIRST = 1 << 20 };             /* more registers than there are */
-enum { BY_USE = 1, SINKS_FIRST = 2 }; /* ways to an order */
+enum { BY_USE = 1, SINKS_FIRST = 2, WAITS_FIRST = 4 }; /* ways to an order */
 
 typedef struct {
     oric_fn *fn;
@@ -23,6 +23,8 @@ typedef struct {
     int32_t *order[2]; /* place -> node: the best so far, and the one under way */
     int32_t *seen;     /* unit -> the look at a node at which it was counted */
     int32_t look;
+    int32_t limit;  /* of the block */
+    int64_t beyond; /* live registers over the limit, counted in front of every node that is placed */
     oric_node *moved;
 } lean;
 
@@ -71,6 +73,7 @@ static int32_t place(lean *l, const oric_node *node, int32_t peak) {
     if (!(node->flags & ORIC_I_DRAIN)) oric_liveset_define(&l->live, l->fn, node);
     if (l->live.count[ORIC_FILE_R] > peak) peak = l->live.count[ORIC_FILE_R];
     oric_liveset_step(&l->live, l->fn, node);
+    if (l->live.count[ORIC_FILE_R] > l->limit) l->beyond += l->live.count[ORIC_FILE_R] - l->limit;
     return l->live.count[ORIC_FILE_R] > peak ? l->live.count[ORIC_FILE_R] : peak;
 }
 
@@ -108,7 +111,7 @@ static int is_sink(const lean *l, const oric_node *node) {
 
 /* An order of a block, from its end; of those alike what is read soonest comes first (BY_USE), or what stood last. With SINKS_FIRST
  * what makes no register counts as if it took none: loads wait for stores and barriers behind them, whose operands make more live.
- * Gives the largest number of registers. */
+ * With WAITS_FIRST what names no register at all comes last of all that may. Gives the largest number of registers. */
 static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order, int way) {
     const oric_node *nodes = &l->fn->nodes[l->fn->block_first[block]];
     int32_t ready = 0, peak;
@@ -117,12 +120,13 @@ static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order,
     for (int32_t i = 0; i < count; i++)
         if (!l->waiting[i]) l->since[i] = 0, l->ready[ready++] = i;
     oric_liveset_enter(&l->live, l->fn, block);
-    peak = l->live.count[ORIC_FILE_R];
+    peak = l->live.count[ORIC_FILE_R], l->beyond = 0;
     for (int32_t at = count; at-- > 0;) {
         int32_t best = 0, least = 0;
         for (int32_t k = 0; k < ready; k++) {
             int32_t node = l->ready[k], other = l->ready[best], more = change(l, &nodes[node]);
             if (way & SINKS_FIRST && more > 0 && more < FIRST && is_sink(l, &nodes[node])) more = 0;
+            if (way & WAITS_FIRST && !nodes[node].access_count) more = -1;
             int later = way & BY_USE && l->since[node] != l->since[other] ? l->since[node] > l->since[other] : node > other;
             if (!k || more < least || (more == least && later)) best = k, least = more;
         }
@@ -139,23 +143,36 @@ static int32_t find_order(lean *l, int32_t block, int32_t count, int32_t *order,
 static int32_t peak_of(lean *l, int32_t block, int32_t count) {
     oric_liveset_enter(&l->live, l->fn, block);
     int32_t peak = l->live.count[ORIC_FILE_R];
+    l->beyond = 0;
     for (int32_t i = count; i-- > 0;) peak = place(l, &l->fn->nodes[l->fn->block_first[block] + (uint32_t)i], peak);
     return peak;
 }
 
-/* 1 when a block has got another order, -1 without memory. */
+/* Keep the order that was found last. */
+static void keep(lean *l) {
+    int32_t *swap = l->order[0];
+    l->order[0] = l->order[1], l->order[1] = swap;
+}
+
+/* 1 when a block has got another order, -1 without memory. Where too many are live at its end no order has fewer at once, but one may
+ * have them for a shorter time: others wait in memory meanwhile. */
 static int order_block(lean *l, int32_t block, int32_t limit) {
     oric_node *nodes = &l->fn->nodes[l->fn->block_first[block]];
     int32_t count = (int32_t)(l->fn->block_first[block + 1] - l->fn->block_first[block]), found = 0;
+    l->limit = limit;
     int32_t peak = peak_of(l, block, count);
+    int64_t beyond = l->beyond;
     if (peak <= limit) return 0;
     if (analyse(l, block, count)) return -1;
     for (int way = 0; way <= (BY_USE | SINKS_FIRST); way++) {
         int32_t most = find_order(l, block, count, l->order[1], way);
-        if (most >= peak) continue;
-        int32_t *swap = l->order[0];
-        l->order[0] = l->order[1], l->order[1] = swap;
-        peak = most, found = 1;
+        if (most < peak) keep(l), peak = most, found = 1;
+    }
+    oric_liveset_enter(&l->live, l->fn, block);
+    int crowded = !found && l->live.count[ORIC_FILE_R] > limit;
+    for (int way = 0; crowded && way <= (BY_USE | SINKS_FIRST | WAITS_FIRST); way++) {
+        int32_t most = find_order(l, block, count, l->order[1], way);
+        if (most <= peak && l->beyond < beyond) keep(l), beyond = l->beyond, found = 1;
     }
     for (int32_t i = 0; found && i < count; i++) l->moved[i] = nodes[l->order[0][i]];
     if (found) memcpy(nodes, l->moved, (size_t)count * sizeof *nodes);
