@@ -5,24 +5,17 @@ python -m tests.programs.stored     # makes it anew; needs nvcc 13 on PATH
 
 from __future__ import annotations
 
-import io
 import re
-import subprocess
 import sys
-import tarfile
-import tempfile
-from functools import cache
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-from tests.corpus.compile import ToolError, need
+from tests.programs import archive, cuda
 from tests.programs.case import SOURCES
 from tests.sim.suite.case import HERE as SUITE
 from tests.sim.suite.case import TARGETS
 
-FILE = Path(__file__).resolve().parents[1] / "data" / "programs" / "ptx.tar.xz"
-_COMMENT = re.compile(r"^\s*//[^\n]*\n", re.M)
-_BLANK = re.compile(r"^[ \t]*\n", re.M)
+FILE = archive.DATA / "ptx.tar.xz"
 _INTERNAL = re.compile(r"(_INTERNAL_)[0-9a-f]{8}(_\d+_\w+?_cu_)[0-9a-f]{8}")  # numbers that are others with every run of nvcc
 
 
@@ -52,33 +45,18 @@ def made(source: str, target: str) -> str:
     Raises:
         ToolError: nvcc is missing or refuses it.
     """
-    path = path_of(source)
-    flags = re.search(r"^// nvcc: (.*)", path.read_text(encoding="utf-8"), re.M)
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / "out.ptx"
-        options = ["-O3", "-std=c++17", "-w", *(flags[1].split() if flags else []), f"-arch={target.replace('sm_', 'compute_')}"]
-        command = [need("nvcc"), *options, "-ptx", "-o", str(output), path.name]
-        done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise ToolError(f"{source} for {target}: {done.stderr.strip()[:800]}")
-        return _INTERNAL.sub(r"\1\2", _BLANK.sub("", _COMMENT.sub("", output.read_text())))
-
-
-@cache
-def _all() -> dict[str, str]:
-    with tarfile.open(FILE, "r|xz") as archive:
-        return {member.name: archive.extractfile(member).read().decode() for member in archive}  # type: ignore[union-attr]
+    return _INTERNAL.sub(r"\1\2", cuda.ptx(path_of(source), target.removeprefix("sm_")))
 
 
 def ptx(source: str, target: str) -> str:
     """The stored PTX of a source for a target; one between those that it is made for takes that of the next older one."""
-    text = _all()[f"{source}.{nearest(target)}.ptx"]
+    text = archive.read(FILE)[f"{source}.{nearest(target)}.ptx"]
     return re.sub(r"^\.target \w+", f".target {target}", text, count=1, flags=re.M)
 
 
 def has(source: str, target: str) -> bool:
     """Whether there is PTX of a source for a target."""
-    return f"{source}.{nearest(target)}.ptx" in _all()
+    return f"{source}.{nearest(target)}.ptx" in archive.read(FILE)
 
 
 def wanted(source: str) -> list[str]:
@@ -91,18 +69,12 @@ def wanted(source: str) -> list[str]:
 
 def main(names: list[str]) -> int:
     """Make the PTX of the sources of these names anew, of all where none is given."""
-    kept = _all() if names else {}
+    kept = archive.read(FILE) if names else {}
     todo = [(source, target) for source in names or sources() for target in wanted(source)]
     with ThreadPool(2) as pool:
         texts = pool.starmap(made, todo)
     found = kept | {f"{source}.{target}.ptx": text for (source, target), text in zip(todo, texts, strict=True)}
-    FILE.parent.mkdir(exist_ok=True)
-    with tarfile.open(FILE, "w:xz", preset=9) as archive:
-        for name, text in sorted(found.items()):
-            member = tarfile.TarInfo(name)
-            member.size = len(text.encode())
-            archive.addfile(member, io.BytesIO(text.encode()))
-    print(f"{len(found)} modules, {sum(map(len, found.values()))} characters, {FILE.stat().st_size} bytes stored")
+    archive.write(FILE, found)
     return 0
 
 

@@ -17,9 +17,10 @@ from collections import Counter
 
 from tests.corpus.compile import need
 from tests.cubin.loader_facts import ptxas_image
+from tests.programs.compare import compare
 from tests.programs.triton import make, stored
 from tests.programs.triton.case import ALL, instances
-from tests.programs.triton.compare import compare
+from tests.programs.triton.compare import subjects
 from tests.programs.triton.measure import every, judge, problem, sm
 
 
@@ -42,7 +43,7 @@ def main() -> int:
     if args.driver:
         return make.drive(args.driver, which)
     if args.compare:
-        compare(need("ptxas"), which)
+        compare(need("ptxas"), subjects(which))
         return 0
     counts: Counter[str] = Counter()
     for name, target in which:

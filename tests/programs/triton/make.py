@@ -41,7 +41,6 @@ def make(names: list[str]) -> int:
     failed = sum(not text for text in texts.values())
     wanted = {f"{i.name}.sm_{t}.ptx" for i in instances().values() for t in i.targets}
     stored.write({n: text for n, text in found.items() if n in wanted})
-    print(f"{len(found)} modules, {sum(map(len, found.values()))} characters, {stored.FILE.stat().st_size} bytes stored")
     return int(failed > 0)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import oric
 from oric.sass.check import check_cubin
 from oric.sim import ExecutionError, Modes, SimError
 from oric.support import elf
 
+from tests.programs.compare import refusal
 from tests.programs.triton import stored
 from tests.programs.triton.case import case, instances
 
@@ -45,11 +44,6 @@ def judge(name: str, target: int, image: bytes, checked: bool = True) -> str:
     except AssertionError as error:
         return str(error)
     return ""
-
-
-def refusal(error: oric.CompileError) -> str:
-    """What the compiler says, without the place."""
-    return re.sub(r"^.*?error: ", "", str(error).splitlines()[0])
 
 
 def problem(name: str, target: int, level: int = 3) -> str:

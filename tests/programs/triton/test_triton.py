@@ -13,9 +13,10 @@ from oric_tables.ops import op
 
 from tests.cubin.loader_facts import ptxas_image
 from tests.e2e.conftest import ptxas  # noqa: F401
+from tests.programs.compare import ours, theirs
 from tests.programs.triton import stored
 from tests.programs.triton.case import ALL, instances
-from tests.programs.triton.compare import ours, theirs
+from tests.programs.triton.compare import subject
 from tests.programs.triton.measure import every, judge, problem, sm
 
 NAMES = sorted(instances())
@@ -62,7 +63,7 @@ def test_ptxas_means_the_same_on_every_target(name: str, ptxas: str) -> None:  #
 
 
 def test_figures_of_both(ptxas: str) -> None:  # noqa: F811
-    mine, other = ours("add_f32", 90), theirs(ptxas, "add_f32", 90)
+    mine, other = ours(subject("add_f32", 90)), theirs(ptxas, subject("add_f32", 90))
     assert not isinstance(mine, str)
     assert not isinstance(other, str)
     assert 0 < mine.instructions < 2 * other.instructions
