@@ -33,6 +33,7 @@ __all__ = (
 HERE = Path(__file__).resolve().parent
 FILE = archive.DATA / "tiles.tar.xz"
 TARGETS = ("sm_80", "sm_89", "sm_90", "sm_100", "sm_120")
+OWN = {"90a": ("sm_90a",), "100a": ("sm_100a", "sm_103a", "sm_110a"), "120a": ("sm_120a", "sm_121a")}  # what only these have
 _PROGRAMS: dict[str, Entry] = {}
 Build = Callable[[Any], Case]
 
@@ -41,14 +42,14 @@ def program(since: int | str = 80) -> Callable[[Build], Build]:
     """Register the launch of the kernel with the function's name.
 
     Args:
-        since: the lowest SM number that has it, or the only target ("90a").
+        since: the lowest SM number that has it, or the name of what only some have ("90a").
     """
 
     def register(build: Build) -> Build:
         name = build.__name__
         assert name not in _PROGRAMS, name
         source = sys.modules[build.__module__].__name__.rsplit(".", 1)[-1]
-        targets = (f"sm_{since}",) if isinstance(since, str) else tuple(t for t in TARGETS if int(t[3:]) >= since)
+        targets = OWN[since] if isinstance(since, str) else tuple(t for t in TARGETS if int(t[3:]) >= since)
         _PROGRAMS[name] = Entry(source, name, targets, build)
         return build
 

@@ -59,6 +59,17 @@ struct Tf32 {
                      : "r"(rounded(a[0])), "r"(rounded(a[1])), "r"(rounded(a[2])), "r"(rounded(a[3])), "r"(rounded(b[0])), "r"(rounded(b[1])));
     }
 };
+struct Tf32Thrice {  // what TF32 leaves of a float is multiplied too
+    typedef float Result;
+    static constexpr int BYTES = 4, RESULTS = 4;
+    static __device__ uint32_t rest(uint32_t x) { return __float_as_uint(__uint_as_float(x) - __uint_as_float(Tf32::rounded(x))); }
+    static __device__ void multiply(float (&d)[4], const uint32_t (&a)[4], const uint32_t *b) {
+        uint32_t small_a[4], small_b[2] = {rest(b[0]), rest(b[1])};
+        #pragma unroll
+        for (int i = 0; i < 4; i++) small_a[i] = rest(a[i]);
+        Tf32::multiply(d, small_a, b), Tf32::multiply(d, a, small_b), Tf32::multiply(d, a, b);
+    }
+};
 struct Half {  // sums of 16 bits, two in a register
     typedef uint32_t Result;
     static constexpr int BYTES = 2, RESULTS = 2;
@@ -73,11 +84,12 @@ struct Matrix {
     int pitch;  // bytes
 };
 
-// Four warps make 64 x 64 of A * B, 64 bytes of k at a time in STAGES stages. A is [m][k], or [k][m] where A_TURNED says so;
+// Four warps make M x N of A * B, 64 bytes of k at a time in STAGES stages. A is [m][k], or [k][m] where A_TURNED says so;
 // B is [n][k], or [k][n] with B_TURNED. (Turned matrices have elements of 16 bits.)
-template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false> struct Products {
-    static constexpr int STEP = 64 / Mma::BYTES, HALF = 4096, BYTES = 2 * HALF * STAGES, M = 64, N = 64, THREADS = 128;
-    typename Mma::Result d[2][4][Mma::RESULTS];
+template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false, int M = 64, int N = 64> struct Products {
+    static_assert((!A_TURNED || M == 64) && (!B_TURNED || N == 64), "rows of a turned tile have 128 bytes");
+    static constexpr int STEP = 64 / Mma::BYTES, HALF = 64 * M, STAGE = 64 * (M + N), THREADS = 128, DOWN = M / 32, ACROSS = N / 16;
+    typename Mma::Result d[DOWN][ACROSS][Mma::RESULTS];
     Matrix a, b;
     int row, column, m, n, k;
     char *memory;
@@ -85,22 +97,25 @@ template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false
     __device__ Products(char *memory, Matrix a, Matrix b, int m, int n, int k) : a(a), b(b), m(m), n(n), k(k), memory(memory) {}
     __device__ void clear() {
         #pragma unroll
-        for (int i = 0; i < 8 * Mma::RESULTS; i++) (&d[0][0][0])[i] = 0;
+        for (int i = 0; i < DOWN * ACROSS * Mma::RESULTS; i++) (&d[0][0][0])[i] = 0;
     }
     __device__ int steps() const { return (k + STEP - 1) / STEP; }
     __device__ void fetch(int stage, int step) {
-        char *to = memory + 2 * HALF * stage;
+        char *to = memory + STAGE * stage;
         if (A_TURNED) fetch_tile<32, 8, THREADS>(to, (const char *)a.data, a.pitch, step * STEP, k, row * 2, m * 2);
         else fetch_tile<M, 4, THREADS>(to, (const char *)a.data, a.pitch, row, m, step * 64, k * Mma::BYTES);
         if (B_TURNED) fetch_tile<32, 8, THREADS>(to + HALF, (const char *)b.data, b.pitch, step * STEP, k, column * 2, n * 2);
         else fetch_tile<N, 4, THREADS>(to + HALF, (const char *)b.data, b.pitch, column, n, step * 64, k * Mma::BYTES);
     }
-    __device__ void fragments(uint32_t (&x)[2][4], uint32_t (&y)[2][4], const char *at, int part) {
-        int lane = threadIdx.x % 32, warp = threadIdx.x / 32, down = warp % 2 * 32, across = warp / 2 * 32, line = lane % 8, high = lane / 16, odd = lane / 8 % 2;
+    __device__ void fragments(uint32_t (&x)[DOWN][4], uint32_t (&y)[ACROSS / 2][4], const char *at, int part) {
+        int lane = threadIdx.x % 32, warp = threadIdx.x / 32, down = warp % 2 * (M / 2), across = warp / 2 * (N / 2), line = lane % 8, high = lane / 16, odd = lane / 8 % 2;
         #pragma unroll
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < DOWN; i++) {
             if (A_TURNED) load_turned(x[i], at + place<8>(16 * part + 8 * high + line, (down + 16 * i) / 8 + odd));
             else load_matrices(x[i], at + place<4>(down + 16 * i + lane % 16, 2 * part + high));
+        }
+        #pragma unroll
+        for (int i = 0; i < ACROSS / 2; i++) {
             if (B_TURNED) load_turned(y[i], at + HALF + place<8>(16 * part + 8 * odd + line, (across + 16 * i) / 8 + high));
             else load_matrices(y[i], at + HALF + place<4>(across + 16 * i + 8 * high + line, 2 * part + odd));
         }
@@ -121,8 +136,8 @@ template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false
         for (int step = first; step < last; step++) {
             wait_copies<STAGES - 2>();
             __syncthreads();
-            uint32_t x[2][2][4], y[2][2][4];
-            const char *at = memory + 2 * HALF * from;
+            uint32_t x[2][DOWN][4], y[2][ACROSS / 2][4];
+            const char *at = memory + STAGE * from;
             fragments(x[0], y[0], at, 0);
             if (step + STAGES - 1 < last) fetch(to, step + STAGES - 1);
             commit_copies();
@@ -130,9 +145,9 @@ template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false
             for (int part = 0; part < 2; part++) {
                 if (part == 0) fragments(x[1], y[1], at, 1);
                 #pragma unroll
-                for (int i = 0; i < 2; i++)
+                for (int i = 0; i < DOWN; i++)
                     #pragma unroll
-                    for (int j = 0; j < 4; j++) Mma::multiply(d[i][j], x[part][i], &y[part][j / 2][j % 2 * 2]);
+                    for (int j = 0; j < ACROSS; j++) Mma::multiply(d[i][j], x[part][i], &y[part][j / 2][j % 2 * 2]);
             }
             from = from + 1 == STAGES ? 0 : from + 1, to = to + 1 == STAGES ? 0 : to + 1;
         }
@@ -143,12 +158,12 @@ template <typename Mma, int STAGES, bool A_TURNED = false, bool B_TURNED = false
     template <typename F> __device__ void each(F f) {
         int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < DOWN; i++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
+            for (int j = 0; j < ACROSS; j++)
                 #pragma unroll
                 for (int h = 0; h < 2; h++)
-                    f(warp % 2 * 32 + 16 * i + lane / 4 + 8 * h, warp / 2 * 32 + 8 * j + lane % 4 * 2, &d[i][j][Mma::RESULTS / 2 * h]);
+                    f(warp % 2 * (M / 2) + 16 * i + lane / 4 + 8 * h, warp / 2 * (N / 2) + 8 * j + lane % 4 * 2, &d[i][j][Mma::RESULTS / 2 * h]);
     }
 };
 template <typename T> __device__ inline void store_pair(T *c, int pitch, int m, int n, int r, int col, T x, T y) {
