@@ -8,8 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.programs.tiles.case import Case, Close, Tensor, out, program
-from tests.programs.tiles.groups import TILE, tensor
-from tests.programs.tiles.warp_products import grid, whole
+from tests.programs.tiles.matrices import TILE, attended, grid, scale, tensor, whole
 
 
 @program(since="90a")
@@ -36,10 +35,7 @@ def group_e4m3_blocks(rng: Any) -> Case:
 def group_attention(rng: Any) -> Case:
     heads, queries, keys = 2, 70, 150
     q, k, v = (rng.standard_normal((heads, x, 64)).astype(np.float16) for x in (queries, keys, keys))
-    s = q.astype(float) @ k.astype(float).transpose(0, 2, 1) * 0.125
-    weights = np.exp(s - s.max(axis=2, keepdims=True))
-    want = weights / weights.sum(axis=2, keepdims=True) @ v.astype(float)
     maps = [Tensor(x, {"box": [64, 64, 1], "swizzle": "128B"}) for x in (q, k, v)]
-    args = [*maps, out(q.shape, np.float16), queries, keys, float(np.float32(0.125 / np.log(2)))]
+    args = [*maps, out(q.shape, np.float16), queries, keys, scale(64)]
     # Weights and results have 11 bits; exp2f is an approximation.
-    return Case((-(-queries // 64), heads), 160, args, {3: Close(want, atol=2e-3, rtol=2e-3)}, shared=5 * TILE)
+    return Case((-(-queries // 64), heads), 160, args, {3: Close(attended(q, k, v), atol=2e-3, rtol=2e-3)}, shared=5 * TILE)

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-import oric.sim
 
-from tests.programs.tiles.case import Array, Case, Tensor, out, padded, program
-from tests.programs.tiles.warp_products import grid, whole
-
-TILE = 64 * 128
-
-
-@dataclass
-class Columns(Tensor):
-    """The first columns of a matrix: what is behind them is not of the tensor."""
-
-    columns: int = 0
-
-    def described(self, address: oric.sim.Buffer) -> bytes:
-        """The argument."""
-        array = self.array
-        kind = "bfloat16" if array.dtype == ml_dtypes.bfloat16 else array.dtype if array.itemsize > 1 else np.uint8
-        return oric.sim.tensor_map(kind, address, (self.columns, len(array)), array.strides[:1], **self.options)
-
-
-def tensor(matrix: Array, rows: int = 64, wide: int = 128, swizzle: str = "128B") -> Tensor:
-    """A matrix as tiles of so many rows with so many bytes each; its rows begin at multiples of 16 bytes."""
-    return Columns(padded(matrix), {"box": [wide // matrix.itemsize, rows], "swizzle": swizzle}, matrix.shape[1])
+from tests.programs.tiles.case import Case, out, padded, program
+from tests.programs.tiles.matrices import TILE, grid, tensor, whole
 
 
 @program(since="90a")

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.programs.tiles.case import Array, Case, out, program
-from tests.programs.tiles.warp_products import grid, rows
+from tests.programs.tiles.matrices import grid, rows
 
 FLOAT4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float64)
 

@@ -8,15 +8,9 @@ import ml_dtypes
 import numpy as np
 
 from tests.programs.tiles.case import Array, Case, out, program
-from tests.programs.tiles.groups import TILE, tensor
-from tests.programs.tiles.warp_products import whole
+from tests.programs.tiles.matrices import TILE, grid, tensor, whole
 
 F32, BF16, E5M2_FIRST = 1 << 4, 1 << 7 | 1 << 10, 1 << 7  # bits of the descriptor of a product
-
-
-def grid(m: int, n: int) -> tuple[int, int]:
-    """Tiles of 128 x 64."""
-    return -(-n // 64), -(-m // 128)
 
 
 @program(since="100a")
@@ -24,7 +18,7 @@ def tensor_single(rng: Any) -> Case:
     m, n, k = 140, 90, 200
     a, b = whole(rng, (m, k), ml_dtypes.bfloat16), whole(rng, (n, k), ml_dtypes.bfloat16)
     args = [tensor(a, 128), tensor(b), out((m, n), np.float32), m, n, k, F32 | BF16]
-    return Case(grid(m, n), 128, args, {2: a.astype(float) @ b.astype(float).T}, shared=9 * TILE)
+    return Case(grid(m, n, 128), 128, args, {2: a.astype(float) @ b.astype(float).T}, shared=9 * TILE)
 
 
 @program(since="100a")
@@ -32,7 +26,7 @@ def tensor_eight(rng: Any) -> Case:
     m, n, k = 130, 70, 300
     a, b = whole(rng, (m, k), ml_dtypes.float8_e5m2), whole(rng, (n, k), ml_dtypes.float8_e4m3fn)
     args = [tensor(a, 128), tensor(b), out((m, n), np.float32), m, n, k, F32 | E5M2_FIRST]
-    return Case(grid(m, n), 128, args, {2: a.astype(float) @ b.astype(float).T}, shared=9 * TILE)
+    return Case(grid(m, n, 128), 128, args, {2: a.astype(float) @ b.astype(float).T}, shared=9 * TILE)
 
 
 @program(since="100a")
@@ -40,7 +34,7 @@ def tensor_turned_both(rng: Any) -> Case:
     m, n, k = 150, 75, 140
     a, b = whole(rng, (k, m), np.float16), whole(rng, (k, n), np.float16)
     args = [tensor(a), tensor(b), out((m, n), np.float32), m, n, k, F32]
-    return Case(grid(m, n), 128, args, {2: a.astype(float).T @ b}, shared=9 * TILE)
+    return Case(grid(m, n, 128), 128, args, {2: a.astype(float).T @ b}, shared=9 * TILE)
 
 
 @program(since="100a")
@@ -68,4 +62,4 @@ def tensor_scaled(rng: Any) -> Case:
     m, n, k = 140, 70, 270
     (a, rows, x), (b, columns, y) = scaled(rng, m, k, 128), scaled(rng, n, k, 64)
     args = [tensor(a, 128), tensor(b), rows, columns, out((m, n), np.float32), m, n, k]
-    return Case(grid(m, n), 128, args, {4: x @ y.T}, shared=8 * TILE)
+    return Case(grid(m, n, 128), 128, args, {4: x @ y.T}, shared=8 * TILE)

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.programs.tiles.case import Case, Close, Tensor, out, padded, program
-from tests.programs.tiles.groups import TILE, tensor
-from tests.programs.tiles.tensor_memory import grid
-from tests.programs.tiles.warp_products import whole
+from tests.programs.tiles.matrices import TILE, attended, grid, scale, tensor, whole
 
 
 def biased(rng: Any, m: int, n: int, k: int, blocks: int) -> Case:
@@ -29,17 +27,14 @@ def tensor_persistent(rng: Any) -> Case:
 @program(since="100a")
 def tensor_asked(rng: Any) -> Case:
     m, n = 250, 130
-    return biased(rng, m, n, 100, int(np.prod(grid(m, n))))
+    return biased(rng, m, n, 100, int(np.prod(grid(m, n, 128))))
 
 
 @program(since="100a")
 def tensor_attention(rng: Any) -> Case:
     heads, queries, keys = 2, 100, 150
     q, k, v = (rng.standard_normal((heads, x, 64)).astype(np.float16) for x in (queries, keys, keys))
-    s = q.astype(float) @ k.astype(float).transpose(0, 2, 1) * 0.125
-    weights = np.exp(s - s.max(axis=2, keepdims=True))
-    want = weights / weights.sum(axis=2, keepdims=True) @ v.astype(float)
     maps = [Tensor(x, {"box": [64, rows, 1], "swizzle": "128B"}) for x, rows in ((q, 128), (k, 64), (v, 64))]
-    args = [*maps, out(q.shape, np.float16), queries, keys, float(np.float32(0.125 / np.log(2)))]
+    args = [*maps, out(q.shape, np.float16), queries, keys, scale(64)]
     # Weights and results have 11 bits; exp2f is an approximation.
-    return Case((-(-queries // 128), heads), 160, args, {3: Close(want, atol=2e-3, rtol=2e-3)}, shared=6 * TILE)
+    return Case((-(-queries // 128), heads), 160, args, {3: Close(attended(q, k, v), atol=2e-3, rtol=2e-3)}, shared=6 * TILE)

@@ -7,23 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tests.programs.tiles.case import Array, Case, Close, out, padded, program
-
-
-def whole(rng: Any, shape: tuple[int, ...], dtype: Any, low: int = -4) -> Array:
-    """Small whole numbers."""
-    return rng.integers(low, 5, shape).astype(dtype)  # type: ignore[no-any-return]
-
-
-def rows(matrix: Array) -> list[Any]:
-    """A matrix as an argument, with the bytes of a row."""
-    made = padded(matrix)
-    return [made, made.strides[0]]
-
-
-def grid(m: int, n: int) -> tuple[int, int]:
-    """Tiles of 64 x 64."""
-    return -(-n // 64), -(-m // 64)
+from tests.programs.tiles.case import Case, Close, out, padded, program
+from tests.programs.tiles.matrices import grid, rows, whole
 
 
 @program()

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.programs.tiles.case import Case, Close, out, padded, program
-from tests.programs.tiles.warp_products import grid, rows, whole
+from tests.programs.tiles.matrices import grid, rows, whole
 
 
 @program()
