@@ -12,6 +12,7 @@ import oric.sim
 from tests.programs.tiles.case import Array, Tensor, padded
 
 TILE = 64 * 128  # bytes
+FLOAT4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float64)
 
 
 def whole(rng: Any, shape: tuple[int, ...], dtype: Any, low: int = -4) -> Array:
@@ -28,6 +29,12 @@ def rows(matrix: Array) -> list[Any]:
 def grid(m: int, n: int, height: int = 64) -> tuple[int, int]:
     """Tiles of so many rows and 64 columns."""
     return -(-n // 64), -(-m // height)
+
+
+def fours(rng: Any, m: int, k: int) -> tuple[Array, Array]:
+    """E2M1 codes, two in a byte, and their values."""
+    codes = rng.integers(0, 16, (m, k)).astype(np.uint8)
+    return codes[:, ::2] | codes[:, 1::2] << 4, np.where(codes >= 8, -1, 1) * FLOAT4[codes % 8]
 
 
 def thinned(rng: Any, m: int, k: int) -> tuple[Array, Array, Array]:

@@ -8,15 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.programs.tiles.case import Array, Case, out, program
-from tests.programs.tiles.matrices import grid, rows
-
-FLOAT4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float64)
-
-
-def fours(rng: Any, m: int, k: int) -> tuple[Array, Array]:
-    """E2M1 codes, two in a byte, and their values."""
-    codes = rng.integers(0, 16, (m, k)).astype(np.uint8)
-    return codes[:, ::2] | codes[:, 1::2] << 4, np.where(codes >= 8, -1, 1) * FLOAT4[codes % 8]
+from tests.programs.tiles.matrices import fours, grid, rows
 
 
 def eights(rng: Any, m: int, k: int, dtype: Any) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 
 #include "sim/async.h"
 #include "sim/mbarrier.h"
+#include "sim/memcheck.h"
 #include "sim/tensor_memory.h"
 
 #define POISON 0x7fbadbadu
@@ -290,6 +291,8 @@ SIM_OP(tmem_commit, sim_opd URa, sim_opd URb, sim_opd URc, unsigned multicast)
         uint64_t address = multicast ? (uint64_t)rank << ORIC_RANK_SHIFT | (at & ((1u << ORIC_RANK_SHIFT) - 1)) : at, offset = address;
         sim_cta *owner = sim_shared_owner(w, &offset);
         tensor_arrival a = {sim_address(w, sim_first_lane(mask), ORIC_MEM_CLUSTER, address, 8, 1)};
+        if (a.mbarrier && w->shadow)
+            sim_memcheck_sync(w, a.mbarrier); /* products read shared memory as the thread that issues them */
         if (a.mbarrier && owner)
             sim_async_arrive(w, SIM_BY_TENSOR, owner, a.mbarrier, SIM_FULL, land_arrival, &a, sizeof a);
     }
