@@ -24,9 +24,9 @@ from . import archive
 ELSEWHERE = "something of another module"
 TABLE = Path(__file__).with_name("refused.txt")
 OLDEST = "sm_75"
-# What the compiler does not make code for: matrices, copies in bulk, textures and surfaces, multicast memory. Everything else
-# that ptxas takes has code: as an object where something is in another module.
-REFUSABLE = frozenset(("tex", "st.bulk", "too many errors"))
+# What the compiler may have no code for. Everything else that ptxas takes has code: as an object where something is in another
+# module.
+REFUSABLE = frozenset(("st.bulk", "too many errors"))
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.M)
 _DEBUG = re.compile(r"^(\s*\.target[^\n]*?)\s*,\s*debug\b", re.M)
 _SECTION = re.compile(r"^\s*\.section[^{]*\{.*?^\s*\}", re.M | re.S)

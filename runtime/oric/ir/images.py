@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
+from oric_tables.op import QUAD_TURNS
+from oric_tables.registers import SCRATCH_BARRIERS
 
 from . import operand as opd
 from .function import NONE, Function
@@ -24,6 +26,8 @@ FLAGS: Final = ("aoffi", "dc", "ms", "cl")
 _INDEPENDENT: Final = "independent"
 COMPONENTS: Final = 4
 SINGLE, PAIRS = 1, 2  # halves in the words of a result
+MOST_HALVES: Final = 4  # words of an operation that has them in two halves
+_TURNS_NUMBER: Final = 9  # the operand that describes the fetch
 
 KINDS: Final = {"texref": 0x20000000, "samplerref": 0x40000000, "surfref": 0x80000000}  # upper words of handles
 
@@ -89,6 +93,56 @@ class Fetch:
             made |= value << shift
             shift += bits
         return made
+
+
+def stride(spatial: int) -> int:
+    """Words of the derivatives in one direction of so many coordinates, as vectors of PTX have them."""
+    return 1 << (spatial - 1).bit_length()
+
+
+@final
+class Turns:
+    """The words of a fetch for which the threads of a quad take turns, and the registers in which it is made.
+
+    The first of these have what stands in front of the others in the operation (``first`` words), those from ``behind`` on what
+    follows it; all of them become the components of the result. Those from ``work`` on have derivatives of as many coordinates as
+    there is room for (``least`` and ``most`` registers), then whether the result is not resident.
+    ``spatial``: words of the coordinates with derivatives, ``layers``: those in front. ``compact``: the words go in two halves.
+    ``align``: of the first register.
+    """
+
+    def __init__(self, made: Fetch, in_register: bool) -> None:
+        total = made.first + made.rest + in_register
+        self.total = total
+        self.layers = int(made.dim.startswith("ARRAY"))
+        self.spatial = made.first - self.layers
+        self.compact = total <= MOST_HALVES
+        self.first = -(-total // 2) if self.compact else made.first
+        self.align = self.behind = MOST_HALVES // 2 if self.compact else MOST_HALVES
+        self.work = 2 * self.behind
+        self.least = self.work + 2
+        self.most = self.work + 2 * self.spatial
+
+    def place(self, word: int) -> int:
+        """The register of a word."""
+        return word if word < self.first else self.behind + word - self.first
+
+
+def turns_of(f: Function, i: i64) -> tuple[Fetch, Turns, int]:
+    """The fetch of an instruction for which threads take turns, and the place of its handle in bank 0, -1: a register has it."""
+    made = fetch_of(int(f.imm_value(f.get(i, _TURNS_NUMBER))))
+    place = int(f.imm_value(f.get(i, _TURNS_NUMBER + 1)))
+    return made, Turns(made, place < 0), place
+
+
+def takes_turns(f: Function) -> bool:
+    """Whether there is such an instruction in a function."""
+    return any(f.block[i] != NONE and f.op[i] == QUAD_TURNS for i in range(f.instructions()))
+
+
+def turns_barrier(f: Function, barriers: int) -> int:
+    """The convergence barrier that knows the threads which take turns, of so many that there are."""
+    return (barriers if f.is_entry else SCRATCH_BARRIERS) - 1
 
 
 def fetch_of(number: int) -> Fetch:

@@ -27,6 +27,7 @@ from .emit import Emitter
 from .images import place_images
 from .sources import put_number, put_source
 from .subroutines import share
+from .turns import take_turns
 
 if TYPE_CHECKING:
     from .program import Program
@@ -56,6 +57,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "expand_rest": expand_rest,
     "load_bank_words": load_bank_words,
     "place_images": place_images,
+    "take_turns": take_turns,
 }
 
 

@@ -12,23 +12,25 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import FETCH, LDG, LDS, MOV, SULD_D, SURED, SUST_D, SUST_P
+from oric_tables.op import FETCH, FETCH_QUAD, LDG, LDS, MOV, QUAD_TURNS, SULD_D, SURED, SUST_D, SUST_P
 from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function
-from oric.ir.images import COMPONENTS, HEADER_BANK, PAIRS, SINGLE, WORD, Fetch, fetch_of, has_header, is_header
+from oric.ir.images import COMPONENTS, HEADER_BANK, MOST_HALVES, PAIRS, SINGLE, WORD, Fetch, fetch_of, has_header, is_header
 from oric.ir.legality import legality_of
 from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
 from oric.ir.passes import PassContext
 
 from .emit import Emitter, integer, packed, part
+from .turns import check_place
 
 _SURFACES: Final = frozenset({SULD_D, SUST_D, SUST_P, SURED})
-_RESULT, _ABSENT, _TEXTURE, _SAMPLER, _WORDS, _NUMBER = 0, 1, 2, 3, 4, 11  # operands of FETCH
-_MOST_HALVES: Final = 4  # words of an operation that has them in two halves
+_FETCHES: Final = frozenset({FETCH, FETCH_QUAD})
+_RESULT, _ABSENT, _TEXTURE, _SAMPLER, _WORDS, _NUMBER = 0, 1, 2, 3, 4, -1  # operands of fetches
+_VECTORS: Final = 3  # of words, in a fetch for which the threads of a quad take turns
 _HALVED: Final = frozenset({"tex_halves", "tld_halves", "tld4_halves"})  # templates of such
 _SELECT: Final = (0x4410, 0x4432)  # of PRMT: the lower or the upper half of a word, zeros above
 _VARYING: Final = LOAD | ATOMIC | WARP | CALL
@@ -49,7 +51,7 @@ def _has_images(f: Function) -> bool:
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            if f.op[i] == FETCH or f.op[i] in _SURFACES or has_header(f, i):
+            if f.op[i] in _FETCHES or f.op[i] in _SURFACES or has_header(f, i):
                 return True
             i = f.next[i]
         b += 1
@@ -122,7 +124,7 @@ class _Placer:
         f = self.f
         i = f.head[b]
         while i != NONE:
-            if f.op[i] == FETCH or f.op[i] in _SURFACES:
+            if f.op[i] in _FETCHES or f.op[i] in _SURFACES:
                 return True
             i = f.next[i]
         return False
@@ -202,7 +204,7 @@ class _Placer:
         while i != NONE:
             following = f.next[i]
             emitter.line = f.line[i]
-            if f.op[i] == FETCH:
+            if f.op[i] in _FETCHES:
                 self._fetch(i)
                 f.block[i] = NONE
             elif f.op[i] in _SURFACES:
@@ -214,13 +216,18 @@ class _Placer:
     def _fetch(self, i: i64) -> None:
         f = self.f
         self.ctx.count("fetches of textures")
-        made = fetch_of(int(f.imm_value(f.get(i, _NUMBER))))
+        made = fetch_of(int(f.imm_value(f.get(i, f.count[i] + _NUMBER))))
+        texture, sampler = (self._source(f.get(i, at)) for at in (_TEXTURE, _SAMPLER))
+        if f.op[i] == FETCH_QUAD:
+            check_place(f, self.ctx, i)
+            vectors = [f.get(i, _WORDS + n) for n in range(_VECTORS)]
+            _Maker(self, i, made, self._mask(i, made)).take_turns(texture, sampler, vectors)
+            return
         words = [f.get(i, _WORDS + n) for n in range(made.first + made.rest)]
         if made.level == "LL" and self.ctx.opt_level and self._is_zero(words[made.first]):
             made.level = "LZ"
             made.rest -= 1
             del words[made.first]
-        texture, sampler = (self._source(f.get(i, at)) for at in (_TEXTURE, _SAMPLER))
         _Maker(self, i, made, self._mask(i, made)).make(texture, sampler, words)
 
     def _mask(self, i: i64, made: Fetch) -> int:
@@ -444,7 +451,7 @@ class _Maker:
             at = first if halved else 0
             words = [*words[:at], handle, *words[at:]]
             first += 0 if halved else 1
-        if len(words) <= _MOST_HALVES and halved:
+        if len(words) <= MOST_HALVES and halved:
             name += "_halves"
             first = -(-len(words) // 2)
             self.native = self.fetch.halves != 0
@@ -453,6 +460,34 @@ class _Maker:
         op = self._op(name)
         self.placer.make(op, self._mods(op), self.operands, self.guard)
         self._give_results()
+
+    def take_turns(self, texture: i64, sampler: i64, vectors: list[int]) -> None:
+        """Append the operation for which the threads of a quad take turns, behind phase 21 as well; it has no guard."""
+        emitter = self.emitter
+        place = self._place(texture, sampler)
+        rest = self.fetch.rest
+        behind = opd.reg(vectors[-1] & opd.INDEX, 1, rest) if rest else opd.RZ_OPERAND
+        if place < 0:
+            behind = opd.reg(vectors[-1] & opd.INDEX, 0, rest + 1)
+            emitter.copy(part(behind, 0), self._joined(texture, sampler), 0)
+        around: i64 = -1
+        if self.guard:
+            around = emitter.make_label()
+            emitter.branch(around, self.guard ^ opd.NEGATE)
+        self.words = [emitter.new_r() for _ in self.chosen]
+        absent = emitter.new_r() if "Pu" in self.operands else opd.RZ_OPERAND
+        self.fetch.mask = self.mask
+        numbers = [emitter.code.imm(self.fetch.number()), emitter.code.imm(place)]
+        cursor = emitter.stand()
+        cursor.make(QUAD_TURNS)
+        unused = [opd.RZ_OPERAND] * (COMPONENTS - len(self.words))
+        for operand in (*self.words, *unused, absent, opd.RZ_OPERAND, *vectors[:-1], behind, *numbers):
+            cursor.put(operand)
+        if "Pu" in self.operands:
+            emitter.template2("is_any", 0, self.operands["Pu"], absent)
+        self._give_results()
+        if around >= 0:
+            emitter.place(around)
 
     def _take_results(self) -> None:
         """Registers for the components, the first two of which are in one."""

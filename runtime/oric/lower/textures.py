@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mypy_extensions import i64
-from oric_tables.op import FETCH
+from oric_tables.op import FETCH, FETCH_QUAD
 
 from oric.ir import operand as opd
 from oric.ir.calls import WORD
-from oric.ir.images import COMPONENTS, KINDS, PAIRS, SINGLE, Fetch, header
+from oric.ir.images import COMPONENTS, KINDS, PAIRS, SINGLE, Fetch, header, stride
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
@@ -66,9 +66,14 @@ class _Fetcher:
 
     def run(self) -> None:
         """Make it."""
-        if self._is_for_driver():
-            self._call_driver()
-            return
+        if self._lacks_operation():
+            if "uniform_handles" in self.b.target.features:
+                self._call_driver()
+                return
+            found = self.program.options["turns"].split()
+            if self.geometry in found[::2]:
+                self._take_turns(found[found.index(self.geometry) + 1])
+                return
         dim = self._dimensions()
         self._place_coordinates()
         if self.stem == "txd":
@@ -82,26 +87,21 @@ class _Fetcher:
             if self.rest and not self._is_offset(self.rest[0]):
                 self.flags.append("dc")
                 self.words.append(self._word(self.rest[0]))
+        made = self._described(self.stem, dim)
+        words = [*self.first, *self.words]
+        self._emit(FETCH, made, words + [opd.RZ_OPERAND] * (_FETCH_WORDS - len(words)))
+
+    def _described(self, stem: str, dim: str) -> Fetch:
+        """What the fetch is beside its operands."""
         mask = sum(1 << n for n, item in enumerate(self._items()) for n in self._components(n) if item[0] != nodes.SINK)
         component = "rgba".index(self.program.tokens.get("comp", "r"))
-        made = Fetch(
-            self.stem,
-            dim,
-            len(self.first),
-            len(self.words),
-            mask,
-            self.level,
-            component,
-            tuple(self.flags),
-            self.independent,
-            self._halves(),
-        )
-        self._emit(made)
+        sizes = len(self.first), len(self.words)
+        return Fetch(stem, dim, *sizes, mask, self.level, component, tuple(self.flags), self.independent, self._halves())
 
-    # -- what the driver does ------------------------------------------------------------------------------
+    # -- what no operation does ----------------------------------------------------------------------------
 
-    def _is_for_driver(self) -> bool:
-        """Whether a function of the driver takes the derivatives: in three dimensions, or with a value to compare with."""
+    def _lacks_operation(self) -> bool:
+        """Whether no operation takes the derivatives: in three dimensions, or with a value to compare with."""
         if self.stem != "txd":
             return False
         return self.geometry not in self.program.options or self._compared() is not None
@@ -112,6 +112,30 @@ class _Fetcher:
         if behind and behind[0][0] == nodes.VEC:
             behind.pop(0)
         return behind[0] if behind and not self._is_offset(behind[0]) else None
+
+    def _take_turns(self, dim: str) -> None:
+        """The threads of a quad help each other (:mod:`oric.lower.turns`). Derivatives that are not there are 0."""
+        compared = self._compared()
+        self._place_coordinates(scaled=False)
+        spatial = len(self.first) - (self.geometry[0] == "a")
+        derivatives = [word for _ in range(2) for word in self._elements(self.rest.pop(0), stride(spatial))]
+        offset = self._take_offset()
+        if offset is not None:
+            self.flags.append("aoffi")
+            self.words.append(offset)
+        if compared is not None:
+            self.flags.append("dc")
+            self.words.append(self._word(compared))
+        vectors = [self._together(self.first), self._together(derivatives), self._together(self.words, 1)]
+        self._emit(FETCH_QUAD, self._described("tex", dim), vectors)
+
+    def _together(self, words: list[int], before: int = 0) -> i64:
+        """A register that has these words, behind ``before`` others."""
+        count = before + len(words)
+        register = self.b.new("R", 1 << (count - 1).bit_length())
+        for n, word in enumerate(words, before):
+            self.b.copy(part(register, n), word, 0)
+        return opd.reg(register & opd.INDEX, 0, count)
 
     def _call_driver(self) -> None:
         """Call it: the handle with its kind, coordinates, derivatives, offset, value to compare with."""
@@ -197,8 +221,8 @@ class _Fetcher:
 
     # -- words ---------------------------------------------------------------------------------------------
 
-    def _place_coordinates(self) -> None:
-        """The coordinates, with the layer in front; a sample goes behind them."""
+    def _place_coordinates(self, scaled: bool = True) -> None:
+        """The coordinates, with the layer in front; a sample goes behind them. ``scaled``: as the faces of a cube want them."""
         geometry = self.geometry
         layered = geometry[0] == "a"
         sampled = geometry.endswith("ms")
@@ -208,7 +232,7 @@ class _Fetcher:
             self.flags.append("ms")
             self.words.append(found.pop(0))
         layer = [self._layer(found.pop(0))] if layered else []
-        if geometry.endswith("cube"):
+        if scaled and geometry.endswith("cube"):
             found = self._scaled(found)
         if self._is_flat():
             found.append(opd.RZ_OPERAND)
@@ -287,11 +311,11 @@ class _Fetcher:
 
     # -- the operation and its results ---------------------------------------------------------------------
 
-    def _emit(self, made: Fetch) -> None:
+    def _emit(self, op: i64, made: Fetch, words: list[int]) -> None:
         b = self.b
         whole = b.new("R", COMPONENTS)
         absent = opd.PT_OPERAND if self.resident is None or self.resident[0] == nodes.SINK else b.new_p()
-        emit_fetch(b, made, whole, absent, self.texture, self.sampler, [*self.first, *self.words], self.guard)
+        emit_fetch(b, op, made, whole, absent, self.texture, self.sampler, words, self.guard)
         if absent != opd.PT_OPERAND:
             b.template2("move_pred", self.guard, b.dest(self.resident), absent ^ opd.NEGATE)
         step = COMPONENTS // len(self._items())
@@ -327,17 +351,16 @@ def reference(b: Memory, symbol: int) -> i64:
     return word
 
 
-def emit_fetch(b: Memory, made: Fetch, whole: i64, absent: i64, texture: i64, sampler: i64, words: list[int], guard: i64) -> None:
+def emit_fetch(
+    b: Memory, op: i64, made: Fetch, whole: i64, absent: i64, texture: i64, sampler: i64, words: list[int], guard: i64
+) -> None:
     """Append the macro operation of a fetch."""
     b.ir.isa_class = max(b.ir.isa_class, _ISA_CLASS)
     number = b.code.imm(made.number())
     cursor = b.stand()
-    cursor.make(FETCH, 0, guard)
-    for operand in (whole, absent, texture, sampler):
+    cursor.make(op, 0, guard)
+    for operand in (whole, absent, texture, sampler, *words, number):
         cursor.put(operand)
-    for n in range(_FETCH_WORDS):
-        cursor.put(words[n] if n < len(words) else opd.RZ_OPERAND)
-    cursor.put(number)
 
 
 def query_header(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -349,7 +372,9 @@ def query_header(b: Memory, program: Program, guard: i64, operands: list[Any]) -
         value = b.value(node)
         level = part(value.bits, 0) if value.kind == OPERAND else in_register(b, value)
     whole = b.new("R", COMPONENTS)
-    emit_fetch(b, Fetch("txq", "1D", 1, 0, mask), whole, opd.PT_OPERAND, handle(b, operands[1]), opd.RZ_OPERAND, [level], guard)
+    words = [level, *[opd.RZ_OPERAND] * (_FETCH_WORDS - 1)]
+    made = Fetch("txq", "1D", 1, 0, mask)
+    emit_fetch(b, FETCH, made, whole, opd.PT_OPERAND, handle(b, operands[1]), opd.RZ_OPERAND, words, guard)
     if operands[0][0] != nodes.SINK:
         b.copy(part(b.dest(operands[0]), 0), part(whole, mask.bit_length() - 1), guard)
 

@@ -22,6 +22,7 @@ from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
 from oric.ir.function import AUX_ALONE, NONE, Function, R
+from oric.ir.images import takes_turns, turns_barrier
 from oric.ir.lineinfo import line_of
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
@@ -69,6 +70,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         branches &= diverging
         masked = _those_that_differ(f, masked, different)
     most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(masked)
+    if takes_turns(f):
+        most = min(most, turns_barrier(f, ctx.target.barrier_regs) - bool(masked))
     barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered}, calls, most)
     apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, waits.ways_out(waiting))
     _let_others_run(f, waiting)

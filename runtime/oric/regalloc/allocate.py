@@ -21,6 +21,7 @@ from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
+from .convention import GENERAL_USED
 from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
 from .idle import drop_idle
@@ -29,6 +30,7 @@ from .remake import remake
 from .residence import Code
 from .slots import share_slots
 from .spill import Memory, plan, spill
+from .turns import hold_turns, release_turns
 from .twins import join_twins
 from .uniforms import choose_uniforms, spill_uniforms
 from .verify import Proof, wanted
@@ -98,6 +100,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         MalformedCode: the proof has found that something is read that was not read before; with ``ctx.verify``.
     """
     limits = limits_of(f, ctx)
+    turns = hold_turns(f, limits)
     room = room_of(f, limits[GENERAL], ctx.target)
     held = hold(f)
     if f.watching and _too_many(f, ctx, limits):
@@ -113,6 +116,9 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if proof is not None:
         proof.check(view, limits)
     _finish(f, ctx, done, view)
+    if turns.fetches:
+        done.view = view = f.analyses.machine = None  # the arrays of the function grow
+        release_turns(f, turns, GENERAL_USED if f.sp else 0, ctx.target.predicates)
     if held:
         done.view = view = f.analyses.machine = None  # the arrays of the function grow
         release(f, held)
@@ -121,7 +127,8 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
         done.view = view = f.analyses.machine = None  # the arrays of the function grow
         del proof
         finish_frame(f, ctx.target, ctx.module.for_debugger)
-        f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
+        if not turns.fetches:  # else the phase behind puts in their instructions
+            f.analyses.machine = machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True)
     settle_free_stack(f)
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs

@@ -23,7 +23,7 @@ from .texture import make as make_texture
 from .timing import set_machine, timing_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from oric.support.elf import Cubin, Function
 
@@ -149,7 +149,14 @@ class Module:
         return Stream(self)
 
     def texture(
-        self, array: Array, kind: str = "2d", *, layered: bool = False, channels: int = 1, sampling: Sampling | None = None
+        self,
+        array: Array,
+        kind: str = "2d",
+        *,
+        layered: bool = False,
+        channels: int = 1,
+        sampling: Sampling | None = None,
+        smaller: Sequence[Array] = (),
     ) -> Texture:
         """A texture with the texels of an array, to pass as an argument.
 
@@ -159,11 +166,12 @@ class Module:
             layered: the first axis counts layers.
             channels: components of a texel.
             sampling: filter, address modes and so on; the nearest texel, clamped, when left out.
+            smaller: the levels of detail behind the first, each of half the size of the one before.
 
         Raises:
             LaunchError: the array is no such texture.
         """
-        return make_texture(self, array, kind, layered, channels, sampling or Sampling())
+        return make_texture(self, array, kind, layered, channels, sampling or Sampling(), smaller)
 
     def surface(self, array: Array, kind: str = "2d", *, layered: bool = False, channels: int = 1) -> Texture:
         """A surface with the texels of an array; what a kernel writes is in its ``read()``.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -56,11 +58,11 @@ class Texture:
             raise LaunchError(f"no memory for texture {self.address}")
 
     def read(self) -> Array:
-        """The texels, in the shape of the array that they come from."""
-        return np.frombuffer(self.buffer.read(), self._dtype).reshape(self._shape).copy()
+        """The texels of the first level, in the shape of the array that they come from."""
+        return np.frombuffer(self.buffer.read(), self._dtype, math.prod(self._shape)).reshape(self._shape).copy()
 
     def write(self, array: Array) -> None:
-        """Replace the texels.
+        """Replace the texels of the first level.
 
         Raises:
             ValueError: an array of another shape or type.
@@ -76,8 +78,10 @@ class Texture:
         return Texture(self._module, self.buffer, self._shape, self._dtype, record)
 
 
-def make(module: Module, array: Array, kind: str, layered: bool, channels: int, sampling: Sampling) -> Texture:
-    """A texture with the texels of an array.
+def make(
+    module: Module, array: Array, kind: str, layered: bool, channels: int, sampling: Sampling, smaller: Sequence[Array] = ()
+) -> Texture:
+    """A texture with the texels of an array, and the levels behind it.
 
     Raises:
         LaunchError: the array is no texture of that kind.
@@ -95,13 +99,19 @@ def make(module: Module, array: Array, kind: str, layered: bool, channels: int, 
     axes = rank + layered + (kind == "cube")
     if len(shape) != axes or 0 in shape or (kind == "cube" and shape[-3] != _FACES):
         raise LaunchError(f"an array of shape {array.shape} is no {'layered ' if layered else ''}{kind} texture")
-    buffer = module.buffer(np.ascontiguousarray(array), name="a texture")
+    fixed = int(layered) + (kind == "cube")  # axes that all levels have alike
+    for n, level in enumerate(smaller, 1):
+        wanted = [*shape[:fixed], *(max(1, size >> n) for size in shape[fixed:]), *((channels,) if channels > 1 else ())]
+        if list(level.shape) != wanted or level.dtype != array.dtype:
+            raise LaunchError(f"level {n} of a texture is {array.dtype}{wanted}, not {level.dtype}{list(level.shape)}")
+    texels = np.concatenate([level.reshape(-1) for level in (array, *smaller)])
+    buffer = module.buffer(texels, name="a texture")
     record = ffi.new("oric_sim_texture *")
     record.data = buffer.address
     for axis in range(3):
         record.size[axis] = shape[-1 - axis] if axis < rank else 1
     record.rank, record.layered, record.cube = rank, layered, kind == "cube"
-    record.layers = shape[0] if layered else 1
+    record.layers, record.levels = shape[0] if layered else 1, 1 + len(smaller)
     record.channels, record.bytes, record.kind = channels, array.dtype.itemsize, _KINDS[array.dtype.kind]
     _set_sampling(record, sampling, array.dtype)
     return Texture(module, buffer, array.shape, array.dtype, record)

@@ -99,11 +99,11 @@ static void add_convention(loader *ld, oric_node *node, const oric_op_schedule *
     }
 }
 
-/* A convergence barrier that was numbered before allocation. */
+/* A convergence barrier that was numbered before allocation; registers behind them are the state of the warp. */
 static void add_barrier(loader *ld, oric_node *node, uint64_t operand, uint32_t slot, const oric_op_schedule *op, const oric_class *klass) {
     uint32_t number = oric_operand_index(operand);
     int writes = op->writes >> slot & 1;
-    if (number >= (uint32_t)physical_room[ORIC_FILE_B]) return fail(ld->fn, ORIC_LOAD_NO_REGISTER, node->index);
+    if (number >= (uint32_t)physical_room[ORIC_FILE_B]) return;
     uint8_t group = writes ? klass->rows[ORIC_FILE_B][0] : op->reader[slot][0];
     add_access(ld, node, ORIC_U_B + number, 1, writes ? ORIC_A_DEF : 0, slot, group);
 }

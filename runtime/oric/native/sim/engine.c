@@ -206,8 +206,8 @@ uint32_t sim_run_warp(sim_warp *w, uint32_t budget)
                 break;
         }
         const oric_insn *in = &w->code->insns[(g->pc - w->code->base) >> 4];
-        uint32_t mask = g->mask & guard_mask(w, in);
-        w->active = g->mask;
+        w->active = g->mask | w->helpers;
+        uint32_t mask = w->active & guard_mask(w, in);
         w->moved = 0;
         w->slice_steps = ++taken;
         lanes += (uint64_t)__builtin_popcount(mask);

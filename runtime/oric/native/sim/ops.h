@@ -96,7 +96,8 @@ SIM_OP(tmem_commit, sim_opd URa, sim_opd URb, sim_opd URc, unsigned multicast);
 SIM_OP(tmem_multiply, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned ws, unsigned scale);
 SIM_OP(tmem_multiply_scaled, sim_opd URa, sim_opd URt, sim_opd URb, sim_opd URc, sim_opd URe, sim_opd URf, sim_opd UPp, int kind, unsigned pair, unsigned blocks);
 /* Textures and surfaces (sim/texture.c, sim/surface.c). */
-enum { TEXTURE_HANDLE = 1, TEXTURE_HALVES = 2, TEXTURE_INTEGERS = 4, TEXTURE_GATHER = 8, TEXTURE_DERIVATIVES = 16 };
+enum { TEXTURE_HANDLE = 1, TEXTURE_HALVES = 2, TEXTURE_INTEGERS = 4, TEXTURE_GATHER = 8, TEXTURE_DERIVATIVES = 16, TEXTURE_OF_QUADS = 32 };
+#define TEXTURE_QUADS(ndv) ((ndv) == V_NDV ? TEXTURE_OF_QUADS : 0) /* the level of detail is that of differences in the quad */
 SIM_OP(texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_opd Rb, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned wanted, unsigned lod, unsigned aoffi, unsigned component);
 SIM_OP(query_texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_opd bank, sim_opd slot, sim_opd URa, unsigned wanted);
 SIM_OP(load_surface, sim_opd Rd, sim_opd Ra, sim_opd Rc, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim, unsigned clamp, unsigned size);
@@ -120,6 +121,7 @@ SIM_OP(yield, sim_opd Pp);
 SIM_OP(read_convergence, sim_opd Rd, sim_opd Ba, unsigned clear);
 SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb);
 SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba, unsigned clear);
+SIM_OP(move_active, sim_opd Bd, sim_opd Ba, unsigned pquad);
 SIM_OP(barrier, sim_opd Ra, sim_opd Rb, sim_opd Pp, int wait, unsigned reduction);
 SIM_OP(next_work, sim_opd URa, unsigned cast);
 SIM_OP(cluster_arrive, int unused);

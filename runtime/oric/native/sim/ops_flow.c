@@ -4,6 +4,8 @@
 #include "sim/mbarrier.h"
 #include "sim/ops.h"
 
+enum { MACTIVE = 26 }; /* among the convergence barriers: the threads that run */
+
 
 static uint64_t relative(const sim_warp *w, sim_opd target) { return w->pc + ORIC_INSN_BYTES + (uint64_t)target->value; }
 
@@ -146,8 +148,44 @@ SIM_OP(write_convergence, sim_opd Bd, sim_opd Rb)
             w->B[breg][l] = values[l];
 }
 
+static uint32_t quads_of(uint32_t mask)
+{
+    uint32_t out = 0;
+    for (uint32_t quad = 0xf; quad; quad <<= 4)
+        out |= mask & quad ? quad : 0;
+    return out;
+}
+
+/* Another set of threads goes on: those of the barrier, which run already, with the rest of their quads or without. */
+static void choose_active(sim_warp *w, uint32_t mask, unsigned from, unsigned pquad)
+{
+    uint32_t value = w->B[from][sim_first_lane(mask)], own = w->groups[w->current].mask;
+    if (value != own) {
+        sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "other threads than those that run");
+        return;
+    }
+    w->helpers = pquad ? quads_of(own) & ~own : 0;
+    for (int l = 0; l < SIM_LANES; l++) /* a register of the warp */
+        if (w->helpers >> l & 1)
+            w->B[from][l] = value;
+}
+
+SIM_OP(move_active, sim_opd Bd, sim_opd Ba, unsigned pquad)
+{
+    if (Bd->reg == MACTIVE && Ba->reg < ORIC_CONVERGENCE_BARRIERS)
+        choose_active(w, mask, Ba->reg, pquad);
+    else
+        sim_do_move_convergence(w, mask, Bd, Ba, 0);
+}
+
 SIM_OP(move_convergence, sim_opd Bd, sim_opd Ba, unsigned clear)
 {
+    if (Ba->reg == MACTIVE && Bd->reg < ORIC_CONVERGENCE_BARRIERS && !clear) {
+        for (int l = 0; l < SIM_LANES; l++)
+            if (mask >> l & 1)
+                w->B[Bd->reg][l] = mask;
+        return;
+    }
     if (Bd->reg >= ORIC_CONVERGENCE_BARRIERS || Ba->reg >= ORIC_CONVERGENCE_BARRIERS) {
         sim_fault(w, ORIC_FAULT_NO_MEANING, sim_first_lane(mask), "state register");
         return;

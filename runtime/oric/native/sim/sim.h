@@ -117,11 +117,12 @@ typedef struct {
 
 /* Textures and surfaces: what a handle stands for. */
 typedef struct {
-    uint64_t data;     /* address of the first texel; rows, slices, faces and layers follow each other without gaps */
+    uint64_t data;     /* address of the first texel; rows, slices, faces, layers and levels follow each other without gaps */
     uint32_t size[3];  /* texels; 1 beyond the rank */
     uint32_t rank;     /* 1 to 3; 2 for a cube. 0: no such texture */
     uint32_t layers;
     uint32_t layered, cube;
+    uint32_t levels;   /* of detail: each has half the size of the one before; 0: one */
     uint32_t channels, bytes; /* components of a texel, bytes of one */
     uint32_t kind;     /* ORIC_TEXTURE_* of a component */
     uint32_t address[3]; /* likewise: what lies outside */

@@ -75,6 +75,7 @@ typedef struct sim_warp {
     uint32_t nregs;
     uint32_t *registers; /* its own, when it has got more than a warp starts with; NULL: a part of the CTA's */
     uint32_t active;  /* lanes of the current group, before the guard */
+    uint32_t helpers; /* lanes of others that go along with it, from BMOV.PQUAD MACTIVE to BMOV MACTIVE */
     uint32_t dead;    /* lanes that have exited or never existed */
     uint32_t id;      /* warp of the CTA */
     uint32_t ngroups;

@@ -1,6 +1,6 @@
 /*
- * Textures. Filtering is that of the CUDA programming guide (Texture Fetching): the fraction of a coordinate has 8 bits. A texture
- * has one level, so every level of detail is 0.
+ * Textures. Filtering is that of the CUDA programming guide (Texture Fetching): the fraction of a coordinate has 8 bits. The level
+ * of detail is the nearest one to what an instruction names, or to the logarithm of the larger difference in a quad of threads.
  */
 #include "sim/texture.h"
 
@@ -39,6 +39,7 @@ int oric_sim_set_texture(oric_sim *sim, uint32_t number, const oric_sim_texture 
         sim->ntextures = number + 1;
     }
     sim->textures[number] = *texture;
+    sim->textures[number].levels += !texture->levels;
     return 0;
 }
 
@@ -260,14 +261,24 @@ static int choose_layer(sampler *s, unsigned dim, uint32_t layer, unsigned face)
 
 /*
  * The values of a lane: array index and coordinates, then level and offset. Halves: the first half of them is in Ra. With a
- * handle in a register, that is the first of Rb (of Ra for derivatives), and counts for the halves.
+ * handle in a register, that is behind the coordinates (of derivatives in front of all) and counts for the halves. What has the
+ * handle then is `held`.
  */
-static unsigned value_rows(sim_warp *w, uint32_t mask, sim_opd Ra, sim_opd Rb, unsigned flags, unsigned coordinates, unsigned more, uint32_t **out)
+static unsigned value_rows(sim_warp *w, uint32_t mask, sim_opd Ra, sim_opd Rb, unsigned flags, unsigned coordinates, unsigned more,
+                           uint32_t **out, oric_operand *held)
 {
-    unsigned total = coordinates + more, handle = flags & TEXTURE_HANDLE ? 1 : 0;
-    unsigned first = flags & TEXTURE_HALVES ? (total + handle + 1) / 2 : coordinates;
-    for (unsigned i = 0; i < total && i < MAX_VALUES; i++)
-        out[i] = i < first ? sim_row(w, mask, Ra, i) : sim_row(w, mask, Rb, i - first + handle);
+    unsigned handle = flags & TEXTURE_HANDLE && !(flags & TEXTURE_DERIVATIVES) ? 1 : 0, total = coordinates + handle + more;
+    unsigned first = flags & TEXTURE_HALVES ? (total + 1) / 2 : coordinates, count = 0;
+    for (unsigned i = 0; i < total && count < MAX_VALUES; i++) {
+        sim_opd from = i < first ? Ra : Rb;
+        unsigned at = i < first ? i : i - first;
+        if (handle && i == coordinates) {
+            *held = *from;
+            held->reg = (uint16_t)(held->reg + at);
+        } else {
+            out[count++] = sim_row(w, mask, from, at);
+        }
+    }
     return w->sim->fault.code == 0;
 }
 
@@ -312,26 +323,67 @@ static int sample(sampler *s, unsigned flags, unsigned dim, uint32_t *const *row
     return sample_linear(s, at, offset, out);
 }
 
+/* A texture as one of its levels is. */
+static oric_sim_texture at_level(const oric_sim_texture *t, double level)
+{
+    oric_sim_texture made = *t;
+    double last = t->levels - 1, wanted = floor(level + 0.5);
+    for (double n = 0; n < (wanted < last ? wanted : last); n++) {
+        uint64_t texels = (uint64_t)made.size[0] * made.size[1] * made.size[2] * made.layers * (made.cube ? FACES : 1);
+        made.data += texels * made.channels * made.bytes;
+        for (int axis = 0; axis < 3; axis++)
+            made.size[axis] = made.size[axis] > 1 ? made.size[axis] / 2 : 1;
+    }
+    return made;
+}
+
+/* The level of detail of the quad of a lane: how far its coordinates are from those of the threads beside and below. Largest
+ * components of directions are 1, so that their differences are those on the faces. */
+static double level_of_quad(const oric_sim_texture *t, unsigned dim, uint32_t mask, uint32_t *const *rows, uint32_t lane)
+{
+    uint32_t quad = lane & ~3u, at_row = (uint32_t)is_array(dim);
+    double squares[2] = {0, 0};
+    if ((mask >> quad & 0xf) != 0xf)
+        return 0;
+    for (unsigned axis = 0; axis < axes_of(dim); axis++)
+        for (unsigned way = 0; way < 2; way++) {
+            double from = arith_f32(value(rows, at_row + axis, quad)), to = arith_f32(value(rows, at_row + axis, quad + 1 + way));
+            double texels = is_cube(dim) ? t->size[0] / 2.0 : t->normalised ? t->size[axis] : 1;
+            squares[way] += (to - from) * (to - from) * texels * texels;
+        }
+    double larger = squares[0] > squares[1] ? squares[0] : squares[1];
+    return larger > 0 ? log2(larger) / 2 : 0;
+}
+
 SIM_OP(texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_opd Rb, sim_opd bank, sim_opd slot, sim_opd URa, unsigned dim,
        unsigned wanted, unsigned lod, unsigned aoffi, unsigned component)
 {
     uint32_t handles[SIM_LANES], texels_of[SIM_LANES][4], *rows[MAX_VALUES];
-    oric_operand held = flags & TEXTURE_DERIVATIVES ? *Ra : *Rb, after = *Ra;
+    oric_operand held = *Ra, after = *Ra;
     unsigned coordinates = axes_of(dim) + (unsigned)is_array(dim);
     unsigned levels = lod == V_LL || lod == V_LB ? 1 : 0, offsets = aoffi == V_AOFFI ? 1 : 0;
     if (!(flags & TEXTURE_HANDLE))
         held = sim_no_operand;
     if (flags & TEXTURE_HANDLE && flags & TEXTURE_DERIVATIVES)
         after.reg++; /* the handle is in front of the coordinates */
-    if (!sim_texture_handles(w, mask, bank, slot, URa, &held, handles) ||
-        !value_rows(w, mask, &after, Rb, flags, coordinates, levels + offsets, rows))
+    if (!value_rows(w, mask, &after, Rb, flags, coordinates, levels + offsets, rows, &held) ||
+        !sim_texture_handles(w, mask, bank, slot, URa, &held, handles))
         return;
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        sampler s = {.w = w, .lane = l, .t = sim_find_texture(w, l, handles[l])};
+        const oric_sim_texture *t = sim_find_texture(w, l, handles[l]);
+        if (!t)
+            return;
+        double level = lod == V_LL ? (double)arith_f32(value(rows, coordinates, l)) : 0;
+        if (flags & TEXTURE_INTEGERS)
+            level = lod == V_LL ? (double)(int32_t)value(rows, coordinates, l) : 0;
+        if (lod == V_AUTO && flags & TEXTURE_OF_QUADS)
+            level = level_of_quad(t, dim, mask, rows, l);
+        oric_sim_texture chosen = at_level(t, level);
+        sampler s = {.w = w, .lane = l, .t = &chosen};
         int place = offsets ? (int)(coordinates + levels) : -1;
-        if (!s.t || !sample(&s, flags, dim, rows, place, component, texels_of[l]))
+        if (!sample(&s, flags, dim, rows, place, component, texels_of[l]))
             return;
     }
     put_components(w, mask, Rd, Rv, wanted, texels_of);
@@ -351,7 +403,7 @@ SIM_OP(query_texture, unsigned flags, sim_opd Rd, sim_opd Rv, sim_opd Ra, sim_op
         if (t && t->layered)
             found[l][2] = t->layers;
         if (t)
-            found[l][3] = 1; /* levels */
+            found[l][3] = t->levels;
     }
     put_components(w, mask, Rd, Rv, wanted, found);
 }
