@@ -18,6 +18,7 @@ ATOMIC: Final = op.E_ATOMIC
 SHARED: Final = op.E_SHARED
 CONSTANT: Final = op.E_CONSTANT
 COMMON: Final = op.E_COMMON
+SUM: Final = op.E_SUM
 BRANCH: Final = op.E_BRANCH
 EXIT: Final = op.E_EXIT
 CALL: Final = op.E_CALL

@@ -26,7 +26,9 @@ from oric.ir.values import MASK32, Values
 
 from .cleanup import remove_dead_code
 from .folding import Folder
+from .guarded import write_over
 from .seen import Seen
+from .sums import add_to_nothing
 
 _PREDICATE: Final = 3  # in FOLDS: the result is a predicate, which becomes known
 # Results that equal instructions share: whatever depends on nothing but the sources.
@@ -36,7 +38,8 @@ _NOT_SHARED: Final = MEMORY | PINNED | WARP
 
 def general_optimize_early(f: Function, ctx: PassContext) -> bool:
     """Phase 13: ``OPTIMIZE_ROUNDS`` walks, fewer when one finds nothing; then what nobody reads is removed."""
-    return _optimize(f, ctx, thresholds.OPTIMIZE_ROUNDS)
+    over = write_over(f)
+    return _optimize(f, ctx, thresholds.OPTIMIZE_ROUNDS) or over
 
 
 def value_numbering(f: Function, ctx: PassContext) -> bool:
@@ -71,6 +74,7 @@ def _optimize(f: Function, ctx: PassContext, rounds: i64) -> bool:
             changed = changed or walk.values.changed != 0
             break
         changed = True
+    changed = add_to_nothing(f) or changed
     if changed:
         ctx.count("general optimizations")
         remove_dead_code(f, ctx)

@@ -141,7 +141,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
     Arguments are those of :func:`assign`. Returns what was tried for the function as it is then, if anything was.
     """
     rounds = 0
-    while ctx.opt_level >= 2 and rounds < _ROUNDS:
+    while ctx.opt_level >= 1 and rounds < _ROUNDS:
         done = _search(f, ctx, limits, room)
         if int(done.result.failed_file) != GENERAL:
             return done
