@@ -1,9 +1,9 @@
-"""Phase 13, at its beginning: wide results under a guard are written over what the destinations had before.
+"""Phase 13, at its beginning: vectors that are loaded under a guard are written over what the destinations had before.
 
-A guarded instruction of PTX with a vector of results is one with a wide register and a guarded copy of each word, which waits for
-it. Where the destinations have values in front of it, the words get those first, the guarded instruction writes over them, and
-the copies need no guard: they go when copies are propagated. So loads that are masked stand next to one another, as with
-ptxas 13.0.88.
+A guarded load of a vector is one of a wide register and a guarded copy of each word, which waits for it. Where destinations
+have values in front of it, the words get those first, the load writes over them, and the copies need no guard: they go when
+copies are propagated. So masked loads stand next to one another, as with ptxas 13.0.88. Operations that a later phase expands
+may make their results whatever the guard says, as the copies have it, so these are left alone.
 """
 
 from __future__ import annotations
@@ -16,26 +16,31 @@ from oric_tables.op import MOV
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
-from oric.ir.optable import OPS
+from oric.ir.optable import ATOMIC, LOAD, OPS, WARP
 
 _REACH = 96  # instructions in front in which a destination has to be written
 
 
 def write_over(f: Function) -> bool:
-    """Let guarded instructions with wide results do so; returns whether any does."""
+    """Let guarded loads of wide registers do so; returns whether any does."""
     taking = _Taking(f)
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
             following = f.next[i]
-            if f.guard[i] and f.op[i] != MOV:
+            if f.guard[i] and _is_load(f.op[i]):
                 copies = taking.copies(i)
                 if len(copies) > 1 and taking.have_values(i, copies):
                     taking.take(i, copies)
             i = following
         b += 1
     return taking.found
+
+
+def _is_load(op: i64) -> bool:
+    """Whether an operation loads, for each thread by itself, and stays what it is."""
+    return OPS.flags[op] & (LOAD | ATOMIC | WARP) == LOAD and OPS.expansion[op] == 0
 
 
 @final
