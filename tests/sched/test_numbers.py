@@ -57,9 +57,14 @@ def registers(variant: Variant, seed: int) -> Any:
     return variant.registers(variants.short_lived(seed))
 
 
+def stored(variant: Variant, seed: int) -> Any:
+    return variant.registers(variants.stored_soon(seed))
+
+
 # threshold -> another value, and what must come out otherwise
 OTHER: dict[str, tuple[int, Made]] = {
     "allocation_quiet": (1, registers),
+    "allocation_quiet_late": (1, stored),
     "allocation_fresh": (100, registers),
     "allocation_crowded": (0, registers),
     "list_look": (1, order),
@@ -69,6 +74,7 @@ OTHER: dict[str, tuple[int, Made]] = {
     "memory_window": (2, edges),
     "board_pace": (40, loads),
     "board_similar": (0, loads),
+    "board_scarce": (1000, loads),
 }
 
 # column of a model -> what must come out otherwise with some cycles more

@@ -188,3 +188,16 @@ def short_lived(seed: int, size: int = 60) -> Program:
         sources = {max(0, unit - random.randint(1, 6)) for _ in range(2)}
         code.append(Insn([Access(unit, 1, True), *(Access(u) for u in sorted(sources - {unit}))], klass=klass))
     return Program([(0, 1)] * size, [code], [[]], isa=tables().isas.index(ISA))
+
+
+def stored_soon(seed: int, size: int = 60) -> Program:
+    """Values of R, each of which a store reads a few instructions behind its definition, for the last time."""
+    random = Random(seed)
+    alu, store = (list(tables().classes).index(name) for name in ("alu", "store_global"))
+    code, stores = [], list[tuple[int, Insn]]()
+    for unit in range(size):
+        code.append(Insn([Access(unit, 1, True)], klass=alu))
+        stores.append((unit + random.randint(1, 6), Insn([Access(unit)], flags=class_flags(ISA, "store_global"), klass=store)))
+        code.extend(insn for place, insn in stores if place == unit)
+    code.extend(insn for place, insn in stores if place >= size)
+    return Program([(0, 1)] * size, [code], [[]], isa=tables().isas.index(ISA))

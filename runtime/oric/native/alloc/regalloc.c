@@ -5,6 +5,7 @@
 
 #include "alloc/interference.h"
 #include "function/liveness.h"
+#include "sched/late.h"
 #include "tables/thresholds.h"
 
 /* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of as many
@@ -25,6 +26,7 @@ typedef struct {
     uint32_t degree;  /* constraints of all members */
     uint32_t start;   /* first position in the code */
     uint32_t end;     /* last position */
+    uint8_t late;     /* what is there reads it long after its issue, or writes it */
     int32_t base;     /* assigned register, -1 = none */
     int32_t most;     /* registers that there are wherever a member lives */
     int32_t fixed;    /* the register that the frame has to begin at, -1: any */
@@ -49,6 +51,7 @@ typedef struct {
     int32_t primary[ORIC_FAT_POINTS];
     int32_t secondary[ORIC_FAT_POINTS];
     int32_t vacated[ORIC_FILES][ORIC_FAT_POINTS]; /* last position at which the register is in use so far, -1 = never */
+    int32_t quiet[ORIC_FILES][ORIC_FAT_POINTS];   /* for how many instructions behind that it is better left alone */
     int32_t roomy[ORIC_FILES]; /* up to this many registers a fresh one is better than one that was in use just before */
     int32_t fixed_end[ORIC_FILES]; /* behind the last register that is fixed */
     int32_t *most;           /* unit -> registers that there are wherever it lives; NULL: no matter where */
@@ -92,6 +95,7 @@ static int make_objects(allocator *al) {
         for (; a < end; a++) {
             group *g = &al->groups[al->object_of[a->unit]];
             if (g->start == UINT32_MAX) g->start = (uint32_t)i;
+            g->late = (g->end == (uint32_t)i && g->late) || (!(a->flags & ORIC_A_DEF) && oric_reads_late(fn, &fn->nodes[i], a->unit));
             g->end = (uint32_t)i;
         }
     }
@@ -221,10 +225,9 @@ static void add_costs(allocator *al, const group *g) {
 static void add_preferences(allocator *al, const group *g, int32_t slots) {
     for (int32_t slot = 0; slot < slots; slot++) {
         int32_t last = al->vacated[g->file][slot];
-        int32_t gap = last < 0 ? 0 : (int32_t)g->start - last;
+        int32_t gap = last < 0 ? 0 : (int32_t)g->start - last, quiet = al->quiet[g->file][slot];
         if (last < 0) al->secondary[slot] += slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
-        else if (gap < ORIC_ALLOCATION_QUIET && gap > -ORIC_ALLOCATION_QUIET)
-            al->primary[slot] += ORIC_ALLOCATION_QUIET - (gap < 0 ? 0 : gap);
+        else if (gap < quiet && gap > -ORIC_ALLOCATION_QUIET) al->primary[slot] += quiet - (gap < 0 ? 0 : gap);
     }
 }
 
@@ -278,7 +281,10 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
             if (top > used[g->file] && g->fixed < 0) used[g->file] = top;
             for (int32_t c = 0; c < al->objects[o].size; c++) al->place[al->objects[o].unit + (uint32_t)c] = first + c;
             for (int32_t slot = first; slot < top; slot++)
-                if ((int32_t)g->end > al->vacated[g->file][slot]) al->vacated[g->file][slot] = (int32_t)g->end;
+                if ((int32_t)g->end > al->vacated[g->file][slot]) {
+                    al->vacated[g->file][slot] = (int32_t)g->end;
+                    al->quiet[g->file][slot] = g->late ? ORIC_ALLOCATION_QUIET_LATE : ORIC_ALLOCATION_QUIET;
+                }
         }
     }
     if (beyond) used[ORIC_FILE_R] = ORIC_FAT_POINTS + 1;

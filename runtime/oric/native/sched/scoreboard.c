@@ -77,6 +77,13 @@ typedef struct {
     int32_t last; /* position of the last use */
 } board;
 
+typedef struct {
+    board boards[ORIC_SCOREBOARDS];
+    int first;     /* the first one that may be used freely */
+    int32_t end;   /* position behind the block */
+    int32_t clock; /* expected time at the position that is looked at */
+} board_state;
+
 enum { WORDS = (ORIC_PHYSICAL_UNITS + 63) / 64 };
 typedef struct {
     uint64_t words[WORDS];
@@ -157,32 +164,56 @@ static void note_uses(const oric_fn *fn, const oric_places *places, const oric_n
     for (uint32_t u = places->of[ORIC_U_R]; class_has(fn, node, ORIC_C_RELEASES) && u < places->of[ORIC_U_P]; u++) next->access[u] = next->write[u] = i;
 }
 
-/* How many cycles somebody waits for nothing when the scoreboard takes one more. */
-static int32_t sharing_cost(const board *b, int32_t wait, int32_t done) {
-    int32_t first = nearest(b->wait, wait), at = first * ORIC_BOARD_PACE;
-    int32_t theirs = wait < b->wait && b->done > at ? b->done - at : 0;
-    int32_t mine = b->wait < wait && done > at ? done - at : 0;
-    return theirs + mine;
+/* The clock at position i: what is waited for there is done. */
+static void arrive(board_state *state, int32_t i) {
+    state->clock += ORIC_BOARD_PACE;
+    for (const board *b = state->boards; b < state->boards + ORIC_SCOREBOARDS; b++)
+        if (b->wait == i && b->done > state->clock) state->clock = b->done;
 }
 
-/* A scoreboard from `first` on for something that is waited for at `wait` and done at about `done`. */
-static uint8_t take_board(board *boards, int first, int32_t i, int32_t wait, int32_t done) {
-    int best = first;
+/* The time at a position behind i, when all that is waited for before it is done. */
+static int32_t time_at(const board_state *state, int32_t i, int32_t position) {
+    int32_t time = state->clock + (position - i) * ORIC_BOARD_PACE;
+    for (const board *b = state->boards; b < state->boards + ORIC_SCOREBOARDS; b++)
+        if (b->wait > i && b->wait < position && b->done > time) time = b->done;
+    return time;
+}
+
+/* How many cycles somebody waits for nothing when the scoreboard takes one more: who waits first waits for both. */
+static int32_t sharing_cost(const board_state *state, const board *b, int32_t i, int32_t wait, int32_t done) {
+    int32_t own = wait < b->wait ? done : b->done, other = wait < b->wait ? b->done : done;
+    if (wait == b->wait) { /* behind the block either may be waited for first */
+        if (wait < state->end) return 0;
+        own = nearest(done, b->done), other = done + b->done - own;
+    }
+    int32_t at = time_at(state, i, nearest(b->wait, wait));
+    if (own > at) at = own;
+    return other > at ? other - at : 0;
+}
+
+/* What it costs to give the scoreboard something that is waited for at `wait` and done at about `done`: cycles, and which of several is
+ * better. */
+static int64_t board_cost(const board_state *state, const board *b, int32_t i, int idle, int32_t wait, int32_t done) {
+    if (b->wait <= i) /* idle: the one that has been so for longest */
+        return ((int64_t)(ORIC_BOARD_SCARCE / (idle * idle)) << 32) + 1 + ORIC_SCOREBOARDS + b->last;
+    if (b->wait == wait && abs(b->done - done) < ORIC_BOARD_SIMILAR) return 0;
+    return ((int64_t)sharing_cost(state, b, i, wait, done) << 32) + INT32_MAX;
+}
+
+/* A scoreboard for something that is waited for at `wait` and done at about `done`. */
+static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t done) {
+    int best = state->first, idle = 0;
     int64_t best_cost = INT64_MAX;
-    for (int s = first; s < ORIC_SCOREBOARDS; s++) {
-        int64_t cost;
-        if (boards[s].wait <= i) cost = 1 + ORIC_SCOREBOARDS + boards[s].last; /* idle: the one that has been so for longest */
-        else if (boards[s].wait == wait && abs(boards[s].done - done) < ORIC_BOARD_SIMILAR) cost = 0;
-        else cost = ((int64_t)1 << 32) + sharing_cost(&boards[s], wait, done);
+    for (int s = state->first; s < ORIC_SCOREBOARDS; s++) idle += state->boards[s].wait <= i;
+    for (int s = state->first; s < ORIC_SCOREBOARDS; s++) {
+        int64_t cost = board_cost(state, &state->boards[s], i, idle, wait, done);
         if (cost < best_cost) best = s, best_cost = cost;
     }
-    if (boards[best].wait > i) {
-        boards[best].wait = nearest(boards[best].wait, wait);
-        if (done > boards[best].done) boards[best].done = done;
-    } else {
-        boards[best].wait = wait, boards[best].done = done;
-    }
-    boards[best].last = i;
+    board *b = &state->boards[best];
+    if (b->wait <= i) *b = (board){wait, done, i};
+    b->wait = nearest(b->wait, wait);
+    if (done > b->done) b->done = done;
+    b->last = i;
     return (uint8_t)best;
 }
 
@@ -198,20 +229,21 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
     oric_node *nodes = &fn->nodes[fn->block_first[b]];
     int32_t read_delay = oric_models[fn->isa].late_read + oric_models[fn->isa].settle;
     next_use next;
-    board boards[ORIC_SCOREBOARDS];
+    board_state state = {.first = first, .end = count};
     for (int32_t u = 0; u < places->count; u++) next.access[u] = next.write[u] = count;
-    for (int s = 0; s < ORIC_SCOREBOARDS; s++) boards[s] = (board){-1, 0, s - ORIC_SCOREBOARDS};
+    for (int s = 0; s < ORIC_SCOREBOARDS; s++) state.boards[s] = (board){-1, 0, s - ORIC_SCOREBOARDS};
     for (int32_t i = count; i-- > 0;) {
         find_uses(fn, places, &nodes[i], &next, later, count, &wait[i], &overwrite[i]);
         note_uses(fn, places, &nodes[i], i, &next);
     }
     for (int32_t i = 0; i < count; i++) {
-        int32_t now = i * ORIC_BOARD_PACE;
+        arrive(&state, i);
         nodes[i].write_barrier = nodes[i].read_barrier = ORIC_NO_SCOREBOARD;
         if (class_has(fn, &nodes[i], ORIC_C_RELEASES)) wait[i] = i + 1;
-        if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(boards, first, i, wait[i], now + oric_classes[fn->isa][nodes[i].klass].estimate);
+        int32_t done = state.clock + oric_classes[fn->isa][nodes[i].klass].estimate;
+        if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(&state, i, wait[i], done);
         uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
-        if (overwrite[i] != INT32_MAX) *told = take_board(boards, first, i, overwrite[i], now + read_delay);
+        if (overwrite[i] != INT32_MAX) *told = take_board(&state, i, overwrite[i], state.clock + read_delay);
         if (!class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) continue;
         if (class_has(fn, &nodes[i], ORIC_C_LATE)) nodes[i].read_barrier = 0;
         else nodes[i].write_barrier = 0;
