@@ -16,11 +16,12 @@ from oric_tables.knobs import DEFAULTS
 from oric_tables.registers import FLAG_FIXED, KEPT, TITLES
 
 from oric.ir import machine
-from oric.ir.function import Function
+from oric.ir.function import NONE, Function
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
+from .compares import choose_compares
 from .convention import GENERAL_USED
 from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
@@ -39,6 +40,7 @@ from .watching import definitions, drop_changed, look_away
 GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
 UNIFORM: Final = FILES.index("UR")
+_ALL_FILES: Final = (1 << len(FILES)) - 1
 _FOR_PREDICATES: Final = 8  # general registers, at the most
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
@@ -55,12 +57,13 @@ class OutOfRegisters(Exception):
 class Allocation:
     """The outcome of one try; ``view``: the function in the order that was tried.
 
-    ``room``: the general registers that there are in each block, None for the limit everywhere.
+    ``spread``: the files, as bits, whose registers are spread over those that there are; ``room``: the general registers that
+    there are in each block, None for the limit everywhere.
     """
 
     __slots__ = ("assigned", "dear", "fixed", "leader", "result", "room", "view")
 
-    def __init__(self, view: MachineFunction, limits: list[int], optimize: bool, room: list[int] | None) -> None:
+    def __init__(self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None) -> None:
         fn = view.fn
         self.view: MachineFunction | None = view
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
@@ -74,7 +77,7 @@ class Allocation:
             "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED,
             "coalesce": int(not view.f.for_debugger),
             "rounds": thresholds.ALLOCATION_ORDERS,
-            "spread": int(optimize), "spare": thresholds.ALLOCATION_SPARE,
+            "spread": spread, "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
         })  # fmt: skip
@@ -136,13 +139,21 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
 
 
 def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation | None:
-    """Where too many general registers are live, make those again that can be made of others which are there.
+    """Where too many general registers or predicates are live, make those again that can be made of others which are there.
 
     Arguments are those of :func:`assign`. Returns what was tried for the function as it is then, if anything was.
     """
-    rounds = 0
+    rounds, compares = 0, 0
     while ctx.opt_level >= 1 and rounds < _ROUNDS:
         done = _search(f, ctx, limits, room)
+        if done.failed and compares < _ROUNDS and done.result.peak[PREDICATES] > limits[PREDICATES]:
+            compares += 1
+            chosen = choose_compares(f, _again(done), limits[PREDICATES] - int(thresholds.ORDER_MARGIN[PREDICATES]))
+            if chosen is not None:
+                done.view = None  # the arrays of the function grow
+                chosen.repeat()
+                ctx.count("predicates made again", len(chosen.victims))
+                continue
         if int(done.result.failed_file) != GENERAL:
             return done
         rounds += 1
@@ -366,18 +377,32 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
-    orders = (_comfortable, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
+    file = int(NONE)  # the one that the last order had too few of
+    orders = (_comfortable, _careful, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
     for order in orders:
+        if order is _careful and file != PREDICATES:
+            continue
         done = _try(view, limits, order, optimize, ctx.register_usage, room)
-        if order is not _frugal and done.failed and optimize and done.result.peak[GENERAL] <= limits[GENERAL]:
-            done = Allocation(view, limits, False, room)  # they may fit by place when they are not spread
+        if order is not _frugal and optimize:
+            done = _closer(done, view, limits, room)
         if not done.failed:
             return done
+        file = int(done.result.failed_file)
         if order is None:
             own = done
         view = view.reload()
     assert own is not None
     return own
+
+
+def _closer(done: Allocation, view: MachineFunction, limits: list[int], room: list[int] | None) -> Allocation:
+    """Where no more are live than there are registers and yet they do not fit: they may when that file is not spread."""
+    spread = _ALL_FILES
+    while done.failed and spread and done.result.peak[GENERAL] <= limits[GENERAL]:
+        rest = spread & ~(1 << int(done.result.failed_file))
+        spread = rest if rest != spread else 0
+        done = Allocation(view, limits, spread, room)
+    return done
 
 
 def limits_of(f: Function, ctx: PassContext) -> list[int]:
@@ -402,7 +427,7 @@ def _try(
         options = ffi.new("oric_list_options *", {"limit": live, "by_use": order is _frugal, "most": most})
         if lib.oric_list_schedule(view.fn, options) < 0:
             raise MemoryError("no memory for scheduling")
-    return Allocation(view, limits, optimize, room)
+    return Allocation(view, limits, _ALL_FILES if optimize else 0, room)
 
 
 def _peak(view: MachineFunction) -> list[int]:
@@ -424,6 +449,13 @@ def _comfortable(peak: list[int], limits: list[int], level: int) -> list[int]:
     wished = max(peak[0] + thresholds.ORDER_SLACK[level], thresholds.ORDER_LEAST[level])
     general = min(wished, max(below[0], thresholds.ORDER_FLOOR))
     return [general, below[1], NO_LIMIT, below[3], below[4]]
+
+
+def _careful(peak: list[int], limits: list[int], level: int) -> list[int]:
+    """The same where that order had too many predicates: it reaches some more than it is told to."""
+    found = _comfortable(peak, limits, level)
+    found[PREDICATES] //= 2
+    return found
 
 
 def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mypy_extensions import i64
@@ -18,16 +18,18 @@ from oric.ir.optable import OPS
 from .spill import SPILLED
 
 
-def choose(f: Function, view: MachineFunction, chooser: Callable[[Any, bytes, Any], int]) -> list[int]:
+def choose(
+    f: Function, view: MachineFunction, chooser: Callable[[Any, bytes, Any], int], others: Sequence[int] = ()
+) -> list[int]:
     """The registers whose units a kernel names. It is called with the function, per unit whether that stays as it belongs to an
-    earlier spill, and an array for the units; it returns their number, -1 without memory. ``view``: the function as it stands.
+    earlier spill, and an array for the units; it returns their number, -1 without memory. ``view``: the function as it stands;
+    ``others``: registers that stay, too.
     """
     fn = view.fn
     stays = bytearray(fn.unit_count + 1)
-    for n in range(f.registers()):
-        if f.reg_flags[n] & SPILLED:
-            for word in range(f.reg_size[n]):
-                stays[f.reg_word[n] + word] = 1
+    for n in [n for n in range(f.registers()) if f.reg_flags[n] & SPILLED] + list(others):
+        for word in range(f.reg_size[n]):
+            stays[f.reg_word[n] + word] = 1
     if lib.oric_liveness(fn):
         raise MemoryError("no memory for liveness")
     chosen = ffi.new("uint32_t[]", fn.unit_count + 1)

@@ -400,7 +400,7 @@ class _Remaking:
         """Take away what makes registers that nobody reads any more."""
         left = dict(self.recipes.found)
         while True:
-            read = _read(self.f)
+            read = registers_read(self.f)
             idle = [n for n in left if n not in read]
             if not idle:
                 return
@@ -409,7 +409,7 @@ class _Remaking:
                     self.cursor.remove(i)
 
 
-def _read(f: Function) -> set[int]:
+def registers_read(f: Function) -> set[int]:
     """The registers that something reads."""
     found: set[int] = set()
     b: i64 = 0

@@ -262,7 +262,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         memset(al->secondary, 0, (size_t)slots * sizeof *al->secondary);
         add_costs(al, g);
         if (al->options->dear && g->file == ORIC_FILE_R) memcpy(al->secondary, al->options->dear, (size_t)slots * sizeof *al->secondary);
-        if (al->options->spread) add_preferences(al, g, slots);
+        if (al->options->spread >> g->file & 1) add_preferences(al, g, slots);
         int32_t room = al->options->fixed && al->options->limit[g->file] < slots ? al->options->limit[g->file] : slots;
         int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < room ? g->most : room);
         if (base < 0 && room < slots && g->most >= room) base = choose(al, g, slots); /* beyond: the file has too few */
@@ -393,7 +393,8 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
     }
     if (oric_constraints_build(al->fn, &al->constraints)) return -1;
     result->constraints = (int32_t)al->constraints.pairs;
-    for (int f = 0; al->options->spread && f < ORIC_FILES; f++) {
+    for (int f = 0; f < ORIC_FILES; f++) {
+        if (!(al->options->spread >> f & 1)) continue;
         int32_t peak = result->peak[f] + al->options->spare[f];
         al->roomy[f] = peak < al->options->roomy[f] ? peak : al->options->roomy[f];
     }

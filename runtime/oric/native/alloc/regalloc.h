@@ -10,7 +10,7 @@ typedef struct {
     int32_t hopeless[5]; /* more live units per file than that, and nothing is assigned: the file has too few registers */
     int32_t threshold; /* a slot whose primary cost is above it is congested and not taken while there is another */
     int32_t coalesce;  /* 1: give copies one register */
-    int32_t spread;    /* 1: secondary costs keep a register out of use for a while where others are free */
+    int32_t spread;    /* files, as bits, of which secondary costs keep a register out of use for a while where others are free */
     int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
     int32_t spare[5];  /* ... at most so many more than are live at once */
     int32_t rounds;    /* allocation orders to try, 1 .. 3; the one with the fewest R registers is kept */
