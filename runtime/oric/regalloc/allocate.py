@@ -108,6 +108,7 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     held = hold(f)
     if f.watching and _too_many(f, ctx, limits):
         look_away(f)
+    drop_unread(f, ctx)
     found = make_room(f, ctx, limits, room)
     proof = Proof(f, ctx) if wanted(ctx) else None
     written = definitions(f) if f.for_debugger else {}
@@ -136,6 +137,29 @@ def allocate_registers(f: Function, ctx: PassContext) -> bool:
     if room is not None:  # the pool of the block knows how many registers each warp begins with
         f.attributes.num_regs = f.attributes.entry_registers - ctx.target.reserved_regs
     return True
+
+
+def drop_unread(f: Function, ctx: PassContext) -> None:
+    """Remove the copies whose results nobody reads before they are written again; what a debugger watches keeps all of them.
+
+    Dead code is removed by registers, and one that goes round a loop has readers behind some of its writes only.
+    """
+    if ctx.opt_level < 1 or f.for_debugger:
+        return
+    view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
+    dropped = 0
+    while True:
+        if lib.oric_liveness(view.fn):
+            raise MemoryError("no memory for liveness")
+        found = lib.oric_drop_unread(view.fn)
+        if found < 0:
+            raise MemoryError("no memory for liveness")
+        if not found:
+            break
+        dropped += found
+    if dropped:
+        view.link()
+        ctx.count("unread copies", dropped)
 
 
 def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation | None:
