@@ -182,6 +182,38 @@ def test_functions_of_the_driver(target: str, level: int) -> None:
     assert check_cubin(read(image)).findings == []
 
 
+MANY = 200  # words that live across a call
+
+
+def many_across(call_of: str) -> str:
+    """Code of a kernel that has many words in registers while something is called."""
+    names = [f"%w{k}" for k in range(MANY)]
+    loads = " ".join(f"ld.volatile.global.u32 {name}, [%d2];" for name in names)
+    sums = " ".join(f"add.u32 %r3, %r3, {name};" for name in names)
+    return f".reg .b32 %w<{MANY}>; {loads} mov.u64 %d8, 0; {call_of} mov.u32 %r3, 0; {sums}"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_functions_of_the_driver_keep_more_registers(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], ptxas: str
+) -> None:
+    """Nothing waits on the stack at their calls from sm_80 on, as with ptxas; at those of functions of other files much does."""
+    declared = ".extern .func (.param .b32 r) {}(.param .b64 f, .param .b64 a);\n"
+    body = (
+        "{{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %d8; st.param.b64 [a], %d8; call (r), {}, (f, a); }}"
+    )
+    spilled: dict[str, list[bool]] = {}
+    for name in ("vprintf", "elsewhere"):
+        module = call_programs.HEAD.format(target=target) + declared.format(name)
+        module += call_programs.entry(many_across(body.format(name)))
+        (tmp_path / "k.ptx").write_text(module)
+        words = [f"-arch={target}", "-c", "-v", "k.ptx", "-o", "k.o"]
+        told = subprocess.run([ptxas, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stderr
+        assert main([str(tmp_path / "k.ptx"), f"-arch={target}", "-c", "-v", "-o", str(tmp_path / "k.o")]) == 0
+        spilled[name] = [", 0 bytes spill stores" not in text for text in (told, capsys.readouterr().err)]
+    assert spilled == {"vprintf": [target == "sm_75"] * 2, "elsewhere": [True, True]}
+
+
 def test_several_results_that_no_registers_hold_are_told_by_their_size() -> None:
     """ptxas has no calling convention for several results at all."""
     results, taken = (", ".join(f"{word}{k}" for k in range(7)) for word in (".reg .b64 %x", "%d1"))

@@ -34,7 +34,7 @@ _NAMED: tuple[tuple[str, str, tuple[str, ...]], ...] = (  # section, column: row
     ("fixed", "register", ("RZ", "URZ", "PT", "UPT")),
     ("types", "name", ("R", "P")),
     ("files", "file", ("R", "UR", "P", "UP", "B", "UB")),
-    ("convention", "role", ("stack", "argument", "return_address", "kept", "untouched", "scratch")),
+    ("convention", "role", ("stack", "argument", "return_address", "kept", "kept_by_driver", "untouched", "scratch")),
     (
         "messages",
         "name",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from mypy_extensions import i64
 from oric_tables import ops, registers
 from oric_tables._native import lib
+from oric_tables.cubin_layout import DRIVER_FUNCTIONS
 from oric_tables.op import (
     ARG_IN,
     ARG_OUT,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
 GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls or is called uses at the least
 _LEPC_TARGET: Final = "lepc_target"
+_KEPT_BY_DRIVER: Final = "kept_by_driver"
 _UNTOUCHED: Final = registers.UNTOUCHED_UNIFORM
 _GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barriers: nobody waits
 _WAITS: Final = BARRIER | CALL | CONVERGENCE
@@ -237,10 +239,7 @@ class _Lowering:
             f.sp = self._load_stack_pointer()
         fix_register(f, f.sp & opd.INDEX, registers.STACK_REGISTER)
         self.shared = SharedCalls(f, self.cursor, self.arguments, self.back)
-        self.changed: list[int] = []
-        if f.kept:
-            self.changed += [fixed_register(f, R, count, first) for first, count in runs(self._changed_general())]
-            self.changed.append(fixed_register(f, P, ctx.target.predicates, 0))
+        self.changed: dict[frozenset[int], list[int]] = {}  # general registers that a callee keeps -> what it may change
         self.saved: int = 0  # the return address, in a function that makes calls
         self.entry: int = 0  # the stack pointer where the function begins, where it aligns it
         self.own: int = 0  # the stack pointer, where calls change it by what alloca has taken ...
@@ -280,10 +279,19 @@ class _Lowering:
         load_word(self.cursor, legality_of(self.ctx.target.isa_name), made, opd.const_bank(0, self.ctx.target.bank0_stack))
         return made
 
-    def _changed_general(self) -> list[int]:
-        """The general registers that a callee may change, but arguments and the return address."""
-        most = self.f.attributes.register_limit(self.ctx.target, self.ctx.maxrregcount or 0) - self.ctx.target.reserved_regs
-        return [n for n in without_own(most) if n not in registers.KEPT]
+    def _changed(self, call: KeptCall) -> list[int]:
+        """The general registers and predicates that a callee may change, but arguments and the return address."""
+        target = self.ctx.target
+        more = call.external in DRIVER_FUNCTIONS and _KEPT_BY_DRIVER in target.features
+        kept = registers.KEPT_BY_DRIVER if more else registers.KEPT
+        found = self.changed.get(kept)
+        if found is None:
+            most = self.f.attributes.register_limit(target, self.ctx.maxrregcount or 0) - target.reserved_regs
+            general = runs([n for n in without_own(most) if n not in kept])
+            found = [fixed_register(self.f, R, count, first) for first, count in general]
+            found.append(fixed_register(self.f, P, target.predicates, 0))
+            self.changed[kept] = found
+        return found
 
     def _changed_uniform(self) -> list[int]:
         """The uniform registers and predicates that a callee may change, anew for each call: they are taken over whole
@@ -418,7 +426,7 @@ class _Lowering:
         writes: list[int] = [
             opd.with_span(self.arguments, registers.ARGUMENTS - 1),
             self.back,
-            *self.changed,
+            *self._changed(call),
             *self._changed_uniform(),
             *LATER,
         ]
