@@ -21,10 +21,10 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
-from oric.ir.function import AUX_ALONE, NONE, Function, R
+from oric.ir.function import AUX_ALONE, AUX_APART, NONE, Function, R
 from oric.ir.images import takes_turns, turns_barrier
 from oric.ir.lineinfo import line_of
-from oric.ir.optable import BARRIER, OPS, WARP
+from oric.ir.optable import BARRIER, CALL, CONTROL, CONVERGENCE, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.diagnostics import InternalError
@@ -34,11 +34,12 @@ from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .meeting import gather_barriers, gather_masked, uniform_results, whole_warp
+from .meeting import gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
+_PARTS: Final = CALL | CONTROL | CONVERGENCE
 
 
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
@@ -305,19 +306,26 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
 
 
 def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
-    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart."""
+    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart.
+
+    Behind one they are together until something lets them part: the end of the block, if not earlier. Source: observed on ptxas
+    13.0.88, which has a NOP in place of every other one.
+    """
     cursor = Cursor(f)
     b: i64 = 0
     while b < f.blocks():
         away = b in apart
+        together = False
         i = f.head[b]
         while i != NONE:
             following = f.next[i]
-            if away or i in gathered:
+            if (away and not together) or i in gathered:
                 if _needs_everybody(f, i):
                     cursor.in_front(i)
                     whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")
+                    together = True
+            together = is_for_whole_warp(f, i) or (together and not _lets_part(f, i))
             i = following
         b += 1
 
@@ -334,6 +342,11 @@ def _needs_everybody(f: Function, i: i64) -> bool:
         return True
     before = f.prev[i]
     return before == NONE or (f.op[before] != WARPSYNC and f.op[before] != WARPSYNC_ALL)
+
+
+def _lets_part(f: Function, i: i64) -> bool:
+    """Whether threads that come to an instruction together may be apart behind it."""
+    return OPS.flags[f.op[i]] & _PARTS != 0 or f.op[i] == YIELD or f.aux[i] & (AUX_ALONE | AUX_APART) != 0
 
 
 @final

@@ -98,6 +98,14 @@ def whole_warp(cursor: Cursor, ctx: PassContext) -> int:
     return cursor.make1(WARPSYNC, cursor.f.imm(_EVERYBODY))
 
 
+def is_for_whole_warp(f: Function, i: i64) -> bool:
+    """Whether an instruction waits for all threads of the warp."""
+    if f.op[i] != WARPSYNC or f.count[i] != 1 or f.guard[i] or f.mods[i]:
+        return f.op[i] == WARPSYNC_ALL
+    mask = f.get(i, 0)
+    return mask & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and f.imm_value(mask) & _EVERYBODY == _EVERYBODY
+
+
 class _Parting:
     """Where the threads of a warp part and meet again.
 
