@@ -241,6 +241,25 @@ def test_four_loads_are_gathered_into_a_quad():
     assert assigned[:4] == assigned[4:] == [0, 1, 2, 3]
 
 
+def test_wide_sums_have_the_place_of_what_they_are_added_to():
+    """Where registers are to suffice, also if others are free in front of it; not where something reads that later."""
+
+    def places(size: int, spread: int, *later: int) -> list[int]:
+        first, added, total = 0, size, 2 * size
+        code = [define(first, size), define(added, size), Insn([Access(first, size)])]
+        code += [Insn([Access(total, size, True), Access(added, size)]), Insn([Access(total, size)])]
+        code += [Insn([Access(unit, size)]) for unit in later]
+        fn = Program([(R, size)] * 3, [code], [[]]).build()
+        lib.oric_liveness(fn)
+        assigned, _ = allocate(fn, rounds=1, spread=spread)
+        return [assigned[unit] for unit in (first, added, total)]
+
+    assert places(4, 0) == [0, 4, 4]
+    assert places(4, 0, 4) == [0, 4, 0]
+    assert places(2, 0) == [0, 2, 0]
+    assert places(4, 1)[2] != 4
+
+
 @pytest.mark.row("R4-15")
 def test_pairs_cannot_straddle():
     """A pair that is copied from the middle of a quad stays apart: its base would be odd."""

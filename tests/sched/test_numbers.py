@@ -57,6 +57,10 @@ def registers(variant: Variant, seed: int) -> Any:
     return variant.registers(variants.short_lived(seed))
 
 
+def packed(variant: Variant, seed: int) -> Any:
+    return variant.registers(variants.interleaved_sums(seed), 0)
+
+
 def stored(variant: Variant, seed: int) -> Any:
     return variant.registers(variants.stored_soon(seed))
 
@@ -67,6 +71,7 @@ OTHER: dict[str, tuple[int, Made]] = {
     "allocation_quiet_late": (1, stored),
     "allocation_fresh": (100, registers),
     "allocation_crowded": (0, registers),
+    "allocation_wide": (8, packed),
     "list_look": (1, order),
     "list_scan": (1, frugal),
     "list_predicate_weight": (0, frugal),

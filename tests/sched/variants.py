@@ -120,13 +120,13 @@ class Variant:
         self._call("oric_dependences", fn, ctypes.c_int32(0), out, ctypes.c_int32(count))
         return {(getattr(out[i], "from"), out[i].to, out[i].latency) for i in range(count)}
 
-    def registers(self, program: Program) -> list[int]:
+    def registers(self, program: Program, spread: int = 1) -> list[int]:
         """The register of each unit."""
         fn = program.build()
         self._call("oric_liveness", fn)
         assigned, leader = (ffi.new("int32_t[]", fn.unit_count + 1) for _ in range(2))
         options = ffi.new("oric_regalloc_options *", {
-            "limit": [64] * 5, "hopeless": [64] * 5, "threshold": 50, "coalesce": 1, "spread": 1, "rounds": 1,
+            "limit": [64] * 5, "hopeless": [64] * 5, "threshold": 50, "coalesce": 1, "spread": spread, "rounds": 1,
             "roomy": [6] * 5, "spare": [3] * 5,
         })  # fmt: skip
         self._call("oric_regalloc", fn, options, assigned, leader, ffi.new("oric_regalloc_result *"))
@@ -188,6 +188,19 @@ def short_lived(seed: int, size: int = 60) -> Program:
         sources = {max(0, unit - random.randint(1, 6)) for _ in range(2)}
         code.append(Insn([Access(unit, 1, True), *(Access(u) for u in sorted(sources - {unit}))], klass=klass))
     return Program([(0, 1)] * size, [code], [[]], isa=tables().isas.index(ISA))
+
+
+def interleaved_sums(seed: int, size: int = 12) -> Program:
+    """Values of four registers of R, some of which are read and then free when one is added to another, which ends there."""
+    random = Random(seed)
+    code, registers = list[Insn](), 0
+    for _ in range(size):
+        free, added, total = (4 * (registers + n) for n in range(3))
+        made = [Insn([Access(free, 4, True)]), Insn([Access(added, 4, True)])]
+        random.shuffle(made)
+        code += [*made, Insn([Access(free, 4)]), Insn([Access(total, 4, True), Access(added, 4)]), Insn([Access(total, 4)])]
+        registers += 3
+    return Program([(0, 4)] * registers, [code], [[]], isa=tables().isas.index(ISA))
 
 
 def stored_soon(seed: int, size: int = 60) -> Program:

@@ -193,6 +193,29 @@ static void coalesce_all(allocator *al, oric_regalloc_result *result) {
     }
 }
 
+/* The last source of an instruction that is as wide as its result, of so many registers that others of the size hardly find a place
+ * between: what is added up. NULL: none. */
+static const oric_access *addend_of(const oric_fn *fn, const oric_node *node, const oric_access *result) {
+    const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count, *found = NULL;
+    for (; a < end; a++)
+        if (!(a->flags & (ORIC_A_DEF | ORIC_A_ADDRESS)) && a->count == result->count) found = a;
+    return found;
+}
+
+/* Let sums have the place of what they are added to where that ends there: a chain of them has one place then, and not one after the
+ * other that others find free. For tries that are to fit: elsewhere values move on and leave the registers time. */
+static void coalesce_sums(allocator *al) {
+    const oric_fn *fn = al->fn;
+    for (int32_t i = 0; i < fn->insn_count; i++) {
+        const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+        for (; a < end; a++) {
+            if (!(a->flags & ORIC_A_DEF) || a->count < ORIC_ALLOCATION_WIDE) continue;
+            const oric_access *addend = addend_of(fn, &fn->nodes[i], a);
+            if (addend) coalesce(al, a->unit, addend->unit);
+        }
+    }
+}
+
 int32_t oric_fatpoint_choose(const int32_t *primary, const int32_t *secondary, int32_t limit, int32_t size, int32_t stride,
                              int32_t threshold) {
     int32_t best = -1;
@@ -404,6 +427,7 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
     al->place = malloc(((size_t)al->fn->unit_count + 1) * sizeof *al->place);
     if (!al->order || !al->bases || !al->place) return -1;
     if (al->options->coalesce) coalesce_all(al, result);
+    if (al->options->coalesce && !al->options->spread) coalesce_sums(al);
     if (allocate(al, result)) return -1;
     publish(al, assigned, leader);
     return 0;
