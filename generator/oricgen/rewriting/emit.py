@@ -108,6 +108,8 @@ class RuleFunction:
         self._modifiers(node, operation, at)
         if checks:
             self._unless(f"not v.is_only_result({at})")
+            if self.rule.alone:
+                self._unless(f"not v.is_read_once({at})")
         slots = self.resolver.slots(node.operation)
         rest = [i for i in range(len(operation.operands)) if i > slots[len(node.sources) - 1].position]
         if any(not operation.operands[i].writes for i in rest):

@@ -111,6 +111,7 @@ class Rule:
     conditions: tuple[str, ...] = ()
     within: Within | None = None
     register: str = ""  # a variable that goes into a register when it is a constant that no form takes
+    alone: bool = False  # only where nobody else reads what the other instructions of the pattern make
 
     def text(self) -> str:
         """``IADD3(x, RZ, RZ) => x if ...`` as flat views show it."""
@@ -119,6 +120,7 @@ class Rule:
         place = f"in {', '.join(self.within.text())}: " if self.within is not None else ""
         tail = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         tail += f" ({self.register} in a register)" if self.register else ""
+        tail += " (read by nobody else)" if self.alone else ""
         return f"{place}{show(self.match)} => {show(self.make)}{tail}"
 
 

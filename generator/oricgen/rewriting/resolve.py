@@ -204,7 +204,7 @@ def _rule(resolver: Resolver, rules: Rules, row: Map, path: str, line: int) -> R
     conditions = row.get("if", ())
     conditions = (conditions,) if isinstance(conditions, str) else tuple(conditions)
     within = _within(resolver, row["within"], match, path, line) if "within" in row else None
-    rule = Rule(path, line, match, make, conditions, within, row.get("register", ""))
+    rule = Rule(path, line, match, make, conditions, within, row.get("register", ""), row.get("alone", False))
     _Names(resolver, rules, rule).check()
     return rule
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
-from librt.vecs import append
+from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.op import MOV
 from oric_tables.rewrites import COMMUTE, REORDERED, TABLE
@@ -45,6 +45,7 @@ class Values:
         n = f.words
         self.block: int = 0
         self.defs = zeros(n)
+        self.reads = zeros(n)
         self.version = zeros(n)
         self.fact = zeros(n)
         self.fact_block = zeros(n)
@@ -63,7 +64,7 @@ class Values:
         self._count()
 
     def _count(self) -> None:
-        """Number of definitions of each word, 2 for more than one."""
+        """Numbers of definitions and of reads of each word, 2 for more than one."""
         f = self.f
         b: i64 = 0
         while b < f.blocks():
@@ -71,17 +72,23 @@ class Values:
             while i != NONE:
                 mask = OPS.writes[f.op[i]]
                 at: i64 = 0
-                while mask >> at and at < f.count[i]:
+                while at < f.count[i]:
                     operand = f.operand[f.first[i] + at]
-                    if mask >> at & 1 and opd.is_register(operand):
-                        word = f.words_of(operand)
-                        end = word + opd.count_of(operand)
-                        while word < end:
-                            self.defs[word] = 2 if self.defs[word] else 1
-                            word += 1
+                    if opd.is_register(operand):
+                        if mask >> at & 1:
+                            self._count_words(self.defs, operand)
+                        else:
+                            self._count_words(self.reads, operand)
                     at += 1
                 i = f.next[i]
             b += 1
+
+    def _count_words(self, counts: vec[i64], operand: i64) -> None:
+        word = self.f.words_of(operand)
+        end = word + opd.count_of(operand)
+        while word < end:
+            counts[word] = 2 if counts[word] else 1
+            word += 1
 
     # -- facts -------------------------------------------------------------------------------------------
 
@@ -181,12 +188,20 @@ class Values:
                 return opd.RZ_OPERAND
             if high & opd.TYPE == opd.IS_IMM or high & opd.TYPE == opd.IS_POOL:
                 return high | HIGH_WORD
-            return 0
+            return self._pair_above(low, high)
         if form == opd.IS_REG and not opd.first_of(low) & 1 and high == opd.word(low, 1):
             return opd.with_span(low, 1)
         if low & opd.CONST_BANK and high == low + 4 and not low & 7:
             return low
         return 0
+
+    def _pair_above(self, low: i64, high: i64) -> i64:
+        """The pair of registers whose upper word is ``high``, if its lower word is known to hold ``low`` as well; else 0."""
+        first = opd.first_of(high)
+        if not opd.is_register(high) or not first & 1 or self.f.reg_type[high & opd.INDEX] == UR:
+            return 0
+        lower = opd.reg(high & opd.INDEX, first - 1, 1)
+        return opd.with_span(lower, 1) if self.known(self.f.words_of(lower)) == low else 0
 
     def replace(self, i: i64, at: i64, operand: i64, value: i64) -> bool:
         """Put ``value`` for the register ``operand`` at a place if the operation takes it there; keeps the signs."""
@@ -334,6 +349,7 @@ class Values:
 
     def _add_word(self) -> None:
         self.defs = append(self.defs, 0)
+        self.reads = append(self.reads, 0)
         self.version = append(self.version, 0)
         self.fact = append(self.fact, 0)
         self.fact_block = append(self.fact_block, 0)
@@ -420,6 +436,10 @@ class Values:
                 return False
             at += 1
         return True
+
+    def is_read_once(self, i: i64) -> bool:
+        """Whether one place at most read the first result of an instruction when the walk began."""
+        return self.reads[self.f.words_of(self.f.get(i, 0))] < 2
 
     def rest_is_default(self, i: i64, start: i64) -> bool:
         """Whether the sources from an operand on are left out or the constant true predicate."""

@@ -10,6 +10,7 @@ from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
+from .copies import follow_copies
 from .invariants import hoist_invariants
 from .legalize import check_ready, update_after_conversion
 from .lone import trust_elections
@@ -51,4 +52,5 @@ PASSES: Final[dict[str, PassFunction]] = {
     "value_numbering": value_numbering,
     "predicate_short_blocks": predicate_short_blocks,
     "insert_convergence_barriers": insert_convergence_barriers,
+    "follow_copies": follow_copies,
 }

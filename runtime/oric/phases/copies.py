@@ -1,0 +1,42 @@
+"""Phase 77: copies from global to shared memory that follow one another share what must stand in front of them.
+
+From sm_90 on there are three accesses of shared memory that nobody makes in front of a copy. They stand once for all copies of a
+block between which no thread waits for another and nothing else accesses shared memory. Source: observed (ptxas 13.0.88).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import i64
+from oric_tables.op import COPY, COPY_NEXT
+
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, Function
+from oric.ir.optable import BARRIER, CALL, CONSTANT, CONVERGENCE, FENCE, MEMORY, OPS
+from oric.ir.passes import PassContext
+
+# What parts copies; of accesses that may be of any memory nobody knows that they are not of shared memory.
+_PARTS: Final = BARRIER | CALL | CONVERGENCE | FENCE | MEMORY
+
+
+def follow_copies(f: Function, ctx: PassContext) -> bool:
+    """Mark the copies that follow another one."""
+    cursor = Cursor(f)
+    following: i64 = 0
+    b: i64 = 0
+    while b < f.blocks():
+        behind = False
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == COPY:
+                if behind:
+                    cursor.rewrite(i, COPY_NEXT, f.mods[i], f.count[i])
+                    following += 1
+                behind = True
+            elif OPS.flags[f.op[i]] & _PARTS and not OPS.flags[f.op[i]] & CONSTANT:
+                behind = False
+            i = f.next[i]
+        b += 1
+    ctx.count("copies behind copies", following)
+    return following != 0
