@@ -19,7 +19,7 @@ def kernel(chosen: str, count: int) -> str:
 .target sm_100a
 .address_size 64
 .visible .entry k(.param .u64 p) {{
-.reg .b64 %p; .reg .b32 %t, %x, %y, %e; .reg .pred %q, %r, %s;
+.reg .b64 %p; .reg .b32 %t, %x, %y, %e; .reg .pred %q, %r, %s, %m, %n;
 .shared .align 8 .b64 first; .shared .align 8 .b64 second;
 ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mov.u32 %x, first; mov.u32 %y, second;
 setp.ne.u32 %q, %t, 0; @%q bra READY;
@@ -64,3 +64,33 @@ def test_an_elected_thread_is_alone(level: int) -> None:
     """There is no loop where `elect.sync` has left one thread."""
     code = run(kernel("elect.sync %e|%s, -1; @!%s", 1), level)
     assert sum("ELECT" in line for line in code) == (2 if level == 0 else 1)
+
+
+@levels
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "elect.sync %e|%s, -1; setp.lt.u32 %q, %t, 99; and.pred %m, %q, %s; @!%m",
+        "elect.sync %e|%s, -1; setp.lt.and.u32 %m, %t, 99, %s; @!%m",
+        "elect.sync %e|%s, -1; setp.lt.u32 %q, %t, 99; and.pred %m, %s, %q; setp.ne.and.u32 %n, %t, 98, %m; @!%n",
+    ],
+    ids=["and", "comparison", "both"],
+)
+def test_an_elected_thread_of_which_more_is_asked_is_alone(chosen: str, level: int) -> None:
+    code = run(kernel(chosen, 1), level)
+    assert sum("ELECT" in line for line in code) == (2 if level == 0 else 1)
+
+
+@levels
+def test_whoever_else_is_let_through_is_not_alone(level: int) -> None:
+    """A thread that was elected, or another one: both ask."""
+    code = run(kernel("elect.sync %e|%s, -1; setp.eq.u32 %q, %t, 5; or.pred %m, %s, %q; @!%m", 2), level)
+    assert sum("ELECT" in line for line in code) == 2
+
+
+@levels
+def test_threads_of_several_rounds_are_not_alone(level: int) -> None:
+    """Behind a loop are all that were elected in one of its rounds."""
+    rounds = "ROUND: elect.sync %e|%m, -1; @!%m bra ROUND; @!%m"
+    code = run(kernel(rounds, 32), level)
+    assert sum("ELECT" in line for line in code) == 2

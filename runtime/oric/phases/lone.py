@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 from mypy_extensions import i64
-from oric_tables.op import BRA, ELECT
+from oric_tables import ops
+from oric_tables.op import BRA, ELECT, ISETP, PLOP3
 
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg
+from oric.ir.cfg import Cfg, Loops
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function, control_flow
@@ -22,6 +23,12 @@ from oric.ir.passes import PassContext
 
 _AMONG: Final = 1  # places of the operands of an election: the threads that take part ...
 _ELECTED: Final = 2  # ... and whether it is this one
+# Rows of the truth table of a PLOP3 in which its sources (operands 1 to 3) are true.
+_ROWS: Final = (0xF0, 0xCC, 0xAA)
+_TABLE: Final = ops.op(PLOP3).mods["lut"]
+_COMBINED: Final = ops.op(ISETP).mods["bop"]
+_AND: Final[int] = _COMBINED.values["AND"]
+_OTHER: Final = [operand.name for operand in ops.op(ISETP).operands].index("Pp")  # what a comparison is combined with
 
 
 def trust_elections(f: Function, ctx: PassContext) -> bool:
@@ -29,13 +36,14 @@ def trust_elections(f: Function, ctx: PassContext) -> bool:
     elections = _elections(f)
     if len(elections) < 2:
         return False
-    lone = _lone_blocks(f, elections)
+    lone = _lone_blocks(f, _narrowed(f, elections))
     cursor = Cursor(f)
     settled = 0
     for predicate, i in elections.items():
         if lone[f.block[i]] and _trust(f, cursor, predicate, i):
             settled += 1
     if settled:
+        f.merged = True
         make_edges(f)
     ctx.count("elections of threads that are alone", settled)
     return settled != 0
@@ -44,7 +52,17 @@ def trust_elections(f: Function, ctx: PassContext) -> bool:
 def _elections(f: Function) -> dict[int, int]:
     """The predicates that only an election among all threads writes, and which one."""
     found: dict[int, int] = {}
-    writers: dict[int, int] = {}
+    for i in _only_writers(f):
+        if f.op[i] == ELECT and f.get(i, _AMONG) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
+            elected = f.get(i, _ELECTED)
+            if opd.is_register(elected):
+                found[int(elected & opd.INDEX)] = i
+    return found
+
+
+def _only_writers(f: Function) -> list[int]:
+    """The instructions without a guard that write a predicate which nothing else writes."""
+    writers: dict[int, int] = {}  # predicate -> the instruction, NONE for several or one under a guard
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
@@ -54,15 +72,43 @@ def _elections(f: Function) -> dict[int, int]:
                 operand = f.get(i, at)
                 if opd.is_register(operand) and f.is_predicate(operand) and OPS.writes_at(f.op[i], at):
                     index = int(operand & opd.INDEX)
-                    writers[index] = writers.get(index, 0) + 1
+                    writers[index] = NONE if index in writers or f.guard[i] else int(i)
                 at += 1
-            if f.op[i] == ELECT and not f.guard[i] and f.get(i, _AMONG) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
-                elected = f.get(i, _ELECTED)
-                if opd.is_register(elected):
-                    found[int(elected & opd.INDEX)] = int(i)
             i = f.next[i]
         b += 1
-    return {predicate: i for predicate, i in found.items() if writers[predicate] == 1}
+    return [i for i in writers.values() if i != NONE]
+
+
+def _narrowed(f: Function, elections: dict[int, int]) -> dict[int, int]:
+    """The same with predicates that are true only where one of them is, of which more has been asked."""
+    found = dict(elections)
+    combined = {int(f.get(i, 0) & opd.INDEX): _needs(f, i) for i in _only_writers(f) if opd.is_register(f.get(i, 0))}
+    more = True
+    while more:
+        more = False
+        for predicate, needed in combined.items():
+            if predicate not in found and any(n in found for n in needed):
+                found[predicate] = next(found[n] for n in needed if n in found)
+                more = True
+    return found
+
+
+def _needs(f: Function, i: int) -> list[int]:
+    """Predicates without which an instruction that combines predicates does not make its first result true."""
+    if f.op[i] == ISETP:
+        other = f.get(i, _OTHER)
+        if f.mods[i] >> _COMBINED.shift & _COMBINED.mask != _AND or not opd.is_register(other) or other & opd.NEGATE:
+            return []
+        return [int(other & opd.INDEX)]
+    if f.op[i] != PLOP3:
+        return []
+    table = f.mods[i] >> _TABLE.shift & _TABLE.mask
+    found: list[int] = []
+    for place, rows in enumerate(_ROWS, 1):
+        operand = f.get(i, place)
+        if opd.is_register(operand) and not table & (rows if operand & opd.NEGATE else ~rows):
+            found.append(int(operand & opd.INDEX))
+    return found
 
 
 def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
@@ -84,7 +130,7 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
     while b < f.blocks():
         last = f.tail[b]
         if last != NONE and f.op[last] == BRA and f.guard[last] and int(f.guard[last] & opd.INDEX) in elections:
-            if f.succ_count[b] == 2:
+            if f.succ_count[b] == 2 and _is_within(loops, f.block[elections[int(f.guard[last] & opd.INDEX)]], b):
                 taken = int(f.get(last, 0) & opd.INDEX)
                 falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
                 head = falls if f.guard[last] & opd.NEGATE else taken
@@ -96,6 +142,12 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
         any(graph.dominates(head, block) and (loop < 0 or loops.contains(loop, block)) for head, loop in heads)
         for block in range(f.blocks())
     ]
+
+
+def _is_within(loops: Loops, election: i64, b: i64) -> bool:
+    """Whether a block is in all loops in which an election is: behind one are the threads of all its rounds."""
+    inner = loops.header[election]
+    return inner == NONE or loops.contains(inner, b)
 
 
 def _enters_from(graph: Cfg, before: list[int], head: int, block: int) -> bool:

@@ -13,6 +13,7 @@ from .convergence import insert_convergence_barriers
 from .copies import follow_copies
 from .invariants import hoist_invariants
 from .legalize import check_ready, update_after_conversion
+from .lifting import lift_constants
 from .lone import trust_elections
 from .macros import create_macros
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
@@ -44,6 +45,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "contract_products": contract_products,
     "create_macros": create_macros,
     "trust_elections": trust_elections,
+    "lift_constants": lift_constants,
     "unroll_loops": unroll_loops,
     "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,
