@@ -56,3 +56,10 @@ def test_divisions_by_the_same_number_share_its_reciprocal(what: str, kind: str)
 def test_a_remainder_needs_no_quotient(kind: str) -> None:
     made = code(f"rem.{kind} %r3, %r2, %r1; st.global.u32 [%d1], %r3;", "GeneralOptimizeLate")
     assert not re.search(r"IADD3 R\d+, R\d+, 0x1,", made)
+
+
+@pytest.mark.parametrize("way", ["full", "approx"])
+def test_quotients_of_floats_by_the_same_number_share_its_reciprocal(way: str) -> None:
+    """What chooses a scale has its constants in registers of its own in each division; they are the same numbers."""
+    body = f"div.{way}.f32 %r3, %r2, %r1; div.{way}.f32 %r4, %r5, %r1; st.global.u32 [%d1], %r3; st.global.u32 [%d1+4], %r4;"
+    assert code(f"mov.u32 %r5, %laneid; {body}", "GvnCse").count("MUFU") == 1

@@ -1,7 +1,8 @@
 """Instructions met on a walk, found again by what they compute: an open hash table over keys of native ints.
 
-The key of an instruction is its operation, its modifiers and its operands; a written register counts as any other. Where a
-source may change later, its version and the block belong to the key.
+The key of an instruction is its operation, its modifiers and its operands; a written register counts as any other, and one that
+holds a constant as that constant, since each template puts its constants into registers of its own. Where a source may change
+later, its version and the block belong to the key.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from oric.ir.values import Values
 from oric.support.arrays import zeros
 
 _WRITTEN: Final = -1
+_CONSTANT: Final = -2  # in front of a number that is in a register
 _SMALLEST: Final = 64  # slots of a new table
 _PRIME: Final = 0x9E3779B1  # below 2**32: products with 31 bits fit
 _MASK40: Final = 0xFFFFFFFFFF
@@ -119,6 +121,10 @@ class Seen:
             operand = f.operand[f.first[i] + at]
             if mask >> at & 1:
                 self._push(_WRITTEN if opd.is_register(operand) else operand)
+            elif self._constant_in(operand):
+                self._push(_CONSTANT)
+                self._push(self._constant_in(operand))
+                self._push(operand & opd.SIGNS)
             else:
                 self._push(operand)
                 if opd.is_register(operand):
@@ -131,4 +137,12 @@ class Seen:
                         word += 1
             at += 1
         if not stable:
-            self._push(-2 - values.block)
+            self._push(-3 - values.block)
+
+    def _constant_in(self, operand: i64) -> i64:
+        """The number that a register of one word is known to hold, where a source has to be a register; 0 for anything else."""
+        if not opd.is_register(operand) or operand & opd.SPAN:
+            return 0
+        value = self.values.known(self.f.words_of(operand))
+        form = value & opd.TYPE
+        return value if form == opd.IS_IMM or form == opd.IS_POOL else 0
