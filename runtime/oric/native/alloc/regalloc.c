@@ -427,7 +427,7 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
     al->place = malloc(((size_t)al->fn->unit_count + 1) * sizeof *al->place);
     if (!al->order || !al->bases || !al->place) return -1;
     if (al->options->coalesce) coalesce_all(al, result);
-    if (al->options->coalesce && !al->options->spread) coalesce_sums(al);
+    if (al->options->coalesce && !(al->options->spread >> ORIC_FILE_R & 1)) coalesce_sums(al);
     if (allocate(al, result)) return -1;
     publish(al, assigned, leader);
     return 0;
