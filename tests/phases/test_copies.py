@@ -75,8 +75,41 @@ def test_each_without_optimization() -> None:
     assert accesses("sm_90", "", level=0) == [3, 3]
 
 
-def test_targets_without_them() -> None:
-    assert accesses("sm_80", "bar.sync 0;") == [0, 0]
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89"])
+@pytest.mark.parametrize("between", FOLLOWS.values(), ids=FOLLOWS)
+def test_without_clusters_not_where_a_kernel_begins(between: str, target: str) -> None:
+    assert accesses(target, between) == [0, 0]
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_86", "sm_89"])
+@pytest.mark.parametrize("between", PARTED.values(), ids=PARTED)
+def test_without_clusters_behind_what_parts_them(between: str, target: str) -> None:
+    assert accesses(target, between) == [0, 3]
+    assert accesses(target, "", between, FIRST) == [3]
+
+
+@pytest.mark.parametrize(("target", "first"), [("sm_80", 0), ("sm_90", 3)])
+def test_in_a_loop(target: str, first: int) -> None:
+    """Whatever the round before has done stands behind them."""
+    loop = f"mov.u32 %r5, 0; L: {SECOND} add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra L;"
+    assert accesses(target, loop, FIRST, "") == [first, 3]
+
+
+def test_in_a_function_that_is_called() -> None:
+    """Nobody knows what its callers did."""
+    text = f"""
+.version 9.0
+.target sm_80
+.address_size 64
+.func f(.param .b64 p)
+{{
+  .reg .b32 %r<6>; .reg .b64 %d<2>; .shared .align 16 .b8 s[4096];
+  ld.param.u64 %d1, [p]; mov.u32 %r3, s;
+  {FIRST} cp.async.wait_all; ret;
+}}
+"""
+    image = oric.compile(text, arch="sm_80", relocatable=True).image
+    assert "".join(disassemble(elf.read(image).functions["f"].text, "sm_80")).count("@!PT LDS") == 3
 
 
 @pytest.mark.parametrize(

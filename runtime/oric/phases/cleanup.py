@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import ops
+from oric_tables.op import WARPSYNC
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import AUX_VOLATILE, NONE, Function
+from oric.ir.function import AUX_ALONE, AUX_APART, AUX_VOLATILE, NONE, Function
 from oric.ir.optable import ATOMIC, KIND_PRED, OPS, PINNED, SLOTS
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
 from oric.support.arrays import nones, zeros
+
+_EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 
 
 def check_initial_program(f: Function, ctx: PassContext) -> bool:
@@ -136,6 +139,8 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
         while i != NONE:
             following = f.next[i]
             if not marks.needed[i]:
+                if f.aux[i] & AUX_APART and f.prev[i] != NONE:
+                    _let_wait_alone(f, f.prev[i])
                 cursor.remove(i)
                 dead += 1
             elif flags[f.op[i]] & ATOMIC and _is_for_effect(f, i, marks) and _drop_results(f, i):
@@ -144,6 +149,13 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
             i = following
         b += 1
     return dead, dropped
+
+
+def _let_wait_alone(f: Function, before: i64) -> None:
+    """A WARPSYNC stays though what its mask was for goes: it is not for what stands behind it, and tells no threads apart."""
+    if f.op[before] == WARPSYNC:
+        f.set_mods(before, f.mods[before] & ~_EXCLUSIVE)
+        f.aux[before] |= AUX_ALONE
 
 
 def _is_for_effect(f: Function, i: i64, marks: _Marks) -> bool:

@@ -341,7 +341,9 @@ def _needs_everybody(f: Function, i: i64) -> bool:
     if flags & BARRIER:
         return True
     before = f.prev[i]
-    return before == NONE or (f.op[before] != WARPSYNC and f.op[before] != WARPSYNC_ALL)
+    if before == NONE or (f.op[before] == WARPSYNC and f.aux[before] & AUX_ALONE and not is_for_whole_warp(f, before)):
+        return True
+    return f.op[before] != WARPSYNC and f.op[before] != WARPSYNC_ALL
 
 
 def _lets_part(f: Function, i: i64) -> bool:

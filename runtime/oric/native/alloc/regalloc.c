@@ -5,7 +5,7 @@
 
 #include "alloc/interference.h"
 #include "function/liveness.h"
-#include "sched/late.h"
+#include "function/late.h"
 #include "tables/thresholds.h"
 
 /* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of as many

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/late.h"
+#include "function/late.h"
 #include "tables/latency.h"
 #include "tables/thresholds.h"
 

@@ -1,7 +1,7 @@
 /* Scoreboards: which one guards which instruction, and what may be outstanding at the block boundaries. */
 #ifndef ORIC_SCOREBOARD_H
 #define ORIC_SCOREBOARD_H
-#include "sched/late.h"
+#include "function/late.h"
 #include "tables/numbers.h"
 
 /* The units that a function uses, ORIC_U_MEMORY among them, in places from 0 on; those of one access follow one another. */
