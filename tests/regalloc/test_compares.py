@@ -217,3 +217,18 @@ def test_readers_find_fewer_live() -> None:
     assert repeated(f, 5)
     _, peak = code_of(f)
     assert peak[1] < before[1]
+
+
+def test_what_many_are_made_of_may_live_longer() -> None:
+    """The condition that all have in common is read at the end of the code, and neither kept in their place nor made again."""
+    values = [f"    LDG R{70 + n}, R2:2, {hex(0x40 + 4 * n)}" for n in range(8)]
+    uses = [f"    STG R2:2, {hex(0x300 + 4 * n)}, R{70 + n}" for n in range(8)]
+    body = ["    ISETP{cmp=LT} P500, R10, R11"]
+    for n in range(8):
+        body += [f"    ISETP{{cmp=LT}} P{600 + n}, R{70 + n}, 0x5", f"    PLOP3{{lut=0xc0}} P{620 + n}, P500, P{600 + n}, PT"]
+    stores = [f"    @P{620 + n} STG R2:2, {hex(0x400 + 4 * n)}, R{70 + n}" for n in range(8)]
+    f = made(["bix0:", *START, *values, *body, *uses, *stores])
+    assert repeated(f, 6) > 0
+    found = texts(f)
+    assert sum("P500" in line for line in found) == 9
+    assert sum(line.startswith("ISETP") for line in found) == 9

@@ -62,6 +62,7 @@ class _Uses:
         self.live_out: list[set[int]] = []
         self._words: dict[int, int] = {}  # register -> the words that are written, as bits
         self._again: set[int] = set()  # registers of which a word is written more than once
+        self._shared: dict[int, bool] = {}  # register -> whether many compares read it
         buffer = ffi.new("uint32_t[]", view.fn.unit_count + 1)
         b: i64 = 0
         while b < f.blocks():
@@ -150,6 +151,20 @@ class _Uses:
         b, place = self.f.block[j], self.place[j]
         return n in self.live_out[b] or any(self.f.block[i] == b and self.place[i] >= place for i in self.readers[n])
 
+    def is_there(self, n: int, j: int) -> bool:
+        """Whether a register may be read by an instruction: it is live there, or would be for many predicates alike."""
+        if self.is_live(n, j):
+            return True
+        if n not in self._shared:
+            compares = {i for i in self.readers[n] if self._makes_a_predicate(i)}
+            self._shared[n] = len(compares) >= int(thresholds.PREDICATE_SHARED)
+        return self._shared[n]
+
+    def _makes_a_predicate(self, i: int) -> bool:
+        """Whether an instruction is all that makes one, which may be made again."""
+        written = self.f.get(i, 0)
+        return opd.is_register(written) and self.compare(written & opd.INDEX) == i
+
     def repeated(self, p: int, j: int, away: set[int]) -> list[int]:
         """The predicates to be made again in front of an instruction, so that one of them can be read there, it last.
 
@@ -160,7 +175,7 @@ class _Uses:
             return []
         made = list[int]()
         for n in self.sources(i):
-            if self.f.reg_type[n] == P and n not in made and (n in away or not self.is_live(n, j)):
+            if self.f.reg_type[n] == P and n not in made and (n in away or not self.is_there(n, j)):
                 more = self.repeated(n, j, away)
                 if not more:
                     return []
@@ -181,7 +196,7 @@ class _Uses:
                 return False
             instructions += len(made)
             for q in made:
-                longer.update(n for n in self.sources(self.made[q][0]) if self.f.reg_type[n] != P and not self.is_live(n, j))
+                longer.update(n for n in self.sources(self.made[q][0]) if self.f.reg_type[n] != P and not self.is_there(n, j))
         return instructions <= len(self.readers[p]) + 1 and sum(self.f.reg_size[n] for n in longer) <= 1
 
 
