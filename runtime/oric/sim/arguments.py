@@ -56,6 +56,17 @@ class HostArrays:
         for index in self._copies:
             self._spans.append((0, self._copies[index].nbytes))
             self._where[index] = (len(self._spans) - 1, 0)
+        self._renumber()
+
+    def _renumber(self) -> None:
+        """Let blocks come as their first arguments do: where the device has them does not depend on where the host does."""
+        first: dict[int, int] = {}
+        for index, (block, _) in sorted(self._where.items()):
+            first.setdefault(block, index)
+        order = sorted(first, key=lambda block: first[block])
+        number = {block: n for n, block in enumerate(order)}
+        self._spans = [self._spans[block] for block in order]
+        self._where = {index: (number[block], offset) for index, (block, offset) in self._where.items()}
 
     def _check_copies(self) -> None:
         for index in self._copies:
