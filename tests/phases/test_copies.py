@@ -120,3 +120,27 @@ def test_nothing_or_all_begins_where_it_is(size: str, kept: int) -> None:
     text = TEXT.format(target="sm_90", first=size, between="", second=FIRST.replace("16;", "16, %r4;"))
     code = disassemble(elf.read(oric.compile(text, arch="sm_90").image).functions["k"].text, "sm_90")
     assert sum("IADD3.X" in line for line in code) == kept
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("loads_first", [False, True])
+def test_the_order_of_the_code_leaves_other_accesses_outside(loads_first: bool, target: str) -> None:
+    """Loads of other bytes from the same base, for which long work waits, come neither between copies nor in front of them."""
+    copies = " ".join(f"cp.async.cg.shared.global [%r3+{1024 * n}], [%d1+{64 * n}], 16;" for n in range(3))
+    loads = " ".join(f"ld.shared.f32 %f{n}, [%r3+{3500 + 4 * n}];" for n in range(3))
+    work = "sqrt.approx.f32 %f4, %f0; ex2.approx.f32 %f4, %f4; fma.rn.f32 %f4, %f1, %f2, %f4; st.global.f32 [%d1+512], %f4;"
+    reads = f".reg .f32 %f<5>; {loads} {work}"
+    text = TEXT.format(
+        target=target,
+        first="bar.sync 0;",
+        between=reads if loads_first else copies,
+        second=copies if loads_first else reads,
+    )
+    code = disassemble(elf.read(oric.compile(text, arch=target).image).functions["k"].text, target)
+    kinds = [
+        "none" if "@!PT LDS" in line else "copy" if "LDGSTS" in line else "load"
+        for line in code
+        if "LDGSTS" in line or "LDS" in line
+    ]
+    expected = [*["none"] * 3, *["copy"] * 3]
+    assert kinds == (["load"] * 3 + expected if loads_first else expected + ["load"] * 3)

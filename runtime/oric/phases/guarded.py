@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import final
 
 from mypy_extensions import i64
+from oric_tables import thresholds
 from oric_tables.op import MOV
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
 from oric.ir.optable import ATOMIC, LOAD, OPS, WARP
-
-_REACH = 96  # instructions in front in which a destination has to be written
 
 
 def write_over(f: Function) -> bool:
@@ -94,7 +93,7 @@ class _Taking:
         f = self.f
         missing = {int(f.words_of(f.get(copy, 0))) for copy in copies}
         before = f.prev[i]
-        steps = _REACH
+        steps = int(thresholds.GUARDED_REACH)
         while missing and before != NONE and steps > 0:
             at: i64 = 0
             while at < f.count[before] and not f.guard[before]:
