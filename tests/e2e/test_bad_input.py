@@ -185,15 +185,16 @@ def test_single_mistakes(tmp_path: Path, old: str, new: str, line: int | None, n
     assert named in said
 
 
-UNSUPPORTED = """.version 8.6
+UNSUPPORTED = """.version 8.7
 .target sm_100
 .address_size 64
 .visible .entry k()
 {
 	.reg .b64 %rd<3>;
-	.shared .align 8 .b8 room[64];
+	.reg .b32 %r<3>;
+	.shared .align 8 .b64 bar;
 	mov.b64 %rd1, 64;
-	st.bulk.weak.shared::cta [room], %rd1, 0;
+	st.async.weak.global.v2.b32 [%rd1], {%r1, %r2}, [bar];
 	ret;
 }
 """
@@ -202,7 +203,7 @@ UNSUPPORTED = """.version 8.6
 def test_feature_that_is_not_lowered(tmp_path: Path) -> None:
     (tmp_path / "in.ptx").write_text(UNSUPPORTED)
     said = refused(oric("in.ptx", "-arch", "sm_100", "-o", "out.cubin", cwd=tmp_path), tmp_path)
-    assert re.search(r"in\.ptx:9:\d+: error: 'st\.bulk[^']*' is not supported for sm_100 yet", said)
+    assert re.search(r"in\.ptx:10:\d+: error: 'st\.async[^']*' is not supported for sm_100 yet", said)
 
 
 def test_old_output_stays_after_an_error(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ TABLE = Path(__file__).with_name("refused.txt")
 OLDEST = "sm_75"
 # What the compiler may have no code for. Everything else that ptxas takes has code: as an object where something is in another
 # module.
-REFUSABLE = frozenset(("st.bulk", "too many errors"))
+REFUSABLE = frozenset(("too many errors",))
 _TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.M)
 _DEBUG = re.compile(r"^(\s*\.target[^\n]*?)\s*,\s*debug\b", re.M)
 _SECTION = re.compile(r"^\s*\.section[^{]*\{.*?^\s*\}", re.M | re.S)
@@ -67,9 +67,6 @@ def _reason(message: str) -> str:
     for pattern, word in _WORDS:
         if pattern.match(message):
             return word
-    if found := re.match(r"'([\w.:]+)' is not supported for", message):
-        named = [word for word in REFUSABLE if f"{found[1]}.".startswith(f"{word}.")]
-        return max(named, key=len) if named else message
     return message
 
 

@@ -242,6 +242,54 @@ def test_reduction_of_a_uniform_register(kind: str, bits: int) -> None:
     assert got == [before, whole if bits == 64 else before & ~0xFFFFFFFF | whole & 0xFFFFFFFF]
 
 
+CLEARED = [("RZ", 0, 3, [0, 24]), ("R0", 16, 2, [16, 32]), ("RZ", 8, 0, [0, 0]), ("R2", -8, 1, [0, 8]), ("R2", 0, 7, [8, 64])]
+
+
+def clearing(start: str, offset: int, units: int, guard: str = "") -> list[bytes]:
+    """Shared memory of ones, of which units are cleared: R0 is 0, R2 is 8."""
+    stores = [word(SM_100, "STS", "R0", at, "R4") for at in range(0, 64, 4)]
+    return [
+        word(SM_100, "MOV", "R0", 0),
+        word(SM_100, "MOV", "R2", 8),
+        word(SM_100, "MOV", "R4", -1),
+        *stores,
+        word(SM_100, "R2UR", "UR8", start),
+        word(SM_100, "UMOV", "UR10", units),
+        word(SM_100, "UMEMSETS", "UR8", "UR10", offset, guard=guard),
+    ]
+
+
+@pytest.mark.parametrize("guard", ["", "!UP7"])
+@pytest.mark.parametrize(("start", "offset", "units", "place"), CLEARED)
+def test_shared_memory_is_cleared_in_units_of_8_bytes(start: str, offset: int, units: int, place: list[int], guard: str) -> None:
+    rows = [*clearing(start, offset, units, guard)]
+    rows += [word(SM_100, "LDS", f"R{8 + k}", "R0", 4 * k) for k in range(16)]
+    rows += [
+        word(SM_100, "LDC", "R6", "RZ", "c[0][0]", 0, size="64"),
+        word(SM_100, "UMOV", "UR4", 0),
+        word(SM_100, "UMOV", "UR5", 0),
+    ]
+    rows += [word(SM_100, "STG", "R6", 4 * k, f"R{8 + k}", "UR4") for k in range(16)]
+    device = Device(SM_100, b"".join([*rows, word(SM_100, "EXIT")]))
+    out = device.array(np.zeros(16, np.uint32))
+    assert device.launch(32, out.to_bytes(8, "little"), shared=64) is None
+    want = np.full(16, 0xFFFFFFFF, np.uint32)
+    if not guard:
+        want[place[0] // 4 : place[1] // 4] = 0
+    assert device.read(out, np.zeros(16, np.uint32)).tolist() == want.tolist()
+
+
+@pytest.mark.parametrize(
+    ("offset", "units", "code"),
+    [(4, 1, "MISALIGNED"), (0, 9, "OUT_OF_BOUNDS"), (64, 1, "OUT_OF_BOUNDS"), (0, -1, "OUT_OF_BOUNDS")],
+)
+def test_what_cannot_be_cleared(offset: int, units: int, code: str) -> None:
+    device = Device(SM_100, b"".join([*clearing("RZ", offset, units), word(SM_100, "EXIT")]))
+    fault = device.launch(32, bytes(8), shared=64)
+    assert fault is not None
+    assert fault.code == getattr(lib, f"ORIC_FAULT_{code}")
+
+
 @pytest.mark.parametrize("alike", [True, False])
 def test_a_uniform_register_waits_in_a_general_one(alike: bool) -> None:
     """R2UR.FILL, as ptxas has it where uniform registers do not suffice."""

@@ -7,7 +7,8 @@ the PTX operands by letters, ``a``, ``b``, ``c``, ``e`` list what the operands o
 - ``d``, ``x``, ``m``: an address in shared memory (of data, of other data, of an mbarrier), the lower word of a generic one, too;
 - ``g``: an address in global memory, a pair; ``t``: that of a tensor map, with the coordinates ``*`` behind it;
 - ``c``, ``q``: an address among the constants or parameters, whose generic one is a pair; ``p``: a policy for caches, a pair;
-- ``s``, ``k``, ``i``: a size, a mask, a vector of offsets, which templates make a word of (``c: template s k``).
+- ``s``, ``k``, ``i``: a size, a mask, a vector of offsets, which templates make a word of (``c: template s k``);
+- ``_``: what the operation does not read.
 
 Source: observed (what ptxas 13.0.88 makes).
 """

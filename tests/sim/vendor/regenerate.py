@@ -1,4 +1,4 @@
-"""Makes the cubins of this folder anew from the CUDA sources: needs nvcc 13.0 on PATH. Run it when a source changes.
+"""Makes the cubins of this folder anew from the sources in CUDA (nvcc 13.0 on PATH) and PTX (ptxas). Run it when one changes.
 
 python tests/sim/vendor/regenerate.py [NAME...]
 """
@@ -32,14 +32,15 @@ def levels(source: Path) -> list[str]:
 def make(source: Path, target: str, options: list[str], name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.cubin"
-        command = ["nvcc", "-O3", f"-arch={target}", *options, "-cubin", "-o", str(out), source.name]
+        compiler = ["nvcc", "-O3", "-cubin"] if source.suffix == ".cu" else ["ptxas"]
+        command = [*compiler, f"-arch={target}", *options, "-o", str(out), source.name]
         subprocess.run(command, check=True, cwd=HERE)
         packed = lzma.compress(out.read_bytes(), preset=9 | lzma.PRESET_EXTREME)
     (HERE / f"{name}.{target}.cubin.xz").write_bytes(packed)
 
 
 def main() -> int:
-    for source in sorted(HERE.glob("*.cu")):
+    for source in sorted([*HERE.glob("*.cu"), *HERE.glob("*.ptx")]):
         if sys.argv[1:] and source.stem not in sys.argv[1:]:
             continue
         for target in targets(source):

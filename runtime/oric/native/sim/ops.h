@@ -25,6 +25,7 @@ SIM_OP(load_256, int how, sim_opd Rv, sim_opd Rd, sim_opd Ra, sim_opd off, sim_o
 SIM_OP(store_256, int how, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd Rb, sim_opd Rc);
 SIM_OP(uniform_store, sim_opd URa, sim_opd off, sim_opd URb, unsigned size);
 SIM_OP(uniform_reduce, sim_opd URa, sim_opd off, sim_opd URb, unsigned op, unsigned type);
+SIM_OP(clear_shared, sim_opd URa, sim_opd off, sim_opd URc);
 SIM_OP(load_constant_uniform, sim_opd URd, sim_opd URa, sim_opd cb, sim_opd off, unsigned size);
 SIM_OP(load_reduced, int how, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned type);
 SIM_OP(query_space, int how, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, unsigned space);

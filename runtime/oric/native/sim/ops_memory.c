@@ -278,6 +278,21 @@ SIM_OP(uniform_reduce, sim_opd URa, sim_opd off, sim_opd URb, unsigned op, unsig
         sim_combine_at(w, lane, op, e, to, (const uint8_t *)words);
 }
 
+/* Zeros from an address in the block's shared memory on. */
+SIM_OP(clear_shared, sim_opd URa, sim_opd off, sim_opd URc)
+{
+    enum { UNIT = 8, MOST = 1 << 21 };
+    const uint32_t lane = sim_first_lane(mask), units = sim_uniform_word(w, URc, 0);
+    const uint64_t at = (uint32_t)(sim_uniform_word(w, URa, 0) + (uint32_t)off->value);
+    if (units > MOST) /* more than any shared memory, and for the memory checker too many places to look at */
+        sim_fault_access(w, ORIC_FAULT_OUT_OF_BOUNDS, lane, SHARED, at, MOST * UNIT, 1);
+    for (uint32_t i = 0; i < units && !w->sim->fault.code; i++) {
+        uint8_t *to = sim_address(w, lane, SHARED, at + (uint64_t)i * UNIT, UNIT, SIM_WRITE);
+        if (to)
+            memset(to, 0, UNIT);
+    }
+}
+
 SIM_OP(load_constant_uniform, sim_opd URd, sim_opd URa, sim_opd cb, sim_opd off, unsigned size)
 {
     uint32_t lane = sim_first_lane(mask), bytes = bytes_of(size), offset = sim_uniform_word(w, URa, 0) + (uint32_t)off->value, words[4];
