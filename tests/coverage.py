@@ -37,6 +37,11 @@ Written by `python -m tests.coverage --write`: for every target and family of in
 it takes and how many of them this compiler refuses, by name and place. A form is an instruction with every slot of its signature
 filled in turn. Families that are no scalar code stand below the line.
 
+What is refused is what the manual does not have and the parser takes as ptxas does. ptxas makes nothing of it, dies of it, makes
+wrong code, or takes it only as long as no code is made: `st.async` and `red.async` without an mbarrier, other than from sm_100 on
+those of global memory with a scope; the same of global memory with an mbarrier; vectors of eight `.b8` (ptxas stores one byte of
+them); `st.param` at an address in a register; `cvta` of `.u32` (32-bit addresses).
+
 """
 
 
