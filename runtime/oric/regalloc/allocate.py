@@ -445,13 +445,19 @@ def _try(
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
     if order is not None:
-        live = order(_peak(view), limits, level)
         margin = int(thresholds.ORDER_MARGIN[GENERAL])
-        most = ffi.NULL if room is None else ffi.new("int32_t[]", [max(block - margin, thresholds.ORDER_FLOOR) for block in room])
-        options = ffi.new("oric_list_options *", {"limit": live, "by_use": order is _frugal, "most": most})
-        if lib.oric_list_schedule(view.fn, options) < 0:
-            raise MemoryError("no memory for scheduling")
+        most = None if room is None else [max(block - margin, thresholds.ORDER_FLOOR) for block in room]
+        live = order(_peak(view), limits, level)
+        _put_in_order(view, live, order is _frugal, ffi.NULL if most is None else ffi.new("int32_t[]", most))
     return Allocation(view, limits, _ALL_FILES if optimize else 0, room)
+
+
+def _put_in_order(view: MachineFunction, live: list[int], by_use: bool, most: Any) -> None:
+    """Put the code in order. ``most``: the general registers of each block as C reads them, while the call lasts: so it is an
+    argument, as compiled code lets go of a local after its last use.
+    """
+    if lib.oric_list_schedule(view.fn, ffi.new("oric_list_options *", {"limit": live, "by_use": by_use, "most": most})) < 0:
+        raise MemoryError("no memory for scheduling")
 
 
 def _peak(view: MachineFunction) -> list[int]:
