@@ -58,14 +58,16 @@ class Allocation:
     """The outcome of one try; ``view``: the function in the order that was tried.
 
     ``spread``: the files, as bits, whose registers are spread over those that there are; ``room``: the general registers that
-    there are in each block, None for the limit everywhere.
+    there are in each block, None for the limit everywhere. ``brief``: when it fails, only the file and the peaks are right.
     """
 
-    __slots__ = ("assigned", "dear", "fixed", "leader", "result", "room", "view")
+    __slots__ = ("_limits", "_most", "_spread", "assigned", "code", "dear", "fixed", "leader", "result", "room", "view")
 
-    def __init__(self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None) -> None:
+    def __init__(self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, brief: bool = True) -> None:
         fn = view.fn
         self.view: MachineFunction | None = view
+        self.code: Code | None = None  # of the function as it was tried, if somebody has made it
+        self._limits, self._spread, self._most = limits, spread, room
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
         self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
         self.result = ffi.new("oric_regalloc_result *")
@@ -77,7 +79,7 @@ class Allocation:
             "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED,
             "coalesce": int(not view.f.for_debugger),
             "rounds": thresholds.ALLOCATION_ORDERS,
-            "spread": spread, "spare": thresholds.ALLOCATION_SPARE,
+            "spread": spread, "brief": int(brief), "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
         })  # fmt: skip
@@ -88,6 +90,13 @@ class Allocation:
     def failed(self) -> bool:
         """Whether a file has too few registers."""
         return int(self.result.failed_file) >= 0
+
+    def whole(self) -> Allocation:
+        """The same try to its end, though it fails; the function is as it was."""
+        assert self.view is not None
+        if lib.oric_liveness(self.view.fn):
+            raise MemoryError("no memory for liveness")
+        return Allocation(self.view, self._limits, self._spread, self._most, brief=False)
 
 
 def allocate_registers(f: Function, ctx: PassContext) -> bool:
@@ -181,17 +190,20 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         if int(done.result.failed_file) != GENERAL:
             return done
         rounds += 1
-        if rounds == 1 and join_twins(f, Code(f, _again(done))):
+        if rounds == 1 and join_twins(f, _code(f, done)):
             done.view = None
             done = _search(f, ctx, limits, room)
             if int(done.result.failed_file) != GENERAL:
                 return done
         if rounds == 1 and _put_in_lean_order(f, _again(done), limits, room):
             continue
-        code = Code(f, _again(done))
+        code, epoch = _code(f, done), f.code_epoch
         done.view = None  # the arrays of the function grow
         if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks())):
-            return None
+            if f.code_epoch != epoch:
+                return None
+            done.view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
+            return done
         ctx.count("rounds of making registers again")
     return None
 
@@ -326,7 +338,7 @@ class _Relief:
     def _general(self, done: Allocation) -> bool:
         """Split registers; where no more are live than there are registers and yet they do not fit, let fewer be."""
         f = self.f
-        code = Code(f, _again(done))
+        code = _code(f, done)
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
         self.rounds += 1
         while True:
@@ -371,9 +383,9 @@ class _Relief:
     def _blocks(self, done: Allocation, code: Code) -> list[int]:
         """Where registers live that got none."""
         assert done.view is not None
-        fn, found = done.view.fn, list[int]()
+        fn, found, assigned = done.view.fn, list[int](), done.whole().assigned
         limits = self.most or [self.aim[GENERAL]] * self.f.blocks()
-        beyond = {limit: _beyond(fn, done.assigned, limit) for limit in set(limits)}
+        beyond = {limit: _beyond(fn, assigned, limit) for limit in set(limits)}
         for b, limit in enumerate(limits):
             if not beyond[limit].isdisjoint(code.live_in[b]) or not beyond[limit].isdisjoint(code.at[b]):
                 found.append(b)
@@ -394,6 +406,13 @@ def _again(done: Allocation) -> MachineFunction:
     """The function in its own order; nobody may hold it when the function changes."""
     assert done.view is not None
     return done.view.reload()
+
+
+def _code(f: Function, done: Allocation) -> Code:
+    """The function as registers of the general file see it; it is as it was tried."""
+    if done.code is None:
+        done.code = Code(f, _again(done))
+    return done.code
 
 
 def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation:
@@ -490,7 +509,8 @@ def _careful(peak: list[int], limits: list[int], level: int) -> list[int]:
 
 def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:
     file = tried.result.failed_file
-    needed = max(tried.result.used[file], tried.result.peak[file])
+    result = tried.result if tried.view is None else tried.whole().result
+    needed = max(result.used[file], result.peak[file])
     text = f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available"
     if ctx.diag is None:
         raise OutOfRegisters(text)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc/clique.h"
 #include "alloc/interference.h"
 #include "function/liveness.h"
 #include "function/late.h"
@@ -270,8 +271,9 @@ static int32_t choose(const allocator *al, const group *g, int32_t slots) {
     return base < 0 ? oric_fatpoint_choose(al->primary, al->secondary, slots, g->frame, g->align, TAKEN - 1) : base; /* all that are free are congested */
 }
 
-/* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. */
-static int32_t allocate_round(allocator *al, int32_t *used) {
+/* One allocation round in the given order. Returns the number of R registers, or INT32_MAX when a group found none. A round that
+ * takes more R registers than `most` is of no use: it ends there. */
+static int32_t allocate_round(allocator *al, int32_t *used, int32_t most) {
     int failed = 0, beyond = 0;
     memset(used, 0, ORIC_FILES * sizeof *used);
     memset(al->vacated, 0xff, sizeof al->vacated);
@@ -296,6 +298,7 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
         }
         if (base < 0) {
             used[g->file] = ORIC_FAT_POINTS + 1;
+            if (used[ORIC_FILE_R] > most) break;
             continue;
         }
         g->base = base;
@@ -309,9 +312,10 @@ static int32_t allocate_round(allocator *al, int32_t *used) {
                     al->quiet[g->file][slot] = g->late ? ORIC_ALLOCATION_QUIET_LATE : ORIC_ALLOCATION_QUIET;
                 }
         }
+        if (used[ORIC_FILE_R] > most) break;
     }
     if (beyond) used[ORIC_FILE_R] = ORIC_FAT_POINTS + 1;
-    return failed ? INT32_MAX : used[ORIC_FILE_R];
+    return failed || used[ORIC_FILE_R] > most ? INT32_MAX : used[ORIC_FILE_R];
 }
 
 typedef struct {
@@ -347,11 +351,18 @@ static int fits(const allocator *al, const int32_t *used) {
     return 1;
 }
 
+/* The most R registers with which a round is better than `best`. A try that is known to fail by then need not be finished: its other
+ * rounds may fit, unless an early one is good enough already. */
+static int32_t useful(const allocator *al, const int32_t *peak, int32_t best) {
+    int32_t limit = al->options->limit[ORIC_FILE_R], most = best < 0 ? INT32_MAX : best - 1;
+    return al->options->brief && peak[ORIC_FILE_R] <= limit && limit < most ? limit : most;
+}
+
 static int allocate(allocator *al, oric_regalloc_result *result) {
     int32_t best = -1, used[ORIC_FILES];
     for (int round = 0; round < al->options->rounds; round++) {
         if (make_order(al, round)) return -1;
-        int32_t cost = allocate_round(al, used);
+        int32_t cost = allocate_round(al, used, useful(al, result->peak, best));
         if (best >= 0 && cost >= best) continue;
         best = cost;
         memcpy(result->used, used, sizeof used);
@@ -382,6 +393,17 @@ static int is_hopeless(const allocator *al, const int32_t *peak) {
     return 0;
 }
 
+/* Whether it is known in front that no assignment fits; -1 without memory. */
+static int is_lost(const allocator *al, oric_regalloc_result *result) {
+    const oric_regalloc_options *options = al->options;
+    memcpy(result->used, result->peak, sizeof result->used);
+    if (is_hopeless(al, result->peak)) return 1;
+    if (!options->brief || options->fixed || (!options->most && result->peak[ORIC_FILE_R] <= options->limit[ORIC_FILE_R])) return 0;
+    int crowded = oric_surely_crowded(al->fn, options->limit[ORIC_FILE_R], options->most);
+    if (crowded) result->used[ORIC_FILE_R] = ORIC_FAT_POINTS + 1;
+    return crowded;
+}
+
 static void not_above(allocator *al, uint32_t unit, int32_t most) {
     if (al->fn->unit_file[unit] == ORIC_FILE_R && most < al->most[unit]) al->most[unit] = most;
 }
@@ -409,8 +431,9 @@ static int find_most(allocator *al) {
 
 static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_result *result) {
     if (oric_pressure(al->fn, result->peak)) return -1;
-    if (is_hopeless(al, result->peak)) {
-        memcpy(result->used, result->peak, sizeof result->used);
+    int lost = is_lost(al, result);
+    if (lost < 0) return -1;
+    if (lost) {
         for (int32_t u = 0; u < al->fn->unit_count; u++) assigned[u] = -1, leader[u] = u;
         return 0;
     }

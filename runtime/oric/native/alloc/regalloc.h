@@ -13,6 +13,7 @@ typedef struct {
     int32_t spread;    /* files, as bits, of which secondary costs keep a register out of use for a while where others are free */
     int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
     int32_t spare[5];  /* ... at most so many more than are live at once */
+    int32_t brief;     /* 1: of a try that fails nobody needs more than the file, nor more than the peaks of the result */
     int32_t rounds;    /* allocation orders to try, 1 .. 3; the one with the fewest R registers is kept */
     const int32_t *most; /* R registers that there are in each block, at most limit; NULL: so many everywhere */
     const int32_t *fixed; /* by unit, the register that it has to get, -1: any; NULL: any for all. Such units do not count as used */
