@@ -62,18 +62,18 @@ class Code:
         self.steps: list[list[Step]] = []
         self.at: list[dict[int, list[int]]] = []
         self.words: list[dict[int, int]] = []
+        self._peaks: list[int] = []
+        self._far: list[dict[int, int]] = []
+        self._behind: list[dict[int, int]] = []
         buffer = ffi.new("uint32_t[]", view.fn.unit_count + 1)
         for b in range(f.blocks()):
-            self.live_in.append(self._registers(view, buffer, lib.oric_live_in(view.fn, b, buffer)))
-            self.live_out.append(self._registers(view, buffer, lib.oric_live_out(view.fn, b, buffer)))
+            self.live_in.append(self._general(self._masks(view, buffer, lib.oric_live_in(view.fn, b, buffer))))
             self.words.append(self._masks(view, buffer, lib.oric_live_out(view.fn, b, buffer)))
+            self.live_out.append(self._general(self.words[b]))
             self._scan(b)
 
-    def _registers(self, view: MachineFunction, buffer: object, count: int) -> set[int]:
-        """The registers of units."""
-        owner = view.fn.unit_register
-        found = {owner[unit] for unit in ffi.unpack(buffer, count)} if count else set()
-        return {n for n in found if is_general(self.f, n)}
+    def _general(self, words: dict[int, int]) -> set[int]:
+        return {n for n in words if is_general(self.f, n)}
 
     def _masks(self, view: MachineFunction, buffer: object, count: int) -> dict[int, int]:
         """Register -> the words of it that are among units, as bits."""
@@ -83,18 +83,25 @@ class Code:
             found[n] = found.get(n, 0) | 1 << (unit - self.f.reg_word[n])
         return found
 
-    def _needed(self, b: int) -> tuple[set[tuple[int, int]], dict[int, dict[int, int]], dict[int, dict[int, int]]]:
+    def _needed(
+        self, b: int
+    ) -> tuple[
+        set[tuple[int, int]], dict[int, dict[int, int]], dict[int, dict[int, int]], list[tuple[dict[int, int], dict[int, int]]]
+    ]:
         """Instructions behind which nothing is needed of what a register was, with the register; by instruction, the words of
-        the registers it names that are needed in front of it, and of those that it writes, those behind it.
+        the registers it names that are needed in front of it, and of those that it writes, those behind it; the accesses of the
+        instructions, from the last on.
         """
         f = self.f
         replaced: set[tuple[int, int]] = set()
         words: dict[int, dict[int, int]] = {}
         behind: dict[int, dict[int, int]] = {}
+        sides: list[tuple[dict[int, int], dict[int, int]]] = []  # what they read and write, from the last on
         live = dict(self.words[b])
         i = f.tail[b]
         while i != NONE:
             read, written = accesses(f, i)
+            sides.append((read, written))
             behind[i] = {n: live.get(n, 0) for n in written}
             for n, made in written.items() if not f.guard[i] else ():
                 live[n] = live.get(n, 0) & ~made
@@ -104,17 +111,17 @@ class Code:
                 live[n] = live.get(n, 0) | used
             words[i] = {n: live.get(n, 0) for n in {*read, *written}}
             i = f.prev[i]
-        return replaced, words, behind
+        return replaced, words, behind, sides
 
     def _scan(self, b: int) -> None:
         f = self.f
-        replaced, words, behind = self._needed(b)
+        replaced, words, behind, sides = self._needed(b)
         steps: list[Step] = []
         at: dict[int, list[int]] = {}
         there = set(self.live_in[b])
         i = f.head[b]
         while i != NONE:
-            read, written = accesses(f, i)
+            read, written = sides.pop()
             if read or written:
                 writes: dict[int, bool] = {}
                 reads = set(read)
@@ -133,6 +140,84 @@ class Code:
             i = f.next[i]
         self.steps.append(steps)
         self.at.append(at)
+
+    def size(self, registers: set[int]) -> int:
+        """The words of registers."""
+        total = 0
+        for n in registers:
+            total += self.f.reg_size[n]
+        return total
+
+    def peaks(self) -> list[int]:
+        """By block, the most words that are live at a point of it."""
+        if not self._peaks:
+            self._peaks = [self._peak(b) if self.cfg.number[b] >= 0 else 0 for b in range(self.f.blocks())]
+        return self._peaks
+
+    def distances(self) -> tuple[list[dict[int, int]], list[dict[int, int]]]:
+        """By block, how far away, in steps, every register is needed at its entry and at its end."""
+        if not self._far:
+            blocks = self.f.blocks()
+            self._far = [{} for _ in range(blocks)]
+            self._behind = [{} for _ in range(blocks)]
+            self._measure()
+        return self._far, self._behind
+
+    def _measure(self) -> None:
+        cfg, far, changed = self.cfg, self._far, {*range(self.f.blocks())}
+        loops = cfg.loops()
+        first = True
+        while changed:
+            before, changed = changed, set[int]()
+            for k in range(cfg.reachable - 1, -1, -1):
+                b: int = cfg.order[k]
+                following = cfg.successors(b)
+                if not first and all(x not in before and x not in changed for x in following):
+                    continue
+                out: dict[int, int] = {}
+                for x in following:
+                    more = OUTSIDE if loops.left(b, x) >= 0 else 0
+                    for n, steps in far[x].items():
+                        if n in self.live_out[b] and steps + more < out.get(n, _NEVER):
+                            out[n] = steps + more
+                for n in self.live_out[b]:
+                    out.setdefault(n, _UNKNOWN)
+                self._behind[b] = out
+                made = self._at_entry(b, out)
+                if made != far[b]:
+                    far[b] = made
+                    changed.add(b)
+            first = False
+
+    def _at_entry(self, b: int, out: dict[int, int]) -> dict[int, int]:
+        at, steps = self.at[b], len(self.steps[b])
+        found: dict[int, int] = {}
+        for n in self.live_in[b]:
+            if n in at and not at[n][0] & 1:
+                found[n] = at[n][0] >> 1
+            else:
+                found[n] = min(out.get(n, _UNKNOWN) + steps, _UNKNOWN)
+        return found
+
+    def _peak(self, b: int) -> int:
+        live = set(self.live_out[b])
+        now = peak = self.size(live)
+        for step in reversed(self.steps[b]):
+            extra = 0
+            for n in step.writes:
+                if n not in live:
+                    extra += self.f.reg_size[n]
+            peak = max(peak, now + extra)
+            for n, whole in step.writes.items():
+                if whole and n in live:
+                    live.discard(n)
+                    now -= self.f.reg_size[n]
+            for n in step.reads:
+                if n not in live:
+                    live.add(n)
+                    now += self.f.reg_size[n]
+            peak = max(peak, now)
+        return peak
 
 
 def is_general(f: Function, n: i64) -> bool:
@@ -165,6 +250,72 @@ def is_flow(f: Function, i: i64) -> bool:
 
 
 @final
+class _Walk:
+    """What is in the file on the way through a block, ``there``: ``total`` words."""
+
+    def __init__(self, plan: Plan, b: int, there: set[int]) -> None:
+        code = plan.code
+        self.plan = plan
+        self.f = code.f
+        self.b = b
+        self.limit = plan.limits[b]
+        self.there = there
+        self.total = code.size(there)
+        self.steps = len(code.steps[b])
+        self._coming = {n: list(reversed(places)) for n, places in code.at[b].items()}
+        self._out = plan.behind[b]
+
+    def enter(self, n: int) -> None:
+        """A register is in the file now, if it was not."""
+        if n not in self.there:
+            self.there.add(n)
+            self.total += self.f.reg_size[n]
+
+    def drop(self, n: int) -> None:
+        """A register is not there any more."""
+        self.there.discard(n)
+        self.total -= self.f.reg_size[n]
+
+    def next_use(self, n: int, place: i64) -> i64:
+        """Steps until a register is read, from behind ``place`` on; places are asked for in order."""
+        rest = self._coming.get(n)
+        if rest is not None:
+            while rest and rest[-1] <= place:
+                rest.pop()
+            if rest:
+                at: i64 = rest[-1]
+                return _NEVER if at & 1 else (at - place) >> 1
+        far: i64 = self._out.get(n, -1)
+        return _NEVER if far < 0 else far + self.steps - (place >> 1)
+
+    def leave(self, place: i64, needed: i64, kept: list[int], step: Step) -> None:
+        """Make room for so many words: what is needed last leaves, rather what is made again unless it is needed much sooner."""
+        if self.total + needed <= self.limit:
+            return
+        plan, stay = self.plan, set(kept)
+        while self.total + needed > self.limit:
+            worst: i64 = NONE
+            last: i64 = -1
+            cheap: i64 = NONE
+            cheap_last: i64 = -1
+            for n in self.there:
+                if n in stay or not plan.allowed[n]:
+                    continue
+                far = self.next_use(n, place)
+                if far > last or (far == last and n < worst):
+                    worst, last = n, far
+                if (far > cheap_last or (far == cheap_last and n < cheap)) and n in plan.cheap:
+                    cheap, cheap_last = n, far
+            if last < 0:
+                return
+            if cheap_last > last >> 2:
+                worst, last = cheap, cheap_last
+            self.drop(worst)
+            if last < _NEVER:
+                plan.away[self.b].append((step.i, worst, worst in step.reads))
+
+
+@final
 class Plan:
     """What is in the file where, so that in no block more than its ``limits`` words are, as far as that can be.
 
@@ -186,18 +337,19 @@ class Plan:
         self.sources: dict[int, list[int]] = sources or {}
         self.beside: dict[tuple[int, int, int], set[int]] = {}
         blocks = code.f.blocks()
-        self.distance: list[dict[int, int]] = [{} for _ in range(blocks)]  # at the entry of a block, in steps
-        self.behind: list[dict[int, int]] = [{} for _ in range(blocks)]  # at its exit
+        self.distance: list[dict[int, int]] = []  # at the entry of a block, in steps
+        self.behind: list[dict[int, int]] = []  # at its exit
         self.entry: list[set[int]] = [set() for _ in range(blocks)]
         self.exit: list[set[int]] = [set() for _ in range(blocks)]
         self.back: list[list[tuple[int, int]]] = [[] for _ in range(blocks)]
         self.away: list[list[tuple[int, int, bool]]] = [[] for _ in range(blocks)]
         self._banned: list[set[int]] = [set() for _ in range(blocks)]  # by block: what cannot be brought back on an edge to it
-        self._pressure: list[int] = []  # the most words that are live in a block
+        self._pressure = code.peaks()
         self._of_loop: dict[int, int] = {}  # header -> the most that are in its loop
         self._least: dict[int, int] = {}  # header -> the least limit in its loop
-        self._measure()
         if any(live > limit for live, limit in zip(self._pressure, limits, strict=True)):
+            self.distance, self.behind = code.distances()
+            self._look_at_loops()
             self._solve()
         else:
             self.entry, self.exit = code.live_in, code.live_out
@@ -206,76 +358,18 @@ class Plan:
         """The registers that are brought back somewhere."""
         return {n for block in self.back for _, n in block}
 
-    def _size(self, registers: set[int]) -> int:
-        total = 0
-        for n in registers:
-            total += self.f.reg_size[n]
-        return total
-
     # -- what is known in front ------------------------------------------------------------------------------
 
-    def _measure(self) -> None:
-        """The most words that are live in each block, and how far away at its ends every register is needed."""
-        code = self.code
-        cfg = code.cfg
+    def _look_at_loops(self) -> None:
+        """The most words that are live in each loop, and the least limit."""
+        cfg = self.code.cfg
         loops = cfg.loops()
         for block in range(self.f.blocks()):
-            self._pressure.append(self._peak(block) if cfg.number[block] >= 0 else 0)
             header: int = loops.header[block]
             while header >= 0:
                 self._of_loop[header] = max(self._of_loop.get(header, 0), self._pressure[block])
                 self._least[header] = min(self._least.get(header, self.limits[block]), self.limits[block])
                 header = loops.outer[header]
-        changed = True
-        while changed:
-            changed = False
-            for k in range(cfg.reachable - 1, -1, -1):
-                b: int = cfg.order[k]
-                out: dict[int, int] = {}
-                for x in cfg.successors(b):
-                    more = OUTSIDE if loops.left(b, x) >= 0 else 0
-                    for n, far in self.distance[x].items():
-                        if n in code.live_out[b] and far + more < out.get(n, _NEVER):
-                            out[n] = far + more
-                for n in code.live_out[b]:
-                    out.setdefault(n, _UNKNOWN)
-                self.behind[b] = out
-                made = self._at_entry(b, out)
-                if made != self.distance[b]:
-                    self.distance[b] = made
-                    changed = True
-
-    def _at_entry(self, b: int, out: dict[int, int]) -> dict[int, int]:
-        at, steps = self.code.at[b], len(self.code.steps[b])
-        found: dict[int, int] = {}
-        for n in self.code.live_in[b]:
-            if n in at and not at[n][0] & 1:
-                found[n] = at[n][0] >> 1
-            else:
-                found[n] = min(out.get(n, _UNKNOWN) + steps, _UNKNOWN)
-        return found
-
-    def _peak(self, b: int) -> int:
-        """The most words that are live at a point of a block."""
-        code = self.code
-        live = set(code.live_out[b])
-        now = peak = self._size(live)
-        for step in reversed(code.steps[b]):
-            extra = 0
-            for n in step.writes:
-                if n not in live:
-                    extra += self.f.reg_size[n]
-            peak = max(peak, now + extra)
-            for n, whole in step.writes.items():
-                if whole and n in live:
-                    live.discard(n)
-                    now -= self.f.reg_size[n]
-            for n in step.reads:
-                if n not in live:
-                    live.add(n)
-                    now += self.f.reg_size[n]
-            peak = max(peak, now)
-        return peak
 
     # -- block by block --------------------------------------------------------------------------------------
 
@@ -302,15 +396,15 @@ class Plan:
         far = self.distance[b]
         limit = min((self.limits[p] for p in before), default=self.limits[b])
         limit = min(limit, self.limits[b])  # what is here is in the file at the ends of those, too
-        room = limit - self._size(fixed)
+        room = limit - self.code.size(fixed)
         if any(cfg.number[p] >= place for p in before):
             inside = {n for n in free if far[n] < OUTSIDE}
             across = free - inside
             chosen = self._nearest(inside, far, room)
             if len(chosen) == len(inside):
-                needed = self._of_loop.get(b, self._pressure[b]) - self._size(across)
+                needed = self._of_loop.get(b, self._pressure[b]) - self.code.size(across)
                 room = min(limit, self._least.get(b, limit))
-                chosen |= self._nearest(across, far, room - max(needed, self._size(fixed | chosen)))
+                chosen |= self._nearest(across, far, room - max(needed, self.code.size(fixed | chosen)))
             return chosen | fixed
         known = [self.exit[p] for p in before if cfg.number[p] >= 0]
         if not known:
@@ -329,61 +423,32 @@ class Plan:
 
     def _through(self, b: int, there: set[int]) -> set[int]:
         """Walk through a block; returns what is in the file at its end."""
-        code = self.code
-        steps = code.steps[b]
-        coming = {n: list(reversed(places)) for n, places in code.at[b].items()}
-        out = self.behind[b]
-        total = self._size(there)
-        limit = self.limits[b]
-
-        def next_use(n: int, place: int) -> int:
-            """Steps until a register is read, from behind ``place`` on."""
-            rest = coming.get(n)
-            while rest and rest[-1] <= place:
-                rest.pop()
-            if rest:
-                return _NEVER if rest[-1] & 1 else (rest[-1] - place) >> 1
-            return out[n] + len(steps) - (place >> 1) if n in out else _NEVER
-
-        def leave(place: int, needed: int, kept: set[int], step: Step) -> None:
-            nonlocal total
-            while total + needed > limit:
-                found = [n for n in there if n not in kept and self.allowed[n]]
-                if not found:
-                    return
-                far = {n: next_use(n, place) for n in found}
-                last = max(far.values())
-                worst = max(found, key=lambda n: (n in self.cheap and 4 * far[n] > last, far[n], -n))
-                there.discard(worst)
-                total -= self.f.reg_size[worst]
-                if far[worst] < _NEVER:
-                    self.away[b].append((step.i, worst, worst in step.reads))
-
-        for k, step in enumerate(steps):
-            missing = [n for n in step.reads if n not in there]
-            for n in missing:
+        steps = self.code.steps[b]
+        walk = _Walk(self, b, there)
+        k: i64 = 0
+        for step in steps:
+            for n in step.reads:
+                if n in there:
+                    continue
                 if n in self.sources:
                     self.beside[b, step.i, n] = there.intersection(self.sources[n])
-                there.add(n)
-                total += self.f.reg_size[n]
                 self.back[b].append((step.i, n))
-            leave(2 * k - 1, 0, set(step.reads), step)
+                walk.enter(n)
+            walk.leave(2 * k - 1, 0, step.reads, step)
             for n in step.reads:
-                if n not in step.writes and next_use(n, 2 * k) == _NEVER:
-                    there.discard(n)
-                    total -= self.f.reg_size[n]
-            fresh = [n for n in step.writes if n not in there]
-            made = set(step.writes)
-            needed = 0
-            for n in fresh:
-                needed += self.f.reg_size[n]
-            leave(2 * k + 1, needed, made, step)
-            there |= made
-            total += needed
+                if n not in step.writes and walk.next_use(n, 2 * k) == _NEVER:
+                    walk.drop(n)
+            needed: i64 = 0
+            for n in step.writes:
+                if n not in there:
+                    needed += self.f.reg_size[n]
+            made = list(step.writes)
+            walk.leave(2 * k + 1, needed, made, step)
             for n in made:
-                if next_use(n, 2 * k + 1) == _NEVER:
-                    there.discard(n)
-                    total -= self.f.reg_size[n]
+                walk.enter(n)
+                if walk.next_use(n, 2 * k + 1) == _NEVER:
+                    walk.drop(n)
+            k += 1
         return there
 
     # -- edges -----------------------------------------------------------------------------------------------
@@ -400,7 +465,7 @@ class Plan:
                 missing = (self.entry[b] & self.code.live_out[p]) - self.exit[p]
                 if not missing:
                     continue
-                if len(cfg.successors(p)) > 1 and self._size(self.exit[p] | missing) > self.limits[p] - self._at_flow(p):
+                if len(cfg.successors(p)) > 1 and self.code.size(self.exit[p] | missing) > self.limits[p] - self._at_flow(p):
                     self._banned[b] |= missing
                     done = False
                     continue
@@ -418,4 +483,4 @@ class Plan:
         steps = self.code.steps[b]
         if not steps or not is_flow(self.f, steps[-1].i):
             return 0
-        return self._size(set(steps[-1].reads) - self.exit[b])
+        return self.code.size(set(steps[-1].reads) - self.exit[b])

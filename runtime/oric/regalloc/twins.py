@@ -90,12 +90,10 @@ class _Twins:
             for other, _ in self.copies.get(source, ()):
                 if other != n and f.reg_size[other] == 1 and self._is_same(self.made[other, 0], i, source):
                     found.append((other, max(i, self.made[other, 0], key=self.place.__getitem__)))
-        changed = sum(
-            self._join(n, word, *twin, self._live_together(n, words))
-            for n, words in twins.items()
-            for word, found in words.items()
-            for twin in found
-        )
+        changed = 0
+        for n, words in twins.items():
+            together = self._live_together(n, words)
+            changed += sum(self._join(n, word, *twin, together) for word, found in words.items() for twin in found)
         if changed:
             self._drop_unread()
         return changed
