@@ -58,16 +58,21 @@ class Allocation:
     """The outcome of one try; ``view``: the function in the order that was tried.
 
     ``spread``: the files, as bits, whose registers are spread over those that there are; ``room``: the general registers that
-    there are in each block, None for the limit everywhere. ``brief``: when it fails, only the file and the peaks are right.
+    there are in each block, None for the limit everywhere. ``closer``: where no more are live than there are registers and yet
+    they do not fit, they are tried again without spreading the file that fails. ``brief``: when it fails, only the file and the
+    peaks are right.
     """
 
-    __slots__ = ("_limits", "_most", "_spread", "assigned", "code", "dear", "fixed", "leader", "result", "room", "view")
+    __slots__ = ("_closer", "_limits", "_most", "_spread", "assigned", "code", "dear", "fixed", "leader", "result", "room",
+                 "view")  # fmt: skip
 
-    def __init__(self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, brief: bool = True) -> None:
+    def __init__(
+        self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, closer: bool, brief: bool = True
+    ) -> None:
         fn = view.fn
         self.view: MachineFunction | None = view
         self.code: Code | None = None  # of the function as it was tried, if somebody has made it
-        self._limits, self._spread, self._most = limits, spread, room
+        self._limits, self._spread, self._most, self._closer = limits, spread, room, closer
         self.assigned = ffi.new("int32_t[]", fn.unit_count + 1)
         self.leader = ffi.new("int32_t[]", fn.unit_count + 1)
         self.result = ffi.new("oric_regalloc_result *")
@@ -79,7 +84,8 @@ class Allocation:
             "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED,
             "coalesce": int(not view.f.for_debugger),
             "rounds": thresholds.ALLOCATION_ORDERS,
-            "spread": spread, "brief": int(brief), "spare": thresholds.ALLOCATION_SPARE,
+            "spread": spread, "brief": int(brief), "closer": int(closer),
+            "spare": thresholds.ALLOCATION_SPARE,
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
         })  # fmt: skip
@@ -96,7 +102,8 @@ class Allocation:
         assert self.view is not None
         if lib.oric_liveness(self.view.fn):
             raise MemoryError("no memory for liveness")
-        return Allocation(self.view, self._limits, self._spread, self._most, brief=False)
+        close = self._closer and self.result.peak[GENERAL] <= self._limits[GENERAL]  # it has come as close as can be
+        return Allocation(self.view, self._limits, 0 if close else self._spread, self._most, closer=False, brief=False)
 
 
 def allocate_registers(f: Function, ctx: PassContext) -> bool:
@@ -426,8 +433,6 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
         if order is _careful and file != PREDICATES:
             continue
         done = _try(view, limits, order, optimize, ctx.register_usage, room)
-        if order is not _frugal and optimize:
-            done = _closer(done, view, limits, room)
         if not done.failed:
             return done
         file = int(done.result.failed_file)
@@ -436,16 +441,6 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
         view = view.reload()
     assert own is not None
     return own
-
-
-def _closer(done: Allocation, view: MachineFunction, limits: list[int], room: list[int] | None) -> Allocation:
-    """Where no more are live than there are registers and yet they do not fit: they may when that file is not spread."""
-    spread = _ALL_FILES
-    while done.failed and spread and done.result.peak[GENERAL] <= limits[GENERAL]:
-        rest = spread & ~(1 << int(done.result.failed_file))
-        spread = rest if rest != spread else 0
-        done = Allocation(view, limits, spread, room)
-    return done
 
 
 def limits_of(f: Function, ctx: PassContext) -> list[int]:
@@ -468,7 +463,7 @@ def _try(
         most = None if room is None else [max(block - margin, thresholds.ORDER_FLOOR) for block in room]
         live = order(_peak(view), limits, level)
         _put_in_order(view, live, order is _frugal, ffi.NULL if most is None else ffi.new("int32_t[]", most))
-    return Allocation(view, limits, _ALL_FILES if optimize else 0, room)
+    return Allocation(view, limits, _ALL_FILES if optimize else 0, room, closer=order is not _frugal)
 
 
 def _put_in_order(view: MachineFunction, live: list[int], by_use: bool, most: Any) -> None:

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
     const oric_fn *fn;
     const oric_regalloc_options *options;
+    int32_t spread;          /* of the options, less what was given up */
     oric_constraints constraints;
     object *objects;
     group *groups;
@@ -287,7 +288,7 @@ static int32_t allocate_round(allocator *al, int32_t *used, int32_t most) {
         memset(al->secondary, 0, (size_t)slots * sizeof *al->secondary);
         add_costs(al, g);
         if (al->options->dear && g->file == ORIC_FILE_R) memcpy(al->secondary, al->options->dear, (size_t)slots * sizeof *al->secondary);
-        if (al->options->spread >> g->file & 1) add_preferences(al, g, slots);
+        if (al->spread >> g->file & 1) add_preferences(al, g, slots);
         int32_t room = al->options->fixed && al->options->limit[g->file] < slots ? al->options->limit[g->file] : slots;
         int32_t base = g->fixed >= 0 ? g->fixed : choose(al, g, g->most < room ? g->most : room);
         if (base < 0 && room < slots && g->most >= room) base = choose(al, g, slots); /* beyond: the file has too few */
@@ -367,7 +368,7 @@ static int allocate(allocator *al, oric_regalloc_result *result) {
         best = cost;
         memcpy(result->used, used, sizeof used);
         for (int32_t i = 0; i < al->object_count; i++) al->bases[i] = al->groups[i].base;
-        if (!al->options->spread && fits(al, used)) break;
+        if (!al->spread && fits(al, used)) break;
         if (cost <= (result->peak[ORIC_FILE_R] > al->roomy[ORIC_FILE_R] ? result->peak[ORIC_FILE_R] : al->roomy[ORIC_FILE_R])) break; /* good enough */
     }
     return 0;
@@ -393,12 +394,25 @@ static int is_hopeless(const allocator *al, const int32_t *peak) {
     return 0;
 }
 
+/* Whether an R unit has a place that is fixed behind the registers that there are somewhere. */
+static int is_fixed_beyond(const allocator *al) {
+    const oric_fn *fn = al->fn;
+    int32_t least = al->options->limit[ORIC_FILE_R], first = 0;
+    for (int32_t b = 0; al->options->most && b < fn->block_count; b++)
+        if (al->options->most[b] < least) least = al->options->most[b];
+    for (int32_t u = 0; al->options->fixed && u < fn->unit_count; u++) {
+        if (!u || fn->unit_register[u] != fn->unit_register[u - 1]) first = u;
+        if (fn->unit_file[u] == ORIC_FILE_R && al->options->fixed[u] >= 0 && al->options->fixed[u] + u - first >= least) return 1;
+    }
+    return 0;
+}
+
 /* Whether it is known in front that no assignment fits; -1 without memory. */
 static int is_lost(const allocator *al, oric_regalloc_result *result) {
     const oric_regalloc_options *options = al->options;
     memcpy(result->used, result->peak, sizeof result->used);
     if (is_hopeless(al, result->peak)) return 1;
-    if (!options->brief || options->fixed || (!options->most && result->peak[ORIC_FILE_R] <= options->limit[ORIC_FILE_R])) return 0;
+    if (!options->brief || (!options->most && result->peak[ORIC_FILE_R] <= options->limit[ORIC_FILE_R]) || is_fixed_beyond(al)) return 0;
     int crowded = oric_surely_crowded(al->fn, options->limit[ORIC_FILE_R], options->most);
     if (crowded) result->used[ORIC_FILE_R] = ORIC_FAT_POINTS + 1;
     return crowded;
@@ -429,6 +443,30 @@ static int find_most(allocator *al) {
     return free(live), 0;
 }
 
+static void find_roomy(allocator *al, const int32_t *peak) {
+    memset(al->roomy, 0, sizeof al->roomy);
+    for (int f = 0; f < ORIC_FILES; f++) {
+        if (!(al->spread >> f & 1)) continue;
+        int32_t roomy = peak[f] + al->options->spare[f];
+        al->roomy[f] = roomy < al->options->roomy[f] ? roomy : al->options->roomy[f];
+    }
+}
+
+static int32_t failed_file(const allocator *al, const int32_t *used) {
+    for (int f = 0; f < ORIC_FILES; f++)
+        if (used[f] > al->options->limit[f]) return f;
+    return -1;
+}
+
+/* Give up that a file is spread which has too few registers, though no more are live than there are: they may fit then. */
+static int come_closer(allocator *al, const oric_regalloc_result *result) {
+    int32_t failed = failed_file(al, result->used), before = al->spread;
+    if (!al->options->closer || failed < 0 || !before || result->peak[ORIC_FILE_R] > al->options->limit[ORIC_FILE_R]) return 0;
+    al->spread = before >> failed & 1 ? before & ~(1 << failed) : 0;
+    if (before & ~al->spread & 1 << ORIC_FILE_R && al->options->coalesce) coalesce_sums(al);
+    return 1;
+}
+
 static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_result *result) {
     if (oric_pressure(al->fn, result->peak)) return -1;
     int lost = is_lost(al, result);
@@ -439,19 +477,17 @@ static int run(allocator *al, int32_t *assigned, int32_t *leader, oric_regalloc_
     }
     if (oric_constraints_build(al->fn, &al->constraints)) return -1;
     result->constraints = (int32_t)al->constraints.pairs;
-    for (int f = 0; f < ORIC_FILES; f++) {
-        if (!(al->options->spread >> f & 1)) continue;
-        int32_t peak = result->peak[f] + al->options->spare[f];
-        al->roomy[f] = peak < al->options->roomy[f] ? peak : al->options->roomy[f];
-    }
     if (find_most(al) || make_objects(al) || find_copies(al)) return -1;
     al->order = malloc(((size_t)al->object_count + 1) * sizeof *al->order);
     al->bases = malloc(((size_t)al->object_count + 1) * sizeof *al->bases);
     al->place = malloc(((size_t)al->fn->unit_count + 1) * sizeof *al->place);
     if (!al->order || !al->bases || !al->place) return -1;
     if (al->options->coalesce) coalesce_all(al, result);
-    if (al->options->coalesce && !(al->options->spread >> ORIC_FILE_R & 1)) coalesce_sums(al);
-    if (allocate(al, result)) return -1;
+    if (al->options->coalesce && !(al->spread >> ORIC_FILE_R & 1)) coalesce_sums(al);
+    do {
+        find_roomy(al, result->peak);
+        if (allocate(al, result)) return -1;
+    } while (come_closer(al, result));
     publish(al, assigned, leader);
     return 0;
 }
@@ -462,11 +498,9 @@ int oric_regalloc(const oric_fn *fn, const oric_regalloc_options *options, int32
     memset(result, 0, sizeof *result);
     result->failed_file = -1;
     if (!al) return -1;
-    al->fn = fn, al->options = options;
+    al->fn = fn, al->options = options, al->spread = options->spread;
     int status = run(al, assigned, leader, result);
-    if (!status)
-        for (int f = 0; f < ORIC_FILES && result->failed_file < 0; f++)
-            if (result->used[f] > options->limit[f]) result->failed_file = f;
+    if (!status) result->failed_file = failed_file(al, result->used);
     oric_constraints_free(&al->constraints);
     free(al->object_of), free(al->objects), free(al->groups), free(al->order), free(al->bases), free(al->place), free(al->copies), free(al->most), free(al);
     return status;

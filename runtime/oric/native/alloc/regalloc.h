@@ -11,6 +11,7 @@ typedef struct {
     int32_t threshold; /* a slot whose primary cost is above it is congested and not taken while there is another */
     int32_t coalesce;  /* 1: give copies one register */
     int32_t spread;    /* files, as bits, of which secondary costs keep a register out of use for a while where others are free */
+    int32_t closer;    /* 1: where no more R units are live than there are and yet they do not fit, files that fail are not spread */
     int32_t roomy[5];  /* with spread: registers per file that may be used for that, ... */
     int32_t spare[5];  /* ... at most so many more than are live at once */
     int32_t brief;     /* 1: of a try that fails nobody needs more than the file, nor more than the peaks of the result */
