@@ -308,6 +308,7 @@ class _Relief:
         self.aim = list(limits)  # live words that spilling is to leave, by file
         self.room = [] if room is None else list(room)  # live words of the general file that spilling is to leave, by block
         self.rounds = 0  # of splitting with this room
+        self.tighter = 0  # how often there was less room than before
         self.predicates = 0
         self.reserved = False  # whether it is settled that some registers are left to loads under way
         self.uniforms = 0
@@ -346,6 +347,7 @@ class _Relief:
         """Split registers; where no more are live than there are registers and yet they do not fit, let fewer be."""
         f = self.f
         code = _code(f, done)
+        blocks: list[int] = []
         self.room = self.room or [self.aim[GENERAL]] * f.blocks()
         self.rounds += 1
         while True:
@@ -364,8 +366,10 @@ class _Relief:
             if split.returns() and self.rounds <= _ROUNDS:
                 break
             self.rounds = 0
-            for b in self._blocks(done, code):
-                self.room[b] -= 1
+            blocks = blocks or self._blocks(done, code)
+            for b in blocks:
+                self.room[b] -= _step(self.tighter, self.room[b])
+            self.tighter += 1
             if min(self.room) <= 0:
                 if not self.shared.moved:
                     return False
@@ -373,6 +377,7 @@ class _Relief:
                 self.shared.give_back(f)
                 self.homes.clear()  # none of them is to share a register again
                 self.room = [self.aim[GENERAL]] * f.blocks()
+                self.tighter = 0
                 return True
         done.view = None
         self.homes -= split.returns()
@@ -402,6 +407,12 @@ class _Relief:
 def _beyond(fn: Any, assigned: Any, limit: int) -> set[int]:
     """The general registers that have got a place behind ``limit``."""
     return {fn.unit_register[u] for u in range(fn.unit_count) if assigned[u] >= limit and fn.unit_file[u] == GENERAL}
+
+
+def _step(times: int, room: int) -> int:
+    """How many registers fewer are to be live where these did not fit, after so many times: the tries are few in any case."""
+    share: int = room // int(thresholds.SPILL_TIGHTER_SHARE)
+    return max(min(1 << min(times // int(thresholds.SPILL_TIGHTER), room.bit_length()), share), 1)
 
 
 def _reserve(limit: int) -> int:
