@@ -33,8 +33,9 @@ def model_interference(program: Program) -> set[tuple[int, int]]:
     return found
 
 
-def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50, spread=0, hopeless=None):
+def options(limits=(255, 7, 16, 63, 7), coalesce=1, rounds=3, threshold=50, spread=0, hopeless=None, **more):
     fields = {
+        **more,
         "limit": limits,
         "hopeless": hopeless or [2 * limit for limit in limits],
         "threshold": threshold,
@@ -307,3 +308,46 @@ def test_nothing_is_assigned_where_that_is_hopeless():
         assigned, result = allocate(fn, limits=(limit, 7, 16, 63, 7))
         assert (sorted(assigned), result.failed_file, result.used[R]) == (found, R, 6)
         assert bool(result.constraints) == (limit == 3)
+
+
+@given(programs(files=((R, 1), (R, 2), (R, 4), (P, 1)), defined=True), st.integers(1, 12), st.integers(1, 12), st.booleans())
+def test_brief_tries_end_as_whole_ones(program: Program, limit: int, room: int, everywhere: bool):
+    """What fails is known earlier, what does not is the same; giving up that files are spread is a try for each set of them."""
+    fn = program.build()
+    lib.oric_liveness(fn)
+    blocks = ffi.new("int32_t[]", [limit if b % 2 else min(room, limit) for b in range(fn.block_count)])
+    common = {"limits": (limit, 7, 16, 63, 7), "most": ffi.NULL if everywhere else blocks}
+    spread = 31
+    while True:
+        assigned, whole = allocate(fn, spread=spread, **common)
+        found, brief = allocate(fn, spread=spread, brief=1, **common)
+        assert brief.failed_file == whole.failed_file
+        assert whole.failed_file >= 0 or (found, list(brief.used)) == (assigned, list(whole.used))
+        if whole.failed_file < 0 or not spread or whole.peak[R] > limit:
+            break
+        spread = spread & ~(1 << whole.failed_file) if spread >> whole.failed_file & 1 else 0
+    for short in (0, 1):
+        found, closer = allocate(fn, spread=31, closer=1, brief=short, **common)
+        assert closer.failed_file == whole.failed_file
+        assert (short and whole.failed_file >= 0) or (found, list(closer.used)) == (assigned, list(whole.used))
+
+
+@given(programs(files=((R, 1), (R, 2), (R, 4)), defined=True), st.integers(1, 12))
+def test_what_is_surely_crowded_fits_nowhere(program: Program, limit: int):
+    """So many units that interfere, each two of them, are there at one point."""
+    fn = program.build()
+    lib.oric_liveness(fn)
+    if lib.oric_surely_crowded(fn, limit, ffi.NULL):
+        assert allocate(fn, limits=(limit, 7, 16, 63, 7), hopeless=[512] * 5)[1].failed_file == R
+
+
+def test_many_that_interfere_are_a_crowd():
+    """Copies of one value are none."""
+    reads = Insn([Access(u) for u in range(6)])
+    apart = Program([(R, 1)] * 6, [[define(u) for u in range(6)] + [reads]], [[]])
+    alike = Program([(R, 1)] * 6, [[define(0)] + [copy(u, 0) for u in range(1, 6)] + [reads]], [[]])
+    for program, found in ((apart, 1), (alike, 0)):
+        fn = program.build()
+        lib.oric_liveness(fn)
+        assert lib.oric_surely_crowded(fn, 5, ffi.NULL) == found
+        assert not lib.oric_surely_crowded(fn, 6, ffi.NULL)
