@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import oric
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oric.sass.check import check_cubin
+from oric.support import elf
 from oric_tables._native import lib
 
 from tests.sched.model import HazardError, PhysicalProgram, programs, tables, walk
@@ -80,3 +83,40 @@ def _needed(fn, producer: int, consumer: int) -> bool:
     for i in range(producer + 1, consumer):
         between |= units(i, False)
     return bool(results & touched - between)
+
+
+MMA = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+SPLIT = """.version 9.0
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 i, .param .u64 o, .param .u32 n)
+{{
+  .reg .b32 %c<4>, %w<6>, %n; .reg .b64 %ip, %op; .reg .pred %l;
+  ld.param.u64 %ip, [i]; ld.param.u64 %op, [o]; ld.param.u32 %n, [n]; setp.eq.u32 %l, %n, 77;
+  ld.global.v4.b32 {{%w0, %w1, %w2, %w3}}, [%ip]; ld.global.v2.b32 {{%w4, %w5}}, [%ip+512];
+  mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; mov.b32 %c3, 0; bar.sync 0;
+Q: {mma} {{%c0, %c1, %c2, %c3}}, {{%w0, %w1, %w2, %w3}}, {{%w4, %w5}}, {{%c0, %c1, %c2, %c3}};
+  add.s32 %c0, %c0, %c1;
+  {between}
+  @%l bra Q;
+  st.global.v4.b32 [%op], {{%c0, %c1, %c2, %c3}};
+  ret;
+}}
+"""
+BETWEEN = {
+    "one": "cp.async.wait_group 0;",
+    "two": "cp.async.wait_group 0; cp.async.commit_group; cp.async.wait_group 1;",
+    "fence": "fence.acq_rel.cta;",
+    "warp": "bar.warp.sync -1;",
+    "barrier": "bar.sync 0;",
+    "arrival": "bar.arrive 1, 64;",
+}
+
+
+@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100", "sm_120"])
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_a_long_wait_leaves_the_instruction_in_front_its_own_stall(between: str, target: str, level: int) -> None:
+    """What a stall count cannot hold passes in NOPs behind it."""
+    image = oric.compile(SPLIT.format(target=target, mma=MMA, between=between), arch=target, opt_level=level).image
+    assert not check_cubin(elf.read(image)).findings

@@ -123,6 +123,13 @@ static void use_board(control *c, uint8_t board, int32_t time, uint8_t settle) {
 
 static int32_t busy_until(const control *c, int32_t u);
 
+/* Put off an instruction behind NOPs whose wait would leave the one in front of them less than it stalls in any case. */
+static void leave_minimum(const control *c, int32_t *time) {
+    int32_t stall = *time - c->now;
+    while (stall > ORIC_STALL_MASK) stall -= ORIC_STALL_MASK;
+    if (stall < c->minimum) *time += c->minimum - stall;
+}
+
 static void place(control *c, uint32_t position) {
     oric_node *node = &c->fn->nodes[position];
     const oric_class *klass = &oric_classes[c->fn->isa][node->klass];
@@ -135,6 +142,7 @@ static void place(control *c, uint32_t position) {
     wait_for_registers(c, node, &time);
     for (int32_t u = 0; node->flags & ORIC_I_DRAIN && u < c->places.count; u++) need(&time, busy_until(c, u)); /* other code goes on */
     node->pads = 0;
+    if (c->previous >= 0) leave_minimum(c, &time);
     if (c->previous >= 0) set_stall(c, &c->fn->nodes[c->previous], node, time - c->now);
     else if (time > 0) node->pads = (uint8_t)((time + ORIC_STALL_MASK - 1) / ORIC_STALL_MASK);
     node->control = oric_control(0, 0, node->write_barrier, node->read_barrier, mask);
