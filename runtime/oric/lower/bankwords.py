@@ -14,7 +14,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import thresholds
-from oric_tables.op import LDC, LDCU, MOV
+from oric_tables.op import BSYNC, LDC, LDCU, MOV
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import FARTHEST, bank_of
@@ -228,16 +228,26 @@ class _Words:
                 while graph.number[other] >= 0 and not graph.dominates(block, other):
                     block = idom[block]
             loops = graph.loops()
-            while loops.depth[block] > 0 and block != 0:
+            while block != 0 and (loops.depth[block] > 0 or self._meets(block, readers)):
                 block = idom[block]
-        inside = {i for i in readers if f.block[i] == block}
-        i = f.head[block]
-        while i != NONE and i not in inside and not OPS.flags[f.op[i]] & CONTROL:
-            i = f.next[i]
+        i = self._first(block, readers)
         if i != NONE:
             self.cursor.in_front(i)
         else:
             self.cursor.at_end(block)
+
+    def _first(self, block: i64, readers: list[int]) -> i64:
+        """The first instruction of a block that reads the word or leads away, ``NONE``: there is none."""
+        f = self.f
+        i = f.head[block]
+        while i != NONE and i not in readers and not OPS.flags[f.op[i]] & CONTROL and f.op[i] != BSYNC:
+            i = f.next[i]
+        return i
+
+    def _meets(self, block: i64, readers: list[int]) -> bool:
+        """Whether threads wait for one another in front of the readers: where they go on nothing may stand in front of."""
+        i = self._first(block, readers)
+        return i != NONE and self.f.op[i] == BSYNC
 
     def _make(self, dest: int, key: int, uniform: bool) -> None:
         """A load in front of the cursor."""
