@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oric_tables._native import ffi, lib
 
-from tests.regalloc.programs import Access, Insn, Program, R
+from tests.regalloc.programs import Access, Insn, P, Program, R
 from tests.regalloc.programs import programs as virtual_programs
 from tests.sched.model import FIRST, PhysicalProgram, instructions, programs, tables, walk
 
@@ -148,6 +148,43 @@ def test_order_before_allocation_keeps_dependences(program: Program, limit: int)
     options = ffi.new("oric_list_options *", {"limit": [limit, 2, NO_LIMIT, limit, 2]})
     assert lib.oric_list_schedule(fn, options) >= 0
     check_order(program, fn)
+
+
+def predicates(program: Program) -> int:
+    """The largest number of live predicates, in the order in which the program stands."""
+    fn = program.build()
+    assert lib.oric_liveness(fn) == 0
+    found = ffi.new("int32_t[5]")
+    assert lib.oric_pressure(fn, found) == 0
+    return int(found[P])
+
+
+@st.composite
+def of_single_definitions(draw) -> Program:
+    """A block of instructions that each make a register or a predicate, of what others have made; nothing is made in vain."""
+    registers, code, unread = [], [], set()
+    for n in range(draw(st.integers(2, 24))):
+        registers.append((draw(st.sampled_from((R, P, P))), 1))
+        read = draw(st.lists(st.integers(0, n - 1), max_size=3, unique=True)) if n else []
+        code.append(Insn([Access(n, 1, True), *(Access(unit) for unit in read)]))
+        unread = (unread | {n}) - set(read)
+    for unit in draw(st.permutations(sorted(unread))):
+        code.append(Insn([Access(unit)]))
+    return Program(registers, [code], [[]])
+
+
+@settings(max_examples=400)
+@given(of_single_definitions(), st.integers(0, 5))
+def test_careful_orders_keep_to_the_limit_of_predicates(program: Program, limit: int):
+    """Where the original order does not exceed it, nor does the new one, however late the readers become ready."""
+    before = predicates(program)
+    fn = program.build()
+    assert lib.oric_liveness(fn) == 0
+    options = ffi.new("oric_list_options *", {"limit": [NO_LIMIT, limit, NO_LIMIT, NO_LIMIT, NO_LIMIT], "careful": 1})
+    assert lib.oric_list_schedule(fn, options) >= 0
+    check_order(program, fn)
+    program.blocks = [[program.blocks[0][i] for i in order_of(fn)]]
+    assert predicates(program) <= max(before, limit)
 
 
 @pytest.mark.row("R3-38")

@@ -183,9 +183,9 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
 
     Arguments are those of :func:`assign`. Returns what was tried for the function as it is then, if anything was.
     """
-    rounds, compares = 0, 0
+    rounds, compares, lean = 0, 0, False
     while ctx.opt_level >= 1 and rounds < _ROUNDS:
-        done = _search(f, ctx, limits, room)
+        done = _search(f, ctx, limits, room, lean)
         if done.failed and compares < _ROUNDS and done.result.peak[PREDICATES] > limits[PREDICATES]:
             compares += 1
             chosen = choose_compares(f, _again(done), limits[PREDICATES] - int(thresholds.ORDER_MARGIN[PREDICATES]))
@@ -199,10 +199,11 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         rounds += 1
         if rounds == 1 and join_twins(f, _code(f, done)):
             done.view = None
-            done = _search(f, ctx, limits, room)
+            done = _search(f, ctx, limits, room, lean)
             if int(done.result.failed_file) != GENERAL:
                 return done
         if rounds == 1 and _put_in_lean_order(f, _again(done), limits, room):
+            lean = True
             continue
         code, epoch = _code(f, done), f.code_epoch
         done.view = None  # the arrays of the function grow
@@ -329,6 +330,8 @@ class _Relief:
 
     def _predicates(self, done: Allocation) -> bool:
         victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
+        if len(victims) > thresholds.PREDICATE_OFTEN:  # what brings them back in turn needs some
+            victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES] - thresholds.PREDICATE_RESERVE)
         if victims:
             done.view = None
             self.homes.update(spill_predicates(self.f, victims))
@@ -433,15 +436,18 @@ def _code(f: Function, done: Allocation) -> Code:
     return done.code
 
 
-def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None) -> Allocation:
-    """The first order of the code that fits, or that of the function, which does not: spilling begins there."""
+def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | None, lean: bool = False) -> Allocation:
+    """The first order of the code that fits, or that of the function, which does not: spilling begins there.
+
+    ``lean``: the function has been put in an order in which few general registers are live.
+    """
     view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     file = int(NONE)  # the one that the last order had too few of
-    orders = (_comfortable, _careful, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
+    orders = (_roomy, _comfortable, _careful, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
     for order in orders:
-        if order is _careful and file != PREDICATES:
+        if (order is _careful and file != PREDICATES) or (order is _roomy and not lean):
             continue
         done = _try(view, limits, order, optimize, ctx.register_usage, room)
         if not done.failed:
@@ -473,15 +479,16 @@ def _try(
         margin = int(thresholds.ORDER_MARGIN[GENERAL])
         most = None if room is None else [max(block - margin, thresholds.ORDER_FLOOR) for block in room]
         live = order(_peak(view), limits, level)
-        _put_in_order(view, live, order is _frugal, ffi.NULL if most is None else ffi.new("int32_t[]", most))
+        _put_in_order(view, live, order, ffi.NULL if most is None else ffi.new("int32_t[]", most))
     return Allocation(view, limits, _ALL_FILES if optimize else 0, room, closer=order is not _frugal)
 
 
-def _put_in_order(view: MachineFunction, live: list[int], by_use: bool, most: Any) -> None:
+def _put_in_order(view: MachineFunction, live: list[int], order: _Order, most: Any) -> None:
     """Put the code in order. ``most``: the general registers of each block as C reads them, while the call lasts: so it is an
     argument, as compiled code lets go of a local after its last use.
     """
-    if lib.oric_list_schedule(view.fn, ffi.new("oric_list_options *", {"limit": live, "by_use": by_use, "most": most})) < 0:
+    how = {"limit": live, "by_use": order is _frugal, "careful": order is _careful, "most": most}
+    if lib.oric_list_schedule(view.fn, ffi.new("oric_list_options *", how)) < 0:
         raise MemoryError("no memory for scheduling")
 
 
@@ -506,11 +513,16 @@ def _comfortable(peak: list[int], limits: list[int], level: int) -> list[int]:
     return [general, below[1], NO_LIMIT, below[3], below[4]]
 
 
-def _careful(peak: list[int], limits: list[int], level: int) -> list[int]:
-    """The same where that order had too many predicates: it reaches some more than it is told to."""
+def _roomy(peak: list[int], limits: list[int], level: int) -> list[int]:
+    """The same for code that needs all registers there are in another order: it has been put in one that needs few."""
     found = _comfortable(peak, limits, level)
-    found[PREDICATES] //= 2
+    found[GENERAL] = max(limits[GENERAL] - thresholds.ORDER_MARGIN[GENERAL], thresholds.ORDER_FLOOR)
     return found
+
+
+def _careful(peak: list[int], limits: list[int], level: int) -> list[int]:
+    """The same where that order had too many predicates: what makes them comes early only where they fit until its turn."""
+    return _comfortable(peak, limits, level)
 
 
 def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:

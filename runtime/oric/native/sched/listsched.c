@@ -30,10 +30,12 @@ typedef struct {
     int64_t *ready;
     uint8_t *done, *alive;
     heap available, pending, source;
+    int32_t *room; /* by place in the block: predicates that may be live behind it beside those of the original order */
     oric_node *moved;
     int32_t live[ORIC_FILES];
     int64_t pipe_free[ORIC_PIPES];
     int32_t pressured;  /* count registers */
+    int32_t ordered;    /* what frees nothing comes in the original order, whose predicates are counted ahead */
     int32_t block;
 } scheduler;
 
@@ -74,16 +76,17 @@ static int allocate_scratch(scheduler *s) {
     s->available.items = malloc(longest * sizeof(heap_item));
     s->pending.items = malloc(longest * sizeof(heap_item));
     s->source.items = malloc(longest * sizeof(heap_item));
+    s->room = malloc(longest * sizeof(int32_t));
     s->uses = calloc(units, sizeof(int32_t));
     s->alive = calloc(units, 1);
     int ok = s->first_edge && s->height && s->waiting && s->ready && s->done && s->moved && s->available.items && s->pending.items &&
-             s->source.items && s->uses && s->alive;
+             s->source.items && s->room && s->uses && s->alive;
     return ok && !oric_depgraph_init(&s->graph, fn) ? 0 : -1;
 }
 
 static void free_scratch(scheduler *s) {
     free(s->first_edge), free(s->edge_list), free(s->height), free(s->waiting), free(s->ready), free(s->done), free(s->moved);
-    free(s->available.items), free(s->pending.items), free(s->source.items), free(s->uses), free(s->alive);
+    free(s->available.items), free(s->pending.items), free(s->source.items), free(s->room), free(s->uses), free(s->alive);
     oric_depgraph_free(&s->graph);
 }
 
@@ -175,14 +178,40 @@ static void pressure_change(scheduler *s, const oric_node *node, int32_t *change
     for (int f = 0; apply && f < ORIC_FILES; f++) s->live[f] += change[f];
 }
 
+/* The place that the original order has come to: everything in front of it is issued, and so it is ready. */
+static int32_t head(scheduler *s) {
+    while (s->source.count && s->done[s->source.items[0].node]) pop(&s->source);
+    return s->source.count ? s->source.items[0].node : INT32_MAX;
+}
+
+/* How much room the original order leaves for predicates, place by place. */
+static void count_room(scheduler *s, int32_t count) {
+    const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
+    int32_t change[ORIC_FILES];
+    for (int32_t i = 0; i < count; i++) {
+        pressure_change(s, &nodes[i], change, 1);
+        s->room[i] = s->options->limit[ORIC_FILE_P] - s->live[ORIC_FILE_P];
+    }
+    forget_uses(s);
+    count_uses(s, count);
+}
+
+/* Whether predicates that a node makes before its turn fit beside those that the original order has until then. */
+static int has_room(scheduler *s, int32_t node, int32_t more) {
+    for (int32_t i = head(s); i < node; i++)
+        if (s->room[i] < more) return 0;
+    return 1;
+}
+
 /* Files of which more registers would be live than may be, as bits. */
-static uint32_t exceeds(const scheduler *s, const int32_t *change) {
+static uint32_t exceeds(scheduler *s, int32_t node, const int32_t *change) {
     uint32_t files = 0;
     for (int f = 0; f < ORIC_FILES; f++) {
         int32_t limit = s->options->limit[f];
         if (f == ORIC_FILE_R && s->options->most && s->options->most[s->block] < limit) limit = s->options->most[s->block];
         if (change[f] > 0 && s->live[f] + change[f] > limit) files |= 1u << f;
     }
+    if (change[ORIC_FILE_P] > 0 && s->ordered && !has_room(s, node, change[ORIC_FILE_P])) files |= 1u << ORIC_FILE_P;
     return files;
 }
 
@@ -221,7 +250,7 @@ static void scan(const scheduler *s, const heap *h, const oric_node *nodes, uint
         int32_t node = h->items[i].node;
         if (s->done[node]) continue;
         pressure_change((scheduler *)s, &nodes[node], change, 0);
-        if (exceeds(s, change)) continue;
+        if (exceeds((scheduler *)s, node, change)) continue;
         int32_t total = 0;
         for (int f = 0; f < ORIC_FILES; f++) total += files >> f & 1 ? change[f] * weight[f] : 0;
         if (*best < 0 || total < *best_change || (total == *best_change && node < *best)) *best = node, *best_change = total;
@@ -236,8 +265,8 @@ static int32_t choose_frugal(scheduler *s, uint32_t files) {
     scan(s, &s->available, nodes, files, &best, &change);
     scan(s, &s->pending, nodes, files, &best, &change);
     if (best >= 0 && change < 0) return best;
-    while (s->source.count && s->done[s->source.items[0].node]) pop(&s->source);
-    return s->source.count ? s->source.items[0].node : best;
+    int32_t next = head(s);
+    return next < INT32_MAX ? next : best;
 }
 
 static int32_t choose(scheduler *s, int64_t cycle) {
@@ -245,7 +274,7 @@ static int32_t choose(scheduler *s, int64_t cycle) {
     if (node < 0 || !s->pressured) return node;
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     pressure_change(s, &nodes[node], change, 0);
-    uint32_t files = exceeds(s, change);
+    uint32_t files = exceeds(s, node, change);
     if (!files) return node;
     push(&s->available, priority(s, node), node);
     return choose_frugal(s, s->options->by_use ? UINT32_MAX : files);
@@ -274,7 +303,9 @@ static int64_t issue(scheduler *s, int32_t node, int64_t cycle) {
     if (s->pipe_free[klass->pipe] > cycle) cycle = s->pipe_free[klass->pipe];
     s->done[node] = 1;
     s->pipe_free[klass->pipe] = cycle + klass->spacing;
+    int32_t turn = s->ordered ? head(s) : node;
     if (s->pressured) pressure_change(s, &nodes[node], change, 1);
+    for (int32_t i = turn; i < node && change[ORIC_FILE_P]; i++) s->room[i] -= change[ORIC_FILE_P];
     for (int32_t k = s->first_edge[node]; k < s->first_edge[node + 1]; k++) {
         const oric_edge *edge = &s->graph.edges[s->edge_list[k]];
         if (cycle + edge->latency > s->ready[edge->to]) s->ready[edge->to] = cycle + edge->latency;
@@ -290,6 +321,7 @@ static int64_t schedule_block(scheduler *s, int32_t count) {
     s->available.count = s->pending.count = s->source.count = 0;
     memset(s->pipe_free, 0, sizeof s->pipe_free);
     if (s->pressured) count_uses(s, count);
+    if (s->ordered) count_room(s, count);
     for (int32_t i = 0; i < count; i++)
         if (!s->waiting[i]) make_ready(s, i);
     for (int32_t placed = 0; placed < count; placed++) {
@@ -313,6 +345,7 @@ int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options) {
     scheduler s = {.fn = fn, .options = options};
     int64_t total = 0;
     for (int f = 0; f < ORIC_FILES; f++) s.pressured |= options->limit[f] < INT32_MAX;
+    s.ordered = options->careful && !options->by_use && s.pressured;
     if (s.pressured && !fn->live_in) return -1;
     if (allocate_scratch(&s)) total = -1;
     for (s.block = 0; total >= 0 && s.block < fn->block_count; s.block++) {
