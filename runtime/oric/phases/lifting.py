@@ -6,21 +6,17 @@ holds one constant throughout the uniform register takes that itself. Source: ob
 
 from __future__ import annotations
 
-from typing import Final
-
 from mypy_extensions import i64
 from oric_tables.op import MOV, R2UR, UMOV
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
-from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
-
-_SEVERAL: Final = -2  # in place of the instruction that makes a word
+from .makers import Makers
 
 
 def lift_constants(f: Function, ctx: PassContext) -> bool:
@@ -28,13 +24,13 @@ def lift_constants(f: Function, ctx: PassContext) -> bool:
     moves = _moves(f)
     if not moves:
         return False
-    makers = _makers(f)
+    makers = Makers(f)
     cursor = Cursor(f)
     lifted: i64 = 0
     for i in moves:
         value = f.get(i, 1)
         if opd.is_register(value):
-            maker: i64 = makers[f.words_of(value)]
+            maker = makers.of(value)
             value = f.get(maker, 1) if maker >= 0 and _is_move(f, maker) else opd.NO_OPERAND
         if _is_constant(value):
             cursor.rewrite(i, UMOV, 0, 2)
@@ -56,26 +52,6 @@ def _moves(f: Function) -> list[int]:
             if f.op[i] == R2UR and not f.guard[i] and opd.is_register(f.get(i, 0)):
                 if f.count[i] < 3 or is_absent(f.get(i, 2)) or f.get(i, 2) == opd.PT_OPERAND:
                     found.append(int(i))
-            i = f.next[i]
-        b += 1
-    return found
-
-
-def _makers(f: Function) -> list[int]:
-    """For each word the only instruction that writes it, ``NONE`` or ``_SEVERAL``."""
-    found = [NONE] * int(f.words)
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            at: i64 = 0
-            while at < f.count[i]:
-                operand = f.get(i, at)
-                if OPS.writes_at(f.op[i], at) and opd.is_register(operand):
-                    word = f.words_of(operand)
-                    for n in range(opd.count_of(operand)):
-                        found[word + n] = int(i) if found[word + n] == NONE else _SEVERAL
-                at += 1
             i = f.next[i]
         b += 1
     return found

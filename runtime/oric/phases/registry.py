@@ -7,6 +7,7 @@ from typing import Final
 from oric.ir.passes import PassFunction
 
 from .cleanup import check_initial_program, remove_dead_code, sanitize
+from .conditions import join_conditions
 from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
@@ -18,6 +19,7 @@ from .lone import trust_elections
 from .macros import create_macros
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
+from .reassociation import share_sums
 from .recipes import apply_nvopt_recipes
 from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
@@ -53,6 +55,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "general_optimize_late": general_optimize_late,
     "value_numbering": value_numbering,
     "predicate_short_blocks": predicate_short_blocks,
+    "share_sums": share_sums,
+    "join_conditions": join_conditions,
     "insert_convergence_barriers": insert_convergence_barriers,
     "follow_copies": follow_copies,
 }

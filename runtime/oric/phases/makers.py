@@ -1,0 +1,85 @@
+"""Who alone writes each word of a function's registers, and how often it is read."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from librt.vecs import vec
+from mypy_extensions import i64
+from oric_tables.registers import FLAG_FIXED
+
+from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
+from oric.ir.function import NONE, Function
+from oric.ir.optable import OPS
+
+SEVERAL: Final = -2  # in place of the instruction that makes a word
+
+
+@final
+class Makers:
+    """What is so while the function is not changed.
+
+    ``maker``: word -> the only instruction that writes it, ``NONE`` or :data:`SEVERAL`; ``read``: word -> the instructions that
+    read it, guards among them; ``place``: instruction -> its place in its block.
+    """
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.maker = vec[i64]([NONE] * int(f.words))
+        self.read = vec[i64]([0] * int(f.words))
+        self.place = vec[i64]([0] * len(f.op))
+        b: i64 = 0
+        while b < f.blocks():
+            place: i64 = 0
+            i = f.head[b]
+            while i != NONE:
+                self.place[i] = place
+                place += 1
+                self._note(i)
+                i = f.next[i]
+            b += 1
+
+    def _note(self, i: i64) -> None:
+        f = self.f
+        if opd.is_register(f.guard[i]):
+            self.read[f.words_of(f.guard[i])] += 1
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.get(i, at)
+            if opd.is_register(operand):
+                writes = OPS.writes_at(f.op[i], at)
+                word = f.words_of(operand)
+                end = word + opd.count_of(operand)
+                while word < end:
+                    if writes:
+                        self.maker[word] = i if self.maker[word] == NONE else SEVERAL
+                    else:
+                        self.read[word] += 1
+                    word += 1
+            at += 1
+
+    def of(self, operand: i64) -> i64:
+        """The only instruction that writes the first word of a register, ``NONE`` or :data:`SEVERAL`."""
+        return self.maker[self.f.words_of(operand)]
+
+    def reaches(self, cfg: Cfg, i: i64, j: i64) -> bool:
+        """Whether an instruction is executed before another one whenever that is."""
+        b, c = self.f.block[i], self.f.block[j]
+        if cfg.number[b] < 0 or cfg.number[c] < 0:
+            return False
+        return self.place[i] < self.place[j] if b == c else cfg.dominates(b, c)
+
+    def is_settled(self, operand: i64, cfg: Cfg, before: i64) -> bool:
+        """Whether a register is what it was made once, in front of an instruction, until that is executed again."""
+        f = self.f
+        if f.reg_flags[operand & opd.INDEX] & FLAG_FIXED:
+            return False
+        word = f.words_of(operand)
+        end = word + opd.count_of(operand)
+        while word < end:
+            made = self.maker[word]
+            if made < 0 or f.guard[made] or not self.reaches(cfg, made, before):
+                return False
+            word += 1
+        return True

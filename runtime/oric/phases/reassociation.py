@@ -1,0 +1,155 @@
+"""Phase 50: addresses that differ by constants share what they have in common.
+
+Where sums of the same two registers and different constants are addresses of memory operations and nothing else, the sum of the
+registers is made once and the constants become offsets: one register is live instead of one for each address. Source: Ori IR, The
+SSA Window (phase 50, OriReassociateAndCommon); observed (ptxas 13.0.88).
+"""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from mypy_extensions import i64
+from oric_rules.matchers import ABSENT, BASE, DEFAULT, OFFSET
+from oric_tables.op import IADD3
+
+from oric.ir import operand as opd
+from oric.ir.cfg import Cfg
+from oric.ir.conditions import reachable, signed
+from oric.ir.cursor import Cursor
+from oric.ir.function import NONE, Function, R, control_flow
+from oric.ir.passes import PassContext
+from oric.ir.values import is_absent
+
+from .cleanup import remove_dead_code
+from .makers import Makers
+
+_SOURCES: Final = (1, 2, 3)  # operands of a sum
+
+
+def share_sums(f: Function, ctx: PassContext) -> bool:
+    """Make sums of addresses once; returns whether there is any such sum."""
+    shared = _Sharing(f).run()
+    ctx.count("addresses with a sum in common", shared)
+    if shared:
+        remove_dead_code(f, ctx)
+    return shared != 0
+
+
+@final
+class _Sum:
+    """A sum of two registers and a number: ``registers`` in the order of their numbers, ``users`` the memory operations."""
+
+    __slots__ = ("at", "number", "registers", "users")
+
+    def __init__(self, at: int, registers: tuple[int, int], number: int) -> None:
+        self.at = at
+        self.registers = registers
+        self.number = number
+        self.users: list[int] = []
+
+
+@final
+class _Sharing:
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.cfg: Cfg = control_flow(f)
+        self.makers = Makers(f)
+        self.sums: dict[int, _Sum] = {}  # by the word that they make
+
+    def run(self) -> int:
+        """Returns how many sums are no longer made."""
+        self._find_sums()
+        if len(self.sums) < 2:
+            return 0
+        self._find_users()
+        groups: dict[tuple[int, int], list[_Sum]] = {}
+        for found in self.sums.values():
+            if found.users and len(found.users) == self.makers.read[self.f.words_of(self.f.get(found.at, 0))]:
+                groups.setdefault(found.registers, []).append(found)
+        return sum(self._share(group) for group in groups.values() if len(group) > 1)
+
+    def _find_sums(self) -> None:
+        f = self.f
+        at: i64 = 0
+        while at < self.cfg.reachable:
+            i = f.head[self.cfg.order[at]]
+            while i != NONE:
+                if f.op[i] == IADD3 and not f.guard[i]:
+                    found = self._sum(i)
+                    if found is not None:
+                        self.sums[int(f.words_of(f.get(i, 0)))] = found
+                i = f.next[i]
+            at += 1
+
+    def _sum(self, i: i64) -> _Sum | None:
+        f = self.f
+        made = f.get(i, 0)
+        if not opd.is_register(made) or self.makers.of(made) != i or f.reg_type[made & opd.INDEX] != R:
+            return None
+        at: i64 = len(_SOURCES) + 1
+        while at < f.count[i]:  # carries
+            if opd.is_register(f.get(i, at)):
+                return None
+            at += 1
+        registers: list[int] = []
+        number: i64 = 0
+        for place in _SOURCES:
+            operand = f.get(i, place)
+            if opd.is_register(operand) and not operand & opd.SIGNS and self.makers.is_settled(operand, self.cfg, i):
+                registers.append(int(operand))
+            elif operand & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and not operand & opd.SIGNS:
+                number = f.imm_value(operand)
+            elif not is_absent(operand) and operand != opd.RZ_OPERAND:
+                return None
+        if len(registers) != 2:
+            return None
+        return _Sum(int(i), (min(registers), max(registers)), int(number))
+
+    def _find_users(self) -> None:
+        """Note the memory operations that have sums for addresses and offsets that can hold their numbers as well."""
+        f = self.f
+        b: i64 = 0
+        while b < f.blocks():
+            i = f.head[b]
+            while i != NONE:
+                base = BASE[f.op[i]] - 1
+                if base >= 0 and opd.is_register(f.get(i, base)):
+                    found = self.sums.get(int(f.words_of(f.get(i, base))))
+                    if found is not None and self._takes(i, base, found):
+                        found.users.append(int(i))
+                i = f.next[i]
+            b += 1
+
+    def _takes(self, i: i64, base: i64, found: _Sum) -> bool:
+        f = self.f
+        operand, offset = f.get(i, base), f.get(i, OFFSET[f.op[i]])
+        if operand & opd.SIGNS or opd.count_of(operand) != 1 or f.mods[i] & DEFAULT[f.op[i]]:
+            return False
+        if ABSENT[f.op[i]] >= 0 and not is_absent(f.get(i, ABSENT[f.op[i]])):
+            return False
+        if (
+            is_absent(offset)
+            or offset & opd.TYPE not in (opd.IS_IMM, opd.IS_POOL)
+            or not self.makers.reaches(self.cfg, found.at, i)
+        ):
+            return False
+        return reachable(found.number, f.imm_value(offset))
+
+    def _share(self, group: list[_Sum]) -> int:
+        """Let addresses have the sum of the first one; ``group``: sums of the same registers, in reverse post-order."""
+        f = self.f
+        first = group[0]
+        others = [found for found in group if found is first or self.makers.reaches(self.cfg, first.at, found.at)]
+        if len(others) < 2:
+            return 0
+        shared = opd.reg(f.new_reg(R))
+        cursor = Cursor(f)
+        cursor.in_front(first.at)
+        cursor.make4(IADD3, shared, first.registers[0], first.registers[1], opd.RZ_OPERAND)
+        for found in others:
+            for i in found.users:
+                offset = OFFSET[f.op[i]]
+                f.set(i, BASE[f.op[i]] - 1, shared)
+                f.set(i, offset, f.imm(signed(signed(f.imm_value(f.get(i, offset))) + signed(found.number))))
+        return len(others)
