@@ -24,7 +24,9 @@ _BODY = {
     "s32": "{op} %r1, %r2, %r3; st.global.u32 [%d0], %r1;",
     "u32": "{op} %r1, %r2, %r3; st.global.u32 [%d0], %r1;",
     "b32": "{op} %r1, %r2, %r3; st.global.u32 [%d0], %r1;",
-    "pred": "{op} %p1, %p2, %p3; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%d0], %r1;",
+    # predicates that no comparison alone makes: such a one would take the other condition itself
+    "pred": "@%p3 setp.eq.u32 %p2, %r2, 7; @%p2 setp.eq.u32 %p3, %r3, 9; {op} %p1, %p2, %p3; "
+    "selp.u32 %r1, 1, 0, %p1; st.global.u32 [%d0], %r1;",
 }
 _COMPARE = "{op} %p1, %{r}2, %{r}3; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%d0], %r1;"
 

@@ -27,7 +27,7 @@ def test_without_overrides_the_phase_table_decides() -> None:
         assert found.phases == operation.phases
         assert {PHASES[index].function for index in found.phases} in ({found.function}, set())
     assert backend_operation(SM_80, "GvnCse").function == "value_numbering"
-    assert backend_operation(SM_80, "OriReassociateAndCommon").function == ""
+    assert backend_operation(SM_80, "OriDoRematEarly").function == ""
     assert phase_functions(SM_80) == {}
 
 
@@ -38,14 +38,12 @@ def test_every_phase_that_runs_or_has_a_name_is_an_operation() -> None:
 
 @pytest.mark.row("R2-23", "R3-29")
 def test_an_override_is_what_runs() -> None:
-    target = SM_80._replace(
-        overrides={"GvnCse": None, "OriReassociateAndCommon": "value_numbering", "simplify_control_flow": None}
-    )
+    target = SM_80._replace(overrides={"GvnCse": None, "OriDoRematEarly": "value_numbering", "simplify_control_flow": None})
     functions = phase_functions(target)
-    assert functions == {49: "", 50: "value_numbering", 16: "", 64: ""}
+    assert functions == {49: "", 54: "value_numbering", 16: "", 64: ""}
     assert backend_operation(target, "GvnCse").function == ""
     usual, own = PhaseManager(passes(), 3).phases, PhaseManager(passes(), 3, functions=functions).phases
-    assert set(usual) - set(own) == {49, 16, 64} and set(own) - set(usual) == {50}
+    assert set(usual) - set(own) == {49, 16, 64} and set(own) - set(usual) == {54}
     listed = {index for index, _, runs in list_phases(3, functions) if runs}
     assert listed == set(own)
 
