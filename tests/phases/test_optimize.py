@@ -11,7 +11,8 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import R2, Function, P, R
 from oric.ir.interpret import Thread, difference
 from oric.ir.passes import PassFunction
-from oric.ir.text import all_instructions, write
+from oric.ir.read import read
+from oric.ir.text import all_instructions, format_instruction, write
 from oric.ir.verify import verify
 from oric.lower.expand import expand_sums
 from oric.phases.cleanup import remove_dead_code
@@ -197,3 +198,36 @@ def test_random_programs_compute_the_same(seed: int) -> None:
     predicate_short_blocks(f, context())
     verify(f)
     assert not any(map(difference, before, threads(f))), text + "\n----\n" + write(f)
+
+
+CROSSED = {
+    "one_place_on": ("P500, R10, R11, P501", "P501, R10, R11, P502", 2),
+    "one_place_back": ("P501, R10, R11, P502", "P500, R10, R11, P501", 2),
+    "swapped": ("P500, R10, R11, P501", "P501, R10, R11, P500", 2),
+    "the_same": ("P500, R10, R11, P501", "P500, R10, R11, P501", 2),
+    "others": ("P500, R10, R11, P501", "P502, R10, R11, P503", 1),
+    "one_of_them": ("P500, R10, R11, P501", "P502, R10, R11, P501", 2),
+}
+
+
+@pytest.mark.parametrize("compare", ["ISETP{cmp=LT}", "FSETP{cmp=LT}"])
+@pytest.mark.parametrize(("first", "second", "left"), CROSSED.values(), ids=CROSSED)
+def test_equal_comparisons_whose_results_change_places(first: str, second: str, left: int, compare: str) -> None:
+    """The one that is written first is what the other one would be copied from."""
+    lines = ["entry test sm_90 final_flow", "bix0:", "    MOV R2.0, c[0x0][0x210]", "    MOV R2.1, c[0x0][0x214]"]
+    lines += [
+        "    LDG R10, R2:2, 0x0",
+        "    LDG R11, R2:2, 0x4",
+        "    ISETP{cmp=GT} P502, R10, 0x5",
+        "    ISETP{cmp=GT} P503, R11, 0x5",
+    ]
+    lines += [f"    {compare} {first}", f"    {compare} {second}"]
+    for n in range(500, 504):
+        lines += [f"    SEL R{20 + n - 500}, R10, R11, P{n}", f"    STG R2:2, {hex(0x100 + 4 * (n - 500))}, R{20 + n - 500}"]
+    f = read("\n".join([*lines, "    EXIT"]) + "\n", target="sm_90")
+    analyze_control_flow(f, context())
+    before = threads(f)
+    general_optimize_early(f, context())
+    for one, other in zip(before, threads(f), strict=True):
+        assert not difference(one, other), write(f)
+    assert sum("cmp=LT" in format_instruction(f, i) for i in all_instructions(f)) == left

@@ -217,7 +217,7 @@ class Walk:
         if flags & SPECIAL and f.get(i, OPS.sreg[f.op[i]]) & opd.INDEX not in STABLE_SPECIAL:
             return NONE
         found = self.seen.lookup(i)
-        if found != NONE and self._is_at_hand(found):
+        if found != NONE and self._is_at_hand(found) and not self._crosses(i, found):
             if not (f.aux[i] | f.aux[found]) & AUX_CONTRACT:
                 return found
             f.merged = True  # equal products become one when none can be fused any more
@@ -237,6 +237,22 @@ class Walk:
                 return False
             at += 1
         return True
+
+    def _crosses(self, i: i64, found: i64) -> bool:
+        """Whether an instruction writes one result where an equal one has another result, which would be lost."""
+        f = self.f
+        mask = OPS.writes[f.op[i]]
+        at: i64 = 0
+        while mask >> at and at < f.count[i]:
+            operand = f.get(i, at)
+            other: i64 = 0
+            while mask >> at & 1 and opd.is_register(operand) and mask >> other and other < f.count[found]:
+                here = f.get(found, other)
+                if other != at and mask >> other & 1 and opd.is_register(here) and here & opd.INDEX == operand & opd.INDEX:
+                    return True
+                other += 1
+            at += 1
+        return False
 
     def _still_holds(self, i: i64, operand: i64) -> bool:
         values = self.values
