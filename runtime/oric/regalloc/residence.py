@@ -409,7 +409,10 @@ class Plan:
         known = [self.exit[p] for p in before if cfg.number[p] >= 0]
         if not known:
             return self._nearest(free, far, room) | fixed
-        return self._nearest(free.intersection(*known), far, room) | fixed
+        chosen = self._nearest(free.intersection(*known), far, room) | fixed
+        # what one of the ways has in the file comes back on the others, as far as there is room: the others may be seldom gone
+        some = {n for n in free.intersection(set().union(*known)) - chosen if far[n] < OUTSIDE}
+        return chosen | self._nearest(some, far, limit - self.code.size(chosen))
 
     def _nearest(self, registers: set[int], far: dict[int, int], room: int) -> set[int]:
         """Those that are needed soonest, as many as there is room for."""

@@ -21,7 +21,7 @@ from oric.ir.bankwords import load_word
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P, R
 from oric.ir.legality import legality_of
-from oric.ir.optable import OPS
+from oric.ir.optable import CALL, OPS
 
 from .repeatable import repeatable
 from .residence import Code, Plan, Step, accesses, is_flow, is_general
@@ -172,6 +172,7 @@ class _Splitter:
         self.loaded: set[int] = set()  # parts that are as they were brought back
         self.owed: set[int] = set()  # parts that memory must have where they would be brought back
         self.gone: list[int] = []  # stores of earlier splits that nobody needs any more
+        self._calling = {int(f.block[i]) for i in all_calls(f)}
         self.before: dict[int, list[int]] = {}  # part at the entry of a block -> those that it goes on from
         self.begun: set[int] = set()  # parts that some way to them leaves without a value
         self.idle: set[int] = set()  # parts that do not come here after all: nothing needs them but what is made of them
@@ -415,7 +416,9 @@ class _Splitter:
         return {part for part, cost in early.items() if part not in unsure and late.get(part, 0) < cost}
 
     def _cost(self, b: i64) -> int:
-        """What an instruction of a block counts."""
+        """What an instruction of a block counts; beside a call it counts little."""
+        if b in self._calling:
+            return 1
         cost: int = 8 ** min(self.plan.code.cfg.loops().depth[b], _DEEPEST)
         return cost
 
@@ -606,6 +609,18 @@ class _Splitter:
 
     def _offset(self, n: int, first: int) -> i64:
         return self.f.imm(WORD * first - self.memory.home[n])
+
+
+def all_calls(f: Function) -> list[int]:
+    """The instructions that call functions."""
+    found: list[int] = []
+    for b in range(f.blocks()):
+        i = f.head[b]
+        while i != NONE:
+            if OPS.flags[f.op[i]] & CALL:
+                found.append(int(i))
+            i = f.next[i]
+    return found
 
 
 def _accesses(words: int, size: int) -> list[tuple[int, int]]:
