@@ -12,7 +12,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import R2, Function, P, R
 from oric.ir.interpret import Thread, difference
 from oric.ir.read import read
-from oric.ir.text import write
+from oric.ir.text import all_instructions, write
 from oric.ir.verify import verify
 from oric.lower.expand import expand_control_flow, expand_rest, expand_sums
 from oric.phases.control import analyze_control_flow, set_control_flow_last
@@ -155,3 +155,20 @@ def test_a_word_comes_back_without_those_that_nobody_reads_there() -> None:
     analyze_control_flow(f, context())
     assert check(f, [11])
     assert f.attributes.spill_loads == 8
+
+
+def test_what_a_seldom_way_drives_out_comes_back_on_it() -> None:
+    """Where the ways meet, those that had it in the file do not load it."""
+    start = ["    MOV R2.0, c[0x0][0x210]", "    MOV R2.1, c[0x0][0x214]", "    LDG R60, R2:2, 0x80"]
+    start += ["    ISETP{cmp=LT} P500, R60, 0x5"]
+    start += [f"    LDG R{12 + n}, R2:2, {hex(4 * n)}" for n in range(6)]
+    busy = [f"    LDG R{40 + n}, R2:2, {hex(4 * n)}" for n in range(8)]
+    busy += [f"    STG R2:2, {hex(0x100 + 4 * n)}, R{40 + n}" for n in range(8)]
+    ends = [f"    STG R2:2, {hex(0x200 + 4 * n)}, R{12 + n}" for n in range(6)]
+    lines = ["bix0:", *start, "    @P500 BRA bix2", "bix1:", *busy, "bix2:", *ends, "    EXIT"]
+    f: Function = read("\n".join(["entry test sm_90 final_flow", *lines]) + "\n", target="sm_90")
+    analyze_control_flow(f, context())
+    assert check(f, [11])
+    loads = [int(f.block[i]) for i in all_instructions(f) if f.op[i] == op.LDL]
+    assert loads
+    assert set(loads) == {1}
