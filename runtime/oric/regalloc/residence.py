@@ -23,6 +23,7 @@ OUTSIDE: Final = 1 << 32  # distance that leaving a loop adds
 _NEVER: Final = 1 << 60
 _GENERAL: Final = frozenset(number for number, letters in enumerate(DISPLAY) if letters == "R")
 _UNKNOWN: Final = 1 << 59
+_TURNS: Final = 4  # for what comes back in front of branches
 
 
 @final
@@ -344,6 +345,8 @@ class Plan:
         self.back: list[list[tuple[int, int]]] = [[] for _ in range(blocks)]
         self.away: list[list[tuple[int, int, bool]]] = [[] for _ in range(blocks)]
         self._banned: list[set[int]] = [set() for _ in range(blocks)]  # by block: what cannot be brought back on an edge to it
+        self._early: list[set[int]] = [set() for _ in range(blocks)]  # by block: what comes back in front of its branch
+        self._turns = 0
         self._pressure = code.peaks()
         self._of_loop: dict[int, int] = {}  # header -> the most that are in its loop
         self._least: dict[int, int] = {}  # header -> the least limit in its loop
@@ -374,15 +377,21 @@ class Plan:
     # -- block by block --------------------------------------------------------------------------------------
 
     def _solve(self) -> None:
-        """Blocks in order, again while something cannot be brought back on an edge."""
+        """Blocks in order, again while something cannot be brought back on an edge, or comes back in front of a branch, where the
+        other ways have it as well.
+        """
         cfg = self.code.cfg
         while True:
+            self._turns += 1
             for k in range(cfg.reachable):
                 b: int = cfg.order[k]
                 self.entry[b] = self._enter(b, k)
                 self.back[b] = []
                 self.away[b] = []
                 self.exit[b] = self._through(b, set(self.entry[b]))
+                early = (self._early[b] & self.code.live_out[b]) - self.exit[b]
+                if early and self.code.size(self.exit[b] | early) <= self.limits[b] - self._at_flow(b):
+                    self._bring(b, early)
             if self._join():
                 return
 
@@ -472,14 +481,21 @@ class Plan:
                     self._banned[b] |= missing
                     done = False
                     continue
-                tail = self.f.tail[p]
-                place = tail if is_flow(self.f, tail) else NONE
-                for n in sorted(missing):
-                    self.back[p].append((place, n))
-                    if n in self.sources:
-                        self.beside[p, place, n] = self.exit[p].intersection(self.sources[n])
-                self.exit[p] = self.exit[p] | missing
+                if len(cfg.successors(p)) > 1 and not missing <= self._early[p] and self._turns < _TURNS:
+                    self._early[p] |= missing
+                    done = False
+                self._bring(p, missing)
         return done
+
+    def _bring(self, b: int, missing: set[int]) -> None:
+        """Bring registers back at the end of a block."""
+        tail = self.f.tail[b]
+        place = tail if is_flow(self.f, tail) else NONE
+        for n in sorted(missing):
+            self.back[b].append((place, n))
+            if n in self.sources:
+                self.beside[b, place, n] = self.exit[b].intersection(self.sources[n])
+        self.exit[b] = self.exit[b] | missing
 
     def _at_flow(self, b: int) -> int:
         """Words that the instruction at a block's end reads for the last time."""
