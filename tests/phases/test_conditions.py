@@ -6,34 +6,17 @@ import itertools
 import random
 
 import pytest
-from oric.ir.function import Function
-from oric.ir.read import read
-from oric.ir.text import all_instructions, format_instruction
 from oric.phases.conditions import join_conditions
-from oric.phases.control import analyze_control_flow
 
 from tests import campaigns
-from tests.ir.functions import context
-from tests.regalloc.test_spilling import compare, threads, write
+from tests.phases.ori import after
 
-START = [
-    "bix0:",
-    "    MOV R2.0, c[0x0][0x210]",
-    "    MOV R2.1, c[0x0][0x214]",
-    "    LDG R10, R2:2, 0x0",
-    "    LDG R11, R2:2, 0x4",
-]
 SIGNS = ("", "!")
 
 
 def joined(lines: list[str]) -> list[str]:
-    """What becomes of a function, which does what it did; without the loads of its start."""
-    f: Function = read("\n".join(["entry test sm_90 final_flow", *START, *lines, "    EXIT"]) + "\n", target="sm_90")
-    analyze_control_flow(f, context())
-    text, before = write(f), threads(f)
-    join_conditions(f, context())
-    compare(f, before, text)
-    return [format_instruction(f, i) for i in all_instructions(f)][len(START) - 1 :]
+    """What becomes of a function, which does what it did."""
+    return after(join_conditions, lines)
 
 
 TWO = ["    ISETP{cmp=LT} P500, R10, R11", "    ISETP{cmp=GT sign=U32} P501, R10, 0x9"]

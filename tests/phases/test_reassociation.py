@@ -5,33 +5,15 @@ from __future__ import annotations
 import random
 
 import pytest
-from oric.ir.function import Function
-from oric.ir.read import read
-from oric.ir.text import all_instructions, format_instruction
-from oric.phases.control import analyze_control_flow
 from oric.phases.reassociation import share_sums
 
 from tests import campaigns
-from tests.ir.functions import context
-from tests.regalloc.test_spilling import compare, threads, write
-
-START = [
-    "bix0:",
-    "    MOV R2.0, c[0x0][0x210]",
-    "    MOV R2.1, c[0x0][0x214]",
-    "    LDG R10, R2:2, 0x0",
-    "    LDG R11, R2:2, 0x4",
-]
+from tests.phases.ori import after
 
 
 def shared(lines: list[str]) -> list[str]:
-    """What becomes of a function, which does what it did; without its start."""
-    f: Function = read("\n".join(["entry test sm_90 final_flow", *START, *lines, "    EXIT"]) + "\n", target="sm_90")
-    analyze_control_flow(f, context())
-    text, before = write(f), threads(f)
-    share_sums(f, context())
-    compare(f, before, text)
-    return [format_instruction(f, i) for i in all_instructions(f)][len(START) - 1 :]
+    """What becomes of a function, which does what it did."""
+    return after(share_sums, lines)
 
 
 def sums(lines: list[str]) -> int:

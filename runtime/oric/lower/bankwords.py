@@ -219,7 +219,7 @@ class _Words:
 
     def _stand(self, graph: Cfg, readers: list[int]) -> None:
         """Put the cursor where a load for the readers stands: in front of all of them, in no loop if that can be."""
-        f = self.f
+        f, inside = self.f, set(readers)
         block = f.block[readers[0]]
         if graph.number[block] >= 0:
             idom = graph.idom()
@@ -228,15 +228,15 @@ class _Words:
                 while graph.number[other] >= 0 and not graph.dominates(block, other):
                     block = idom[block]
             loops = graph.loops()
-            while block != 0 and (loops.depth[block] > 0 or self._meets(block, readers)):
+            while block != 0 and (loops.depth[block] > 0 or self._meets(block, inside)):
                 block = idom[block]
-        i = self._first(block, readers)
+        i = self._first(block, inside)
         if i != NONE:
             self.cursor.in_front(i)
         else:
             self.cursor.at_end(block)
 
-    def _first(self, block: i64, readers: list[int]) -> i64:
+    def _first(self, block: i64, readers: set[int]) -> i64:
         """The first instruction of a block that reads the word or leads away, ``NONE``: there is none."""
         f = self.f
         i = f.head[block]
@@ -244,7 +244,7 @@ class _Words:
             i = f.next[i]
         return i
 
-    def _meets(self, block: i64, readers: list[int]) -> bool:
+    def _meets(self, block: i64, readers: set[int]) -> bool:
         """Whether threads wait for one another in front of the readers: where they go on nothing may stand in front of."""
         i = self._first(block, readers)
         return i != NONE and self.f.op[i] == BSYNC

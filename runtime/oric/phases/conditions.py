@@ -16,11 +16,11 @@ from oric_tables.op import FSETP, ISETP, LOP3, PLOP3
 from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function, control_flow
+from oric.ir.function import NONE, Function, P
 from oric.ir.optable import KIND_PRED, OPS, SLOTS
 from oric.ir.passes import PassContext
+from oric.ir.text import all_instructions
 from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
@@ -39,9 +39,8 @@ _COMPARED: Final = ops.op(ISETP).mods["cmp"]
 _EQUAL: Final[int] = _COMPARED.values["EQ"]
 _UNEQUAL: Final[int] = _COMPARED.values["NE"]
 _AND: Final[int] = _COMBINED[0].values["AND"]
-_TESTED: Final = [operand.name for operand in ops.op(LOP3).operands].index(
-    "Pu"
-)  # whether a function is not zero; the condition behind
+# Whether a logic function is not zero; the second condition is the operand behind.
+_TESTED: Final = [operand.name for operand in ops.op(LOP3).operands].index("Pu")
 _BOTH: Final = ops.op(LOP3).mods["pand"]
 
 
@@ -70,18 +69,9 @@ def join_conditions(f: Function, ctx: PassContext) -> bool:
     return joined != 0 or tests != 0
 
 
-def _all(f: Function, op: i64) -> list[int]:
+def _all(f: Function, op: int) -> list[int]:
     """The instructions of an operation that write a register."""
-    found: list[int] = []
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            if f.op[i] == op and opd.is_register(f.get(i, 0)):
-                found.append(int(i))
-            i = f.next[i]
-        b += 1
-    return found
+    return [i for i in all_instructions(f) if f.op[i] == op and opd.is_register(f.get(i, 0))]
 
 
 @final
@@ -92,8 +82,6 @@ class _Joiner:
         self.f = f
         self.makers = Makers(f)
         self.cursor = Cursor(f)
-        self.cfg: Cfg = control_flow(f)
-        self.loops = self.cfg.loops()
 
     def join(self, i: int) -> bool:
         """Make a comparison of what combines two predicates, if one of them is made by one; returns whether it is."""
@@ -115,7 +103,10 @@ class _Joiner:
         places = [at for at in range(1, len(_ROWS) + 1) if opd.is_register(f.get(i, at))]
         for at in range(1, len(_ROWS) + 1):
             operand = f.get(i, at)
-            if at not in places and not is_absent(operand) and operand not in (opd.PT_OPERAND, opd.NOT_PT_OPERAND):
+            if at in places:
+                if f.reg_type[operand & opd.INDEX] != P:  # a uniform one has no place in a comparison
+                    return []
+            elif not is_absent(operand) and operand not in (opd.PT_OPERAND, opd.NOT_PT_OPERAND):
                 return []
         return places
 
@@ -124,23 +115,14 @@ class _Joiner:
         f = self.f
         source = f.get(i, place)
         made = self.makers.of(source)
-        if made < 0 or f.op[made] not in _COMPARES or f.guard[made] or (only and self.makers.read[f.words_of(source)] > 1):
+        if made < 0 or f.op[made] not in _COMPARES or (only and self.makers.read[f.words_of(source)] > 1):
             return False
         kind = _COMPARES.index(int(f.op[made]))
         if f.get(made, 0) != source & ~opd.SIGNS or len(_written(f, made)) != 1:
             return False
         if not is_absent(f.get(made, _OTHER[kind])) and f.get(made, _OTHER[kind]) != opd.PT_OPERAND:
             return False
-        # A comparison in front of a loop is not moved into it.
-        if self.loops.header[f.block[made]] != self.loops.header[f.block[i]] or not self.makers.reaches(self.cfg, made, i):
-            return False
-        return all(self._holds(f.get(made, at), made) for at in range(1, _COMPLEMENT[kind]))
-
-    def _holds(self, operand: i64, made: int) -> bool:
-        """Whether an operand of a comparison stays what it is until the comparison is made again."""
-        if not opd.is_register(operand):
-            return True
-        return self.makers.is_settled(operand, self.cfg, made)
+        return self.makers.can_move(made, _COMPLEMENT[kind], i)
 
     def _replace(self, i: int, place: int, other: int) -> bool:
         f = self.f
@@ -170,20 +152,13 @@ class _Tester:
         self.f = f
         self.makers = Makers(f)
         self.cursor = Cursor(f)
-        self.cfg: Cfg = control_flow(f)
-        self.loops = self.cfg.loops()
         self.readers: dict[int, list[int]] = {}
-        b: i64 = 0
-        while b < f.blocks():
-            i = f.head[b]
-            while i != NONE:
-                self._note(i, f.guard[i])
-                at: i64 = 0
-                while at < f.count[i]:
-                    self._note(i, f.get(i, at))
-                    at += 1
-                i = f.next[i]
-            b += 1
+        for i in all_instructions(f):
+            self._note(i, f.guard[i])
+            at: i64 = 0
+            while at < f.count[i]:
+                self._note(i, f.get(i, at))
+                at += 1
 
     def _note(self, i: i64, operand: i64) -> None:
         if opd.is_register(operand) and self.f.is_predicate(operand):
@@ -227,15 +202,9 @@ class _Tester:
         if not opd.is_register(source) or source & opd.SIGNS or self.makers.read[f.words_of(source)] != 1:
             return NONE
         made = self.makers.of(source)
-        if made < 0 or f.op[made] != LOP3 or f.guard[made] or len(_written(f, made)) != 1:
+        if made < 0 or f.op[made] != LOP3 or len(_written(f, made)) != 1:
             return NONE
-        if self.loops.header[f.block[made]] != self.loops.header[f.block[i]] or not self.makers.reaches(self.cfg, made, i):
-            return NONE
-        for at in range(1, _TESTED):
-            operand = f.get(made, at)
-            if opd.is_register(operand) and not self.makers.is_settled(operand, self.cfg, made):
-                return NONE
-        return made
+        return made if self.makers.can_move(made, _TESTED, i) else NONE
 
     def _readers(self, i: int) -> list[tuple[int, int]] | None:
         """Who reads the predicate of a comparison, at which places (-1: the guard); None where one takes no other sign."""

@@ -10,7 +10,7 @@ from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE, Function, control_flow
 from oric.ir.optable import OPS
 
 SEVERAL: Final = -2  # in place of the instruction that makes a word
@@ -26,6 +26,7 @@ class Makers:
 
     def __init__(self, f: Function) -> None:
         self.f = f
+        self.cfg: Cfg = control_flow(f)
         self.maker = vec[i64]([NONE] * int(f.words))
         self.read = vec[i64]([0] * int(f.words))
         self.place = vec[i64]([0] * len(f.op))
@@ -63,23 +64,39 @@ class Makers:
         """The only instruction that writes the first word of a register, ``NONE`` or :data:`SEVERAL`."""
         return self.maker[self.f.words_of(operand)]
 
-    def reaches(self, cfg: Cfg, i: i64, j: i64) -> bool:
+    def reaches(self, i: i64, j: i64) -> bool:
         """Whether an instruction is executed before another one whenever that is."""
-        b, c = self.f.block[i], self.f.block[j]
+        cfg, b, c = self.cfg, self.f.block[i], self.f.block[j]
         if cfg.number[b] < 0 or cfg.number[c] < 0:
             return False
         return self.place[i] < self.place[j] if b == c else cfg.dominates(b, c)
 
-    def is_settled(self, operand: i64, cfg: Cfg, before: i64) -> bool:
-        """Whether a register is what it was made once, in front of an instruction, until that is executed again."""
+    def is_settled(self, operand: i64, before: i64) -> bool:
+        """Whether an operand is what it was made once, in front of an instruction, until that is executed again."""
         f = self.f
+        if not opd.is_register(operand):
+            return True
         if f.reg_flags[operand & opd.INDEX] & FLAG_FIXED:
             return False
         word = f.words_of(operand)
         end = word + opd.count_of(operand)
         while word < end:
             made = self.maker[word]
-            if made < 0 or f.guard[made] or not self.reaches(cfg, made, before):
+            if made < 0 or f.guard[made] or not self.reaches(made, before):
                 return False
             word += 1
+        return True
+
+    def can_move(self, made: i64, sources: i64, to: i64) -> bool:
+        """Whether an instruction makes the same at the place of another one, in no deeper loop; ``sources``: one behind the last
+        operand that it reads, the first one is its result.
+        """
+        f, loops = self.f, self.cfg.loops()
+        if f.guard[made] or loops.header[f.block[made]] != loops.header[f.block[to]] or not self.reaches(made, to):
+            return False
+        at: i64 = 1
+        while at < sources:
+            if not self.is_settled(f.get(made, at), made):
+                return False
+            at += 1
         return True

@@ -241,17 +241,11 @@ class Walk:
     def _crosses(self, i: i64, found: i64) -> bool:
         """Whether an instruction writes one result where an equal one has another result, which would be lost."""
         f = self.f
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            other: i64 = 0
-            while mask >> at & 1 and opd.is_register(operand) and mask >> other and other < f.count[found]:
-                here = f.get(found, other)
-                if other != at and mask >> other & 1 and opd.is_register(here) and here & opd.INDEX == operand & opd.INDEX:
+        results = [at for at in range(f.count[i]) if OPS.writes_at(f.op[i], at) and opd.is_register(f.get(i, at))]
+        for at in results:
+            for other in results:
+                if at != other and (f.get(i, at) ^ f.get(found, other)) & (opd.TYPE | opd.INDEX) == 0:
                     return True
-                other += 1
-            at += 1
         return False
 
     def _still_holds(self, i: i64, operand: i64) -> bool:

@@ -14,10 +14,9 @@ from oric_rules.matchers import ABSENT, BASE, DEFAULT, OFFSET
 from oric_tables.op import IADD3
 
 from oric.ir import operand as opd
-from oric.ir.cfg import Cfg
 from oric.ir.conditions import reachable, signed
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function, R, control_flow
+from oric.ir.function import NONE, Function, R
 from oric.ir.passes import PassContext
 from oric.ir.values import is_absent
 
@@ -53,7 +52,6 @@ class _Sum:
 class _Sharing:
     def __init__(self, f: Function) -> None:
         self.f = f
-        self.cfg: Cfg = control_flow(f)
         self.makers = Makers(f)
         self.sums: dict[int, _Sum] = {}  # by the word that they make
 
@@ -70,10 +68,10 @@ class _Sharing:
         return sum(self._share(group) for group in groups.values() if len(group) > 1)
 
     def _find_sums(self) -> None:
-        f = self.f
+        f, cfg = self.f, self.makers.cfg
         at: i64 = 0
-        while at < self.cfg.reachable:
-            i = f.head[self.cfg.order[at]]
+        while at < cfg.reachable:
+            i = f.head[cfg.order[at]]
             while i != NONE:
                 if f.op[i] == IADD3 and not f.guard[i]:
                     found = self._sum(i)
@@ -96,7 +94,7 @@ class _Sharing:
         number: i64 = 0
         for place in _SOURCES:
             operand = f.get(i, place)
-            if opd.is_register(operand) and not operand & opd.SIGNS and self.makers.is_settled(operand, self.cfg, i):
+            if opd.is_register(operand) and not operand & opd.SIGNS and self.makers.is_settled(operand, i):
                 registers.append(int(operand))
             elif operand & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and not operand & opd.SIGNS:
                 number = f.imm_value(operand)
@@ -128,11 +126,7 @@ class _Sharing:
             return False
         if ABSENT[f.op[i]] >= 0 and not is_absent(f.get(i, ABSENT[f.op[i]])):
             return False
-        if (
-            is_absent(offset)
-            or offset & opd.TYPE not in (opd.IS_IMM, opd.IS_POOL)
-            or not self.makers.reaches(self.cfg, found.at, i)
-        ):
+        if is_absent(offset) or offset & opd.TYPE not in (opd.IS_IMM, opd.IS_POOL) or not self.makers.reaches(found.at, i):
             return False
         return reachable(found.number, f.imm_value(offset))
 
@@ -140,7 +134,7 @@ class _Sharing:
         """Let addresses have the sum of the first one; ``group``: sums of the same registers, in reverse post-order."""
         f = self.f
         first = group[0]
-        others = [found for found in group if found is first or self.makers.reaches(self.cfg, first.at, found.at)]
+        others = [found for found in group if found is first or self.makers.reaches(first.at, found.at)]
         if len(others) < 2:
             return 0
         shared = opd.reg(f.new_reg(R))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
+from oric_tables import thresholds
 from oric_tables._native import ffi, lib
 from oric_tables.registers import DISPLAY
 
@@ -23,7 +24,6 @@ OUTSIDE: Final = 1 << 32  # distance that leaving a loop adds
 _NEVER: Final = 1 << 60
 _GENERAL: Final = frozenset(number for number, letters in enumerate(DISPLAY) if letters == "R")
 _UNKNOWN: Final = 1 << 59
-_TURNS: Final = 4  # for what comes back in front of branches
 
 
 @final
@@ -481,7 +481,7 @@ class Plan:
                     self._banned[b] |= missing
                     done = False
                     continue
-                if len(cfg.successors(p)) > 1 and not missing <= self._early[p] and self._turns < _TURNS:
+                if len(cfg.successors(p)) > 1 and not missing <= self._early[p] and self._turns < thresholds.SPILL_TURNS:
                     self._early[p] |= missing
                     done = False
                 self._bring(p, missing)

@@ -22,6 +22,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P, R
 from oric.ir.legality import legality_of
 from oric.ir.optable import CALL, OPS
+from oric.ir.text import all_instructions
 
 from .repeatable import repeatable
 from .residence import Code, Plan, Step, accesses, is_flow, is_general
@@ -172,7 +173,7 @@ class _Splitter:
         self.loaded: set[int] = set()  # parts that are as they were brought back
         self.owed: set[int] = set()  # parts that memory must have where they would be brought back
         self.gone: list[int] = []  # stores of earlier splits that nobody needs any more
-        self._calling = {int(f.block[i]) for i in all_calls(f)}
+        self._calling = {int(f.block[i]) for i in all_instructions(f) if OPS.flags[f.op[i]] & CALL}
         self.before: dict[int, list[int]] = {}  # part at the entry of a block -> those that it goes on from
         self.begun: set[int] = set()  # parts that some way to them leaves without a value
         self.idle: set[int] = set()  # parts that do not come here after all: nothing needs them but what is made of them
@@ -609,18 +610,6 @@ class _Splitter:
 
     def _offset(self, n: int, first: int) -> i64:
         return self.f.imm(WORD * first - self.memory.home[n])
-
-
-def all_calls(f: Function) -> list[int]:
-    """The instructions that call functions."""
-    found: list[int] = []
-    for b in range(f.blocks()):
-        i = f.head[b]
-        while i != NONE:
-            if OPS.flags[f.op[i]] & CALL:
-                found.append(int(i))
-            i = f.next[i]
-    return found
 
 
 def _accesses(words: int, size: int) -> list[tuple[int, int]]:

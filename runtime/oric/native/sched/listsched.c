@@ -243,14 +243,14 @@ static int32_t choose_fast(scheduler *s, int64_t cycle) {
     return found;
 }
 
-static void scan(const scheduler *s, const heap *h, const oric_node *nodes, uint32_t files, int32_t *best, int32_t *best_change) {
+static void scan(scheduler *s, const heap *h, const oric_node *nodes, uint32_t files, int32_t *best, int32_t *best_change) {
     static const int32_t weight[ORIC_FILES] = {[ORIC_FILE_R] = 1, [ORIC_FILE_P] = ORIC_LIST_PREDICATE_WEIGHT, [ORIC_FILE_UR] = 1};
     int32_t change[ORIC_FILES];
     for (int32_t i = 0; i < h->count && i < ORIC_LIST_SCAN; i++) {
         int32_t node = h->items[i].node;
         if (s->done[node]) continue;
-        pressure_change((scheduler *)s, &nodes[node], change, 0);
-        if (exceeds((scheduler *)s, node, change)) continue;
+        pressure_change(s, &nodes[node], change, 0);
+        if (exceeds(s, node, change)) continue;
         int32_t total = 0;
         for (int f = 0; f < ORIC_FILES; f++) total += files >> f & 1 ? change[f] * weight[f] : 0;
         if (*best < 0 || total < *best_change || (total == *best_change && node < *best)) *best = node, *best_change = total;

@@ -20,7 +20,8 @@ int32_t oric_dependences(const oric_fn *fn, int32_t block, oric_edge *edges, int
 typedef struct {
     int32_t limit[5]; /* registers of each file that should not be exceeded; INT32_MAX = do not look */
     int32_t by_use;   /* where they are: 0 = go on in the original order, 1 = with what is read first */
-    int32_t careful;  /* predicates: what makes them comes before its turn only where they fit beside those of the original order until then */
+    /* what makes predicates comes before its turn only where they fit beside those of the original order until then */
+    int32_t careful;
     const int32_t *most; /* the same of the general file by block, where that is less; NULL: nowhere */
 } oric_list_options;
 

@@ -1,0 +1,48 @@
+"""Functions in text, before and after a pass: they do the same, seen by the interpreter."""
+
+from __future__ import annotations
+
+from oric.ir.function import Function
+from oric.ir.interpret import Thread, difference
+from oric.ir.passes import PassFunction
+from oric.ir.read import read
+from oric.ir.text import all_instructions, format_instruction, write
+from oric.ir.verify import verify
+from oric.phases.control import analyze_control_flow
+
+from tests.ir.functions import context
+
+# R2:2 is the address of memory, of which R10 and R11 have the first words.
+START = [
+    "bix0:",
+    "    MOV R2.0, c[0x0][0x210]",
+    "    MOV R2.1, c[0x0][0x214]",
+    "    LDG R10, R2:2, 0x0",
+    "    LDG R11, R2:2, 0x4",
+]
+
+
+def threads(f: Function) -> list[Thread]:
+    """What threads do in a function."""
+    out = [Thread(f, seed) for seed in range(3)]
+    for thread in out:
+        thread.run()
+    return out
+
+
+def function(lines: list[str]) -> Function:
+    """The function of lines behind ``START``."""
+    f: Function = read("\n".join(["entry test sm_90 final_flow", *START, *lines, "    EXIT"]) + "\n", target="sm_90")
+    analyze_control_flow(f, context())
+    return f
+
+
+def after(run: PassFunction, lines: list[str]) -> list[str]:
+    """What a pass makes of a function, which does what it did; without the loads of its start."""
+    f = function(lines)
+    text, before = write(f), threads(f)
+    run(f, context())
+    verify(f)
+    for one, other in zip(before, threads(f), strict=True):
+        assert not (found := difference(one, other)), f"{found}\n{text}\n{write(f)}"
+    return [format_instruction(f, i) for i in all_instructions(f)][len(START) - 1 :]
