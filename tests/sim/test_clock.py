@@ -139,6 +139,66 @@ def test_trace(loaded: oric.sim.Module, memory: Any, tmp_path: Path) -> None:
         assert all(a["ts"] + a["dur"] <= b["ts"] for a, b in pairwise(row))
 
 
+GUARDED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b64 %d; .reg .b32 %r<9>; .reg .pred %p;
+  ld.param.u64 %d, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+  setp.lt.u32 %p, %r2, %r1; mov.u32 %r3, 0;
+  @%p ld.global.u32 %r3, [%d+256]; add.u32 %r3, %r3, 1; st.global.u32 [%d], %r3;
+  @%p ld.global.u32 %r3, [%d+512]; add.u32 %r3, %r3, 1; st.global.u32 [%d+4], %r3;
+  ret;
+}
+"""
+
+
+def test_a_load_of_no_thread_is_soon_over() -> None:
+    """What a guard holds for nobody goes to no memory, and does not wait for any."""
+    guarded = oric.sim.load(oric.compile(GUARDED, arch="sm_90").image)
+    data = np.zeros(256, np.uint32)
+    off, on = (guarded.launch("k", 1, 32, [data, n], modes=Modes(timing=True)).timing for n in (0, 32))
+    assert off is not None and on is not None
+    assert off.cycles < 200 and on.cycles > off.cycles + 400
+
+
+# One warp works through %r4 rounds, and arrives; the other one waits for it, in a loop with more or less in it.
+WAITING = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b64 %d; .reg .b32 %r<9>; .reg .pred %p<4>; .shared .align 8 .b64 bar;
+  ld.param.u64 %d, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+  setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0;
+  setp.lt.u32 %p2, %r2, 32; @%p2 bra WAIT;
+WORK: ld.volatile.global.u32 %r3, [%d+512]; sub.u32 %r1, %r1, 1; setp.ne.u32 %p3, %r1, 0; @%p3 bra WORK;
+  mbarrier.arrive.shared.b64 _, [bar];
+  bra DONE;
+WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [bar], 0; MORE @!%p3 bra WAIT;
+DONE: st.global.u32 [%d], %r1;
+  ret;
+}
+"""
+
+
+def test_waiting_at_an_mbarrier_ends_behind_the_arrival() -> None:
+    """Whatever the loop does meanwhile, and it counts as waiting at a barrier."""
+    data = np.zeros(256, np.uint32)
+    times: list[int] = []
+    for more in ("", "xor.b32 %r5, %r5, %r2; add.u32 %r6, %r5, %r6; not.b32 %r5, %r6; shl.b32 %r6, %r6, 1;"):
+        waiting = oric.sim.load(oric.compile(WAITING.replace("MORE", more), arch="sm_90").image)
+        for rounds in (1, 20):
+            timing_ = waiting.launch("k", 1, 64, [data, rounds], modes=Modes(timing=True)).timing
+            assert timing_ is not None
+            waits, works = sorted(timing_.warp_cycles, reverse=True)
+            assert works <= waits + 40
+            polls = [stall for stall in timing_.stalls if "SYNCS.PHASECHK" in stall.text]
+            assert sum(poll.issued for poll in polls) <= 2
+            assert sum(poll.barrier for poll in polls) > 0
+            times.append(timing_.cycles)
+    assert times[1] > times[0] + 19 * 50 and abs(times[0] - times[2]) < 40 and abs(times[1] - times[3]) < 40
+
+
 def test_results_and_reports_are_as_without_a_clock(loaded: oric.sim.Module) -> None:
     x, y, z = np.arange(256, dtype=np.float32), np.zeros(256, np.float32), np.zeros(256, np.float32)
     loaded.launch("sine", 1, 256, [x, y, 256])

@@ -6,6 +6,7 @@
 #define SECTOR_SHIFT 5
 #define BANK_BYTES 4u
 #define BANKS 32u
+#define LONGEST_ROUND 16u /* instructions of a loop that asks an mbarrier */
 #define MOST_EVENTS (1ull << 26)
 
 /* Room for one more element. */
@@ -40,6 +41,7 @@ void sim_clock_free(oric_sim *sim)
         free(c->records[i]);
     }
     free(c->records);
+    free(c->arrivals);
     free(c->touched);
     free(c->issues);
     free(c->stalls);
@@ -75,17 +77,37 @@ int sim_clock_begin(sim_cta *cta)
     return 1;
 }
 
-void sim_clock_before(sim_warp *w, const oric_insn *in)
+/* A warp that asks an mbarrier again: the round before is forgotten, when it did nothing but ask. */
+static void forget_round(sim_record *r, uint64_t pc)
+{
+    uint64_t first = r->failed - 1;
+    if (r->nevents - first <= LONGEST_ROUND && r->events[first].pc != pc)
+        return;
+    r->failed = 0;
+    if (r->events[first].pc != pc)
+        return;
+    for (uint64_t i = first; i < r->nevents; i++) {
+        const sim_event *e = &r->events[i];
+        if (e->signal || e->sectors || (e->turns && i > first) || e->barrier != SIM_NO_BARRIER)
+            return;
+    }
+    r->nevents = first;
+}
+
+void sim_clock_before(sim_warp *w, const oric_insn *in, uint32_t mask)
 {
     sim_record *r = w->clock;
     w->lanes_seen = 0;
     if (!r || w->sim->clock->failed)
         return;
+    if (r->failed)
+        forget_round(r, w->pc);
     if (r->nevents >= MOST_EVENTS || !grow((void **)&r->events, r->nevents, &r->room_events, sizeof *r->events)) {
         w->sim->clock->failed = 1;
         return;
     }
-    r->events[r->nevents++] = (sim_event){.pc = w->pc, .in = in, .barrier = SIM_NO_BARRIER, .first_sector = (uint32_t)r->nsectors};
+    r->events[r->nevents++] =
+        (sim_event){.pc = w->pc, .in = in, .barrier = SIM_NO_BARRIER, .first_sector = (uint32_t)r->nsectors, .off = !mask};
 }
 
 /* Put a key into the set; 1: it was not there. */
@@ -180,4 +202,63 @@ void sim_clock_barrier(sim_warp *w, uint32_t index, uint32_t wanted, int wait)
     e->barrier = (uint8_t)index;
     e->waits = wait != 0;
     e->warps = (uint16_t)((wanted + SIM_LANES - 1) / SIM_LANES);
+}
+
+static sim_arrival *arrival_at(sim_clock_state *c, const uint8_t *word)
+{
+    uint32_t at = (uint32_t)((uintptr_t)word * 0x9e3779b97f4a7c15ull >> 32) & (c->room_arrivals - 1);
+    while (c->arrivals[at].word && c->arrivals[at].word != word)
+        at = (at + 1) & (c->room_arrivals - 1);
+    return &c->arrivals[at];
+}
+
+/* Room for one more mbarrier; 0: no memory. */
+static int room_for_arrival(sim_clock_state *c)
+{
+    if (2 * (c->narrivals + 1) <= c->room_arrivals)
+        return 1;
+    sim_clock_state old = *c;
+    c->room_arrivals = old.room_arrivals ? 2 * old.room_arrivals : 64;
+    c->arrivals = calloc(c->room_arrivals, sizeof *c->arrivals);
+    if (!c->arrivals) {
+        *c = old;
+        c->failed = 1;
+        return 0;
+    }
+    for (uint32_t i = 0; i < old.room_arrivals; i++)
+        if (old.arrivals[i].word)
+            *arrival_at(c, old.arrivals[i].word) = old.arrivals[i];
+    free(old.arrivals);
+    return 1;
+}
+
+void sim_clock_arrive(sim_warp *w, const uint8_t *word)
+{
+    sim_clock_state *c = w->sim->clock;
+    sim_record *r = w->clock;
+    if (!r || !word || c->failed || r->nevents == 0 || !room_for_arrival(c))
+        return;
+    sim_event *e = &r->events[r->nevents - 1];
+    if (!e->signal)
+        e->signal = ++c->nsignals;
+    sim_arrival *a = arrival_at(c, word);
+    c->narrivals += !a->word;
+    *a = (sim_arrival){.word = word, .by = r, .signal = e->signal};
+}
+
+void sim_clock_tested(sim_warp *w, const uint8_t *word, int over)
+{
+    sim_clock_state *c = w->sim->clock;
+    sim_record *r = w->clock;
+    if (!r || c->failed || r->nevents == 0)
+        return;
+    if (!over) {
+        r->failed = r->nevents;
+        return;
+    }
+    if (!c->room_arrivals)
+        return;
+    const sim_arrival *a = arrival_at(c, word);
+    if (a->word && a->by != r && a->by->block == r->block) /* others may not be there yet when it is played */
+        r->events[r->nevents - 1].after = a->signal;
 }

@@ -17,6 +17,8 @@ typedef struct {
     uint8_t barrier;        /* CTA barrier that it arrives at */
     uint8_t waits;          /* ... and waits for */
     uint16_t warps;         /* that this barrier needs; 0: all */
+    uint8_t off;            /* no thread executes it */
+    uint32_t signal, after; /* 1 + number of the arrival at an mbarrier that it makes, or whose phase it finds over; 0: none */
 } sim_event;
 
 /* A warp of a recorded block. */
@@ -26,7 +28,15 @@ typedef struct sim_clock {
     uint64_t nevents, room_events, nsectors, room_sectors;
     uint32_t block; /* number among the recorded ones */
     uint32_t last;  /* of its block */
+    uint64_t failed; /* 1 + number of the event that last asked an mbarrier in vain; 0: none */
 } sim_record;
+
+/* The last arrival at an mbarrier. */
+typedef struct {
+    const uint8_t *word; /* where it is; NULL: a free slot */
+    const sim_record *by;
+    uint32_t signal;
+} sim_arrival;
 
 typedef struct sim_clock_state {
     sim_record **records; /* in order of blocks and warps */
@@ -35,6 +45,8 @@ typedef struct sim_clock_state {
     uint64_t ntouched, room_touched;
     uint64_t everywhere, somewhere; /* sectors touched by each SM, summed; sectors touched by any */
     int failed;           /* no memory */
+    sim_arrival *arrivals; /* a hash table */
+    uint32_t narrivals, room_arrivals, nsignals;
     oric_sim_timing result;
     oric_sim_issue *issues;
     uint64_t nissues, room_issues;
@@ -49,8 +61,11 @@ void sim_clock_free(oric_sim *sim);
 /* A block begins: its warps get records when it belongs to the SM. 0: no memory. */
 int sim_clock_begin(sim_cta *cta);
 /* An instruction is about to execute; a lane accesses memory; a warp arrives at a barrier of its block. */
-void sim_clock_before(sim_warp *w, const oric_insn *in);
+void sim_clock_before(sim_warp *w, const oric_insn *in, uint32_t mask);
 void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size);
 void sim_clock_after(sim_warp *w);
 void sim_clock_barrier(sim_warp *w, uint32_t index, uint32_t wanted, int wait);
+/* A warp has arrived at an mbarrier, or begun what will; it has asked whether a phase of one is over. */
+void sim_clock_arrive(sim_warp *w, const uint8_t *word);
+void sim_clock_tested(sim_warp *w, const uint8_t *word, int over);
 #endif

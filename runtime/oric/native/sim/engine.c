@@ -166,7 +166,7 @@ static void observed(sim_warp *w, const oric_insn *in, uint32_t mask)
     if (w->shadow)
         sim_memcheck_before(w, in);
     if (w->sim->clock)
-        sim_clock_before(w, in);
+        sim_clock_before(w, in, mask);
     if (mask && !w->sim->fault.code)
         execute(w, in, mask);
     if (w->sim->clock)

@@ -9,6 +9,7 @@
 #include "sim/mbarrier.h"
 
 #include "sim/async.h"
+#include "sim/clock.h"
 #include "sim/lanes.h"
 #include "sim/memcheck.h"
 
@@ -37,6 +38,7 @@ uint8_t *sim_mbarrier_place(sim_warp *w, uint32_t lane, uint64_t address)
         sim_memcheck_access(w, lane, NULL, fault, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE);
     else if (!found)
         sim_fault_access(w, fault, lane, ORIC_MEM_CLUSTER, address, 8, SIM_WRITE);
+    sim_clock_arrive(w, found);
     return found;
 }
 
@@ -160,6 +162,7 @@ SIM_OP(mbarrier_arrive, sim_opd Rd, sim_opd Ra, sim_opd off, sim_opd URa, sim_op
         sim_mbarrier_update(w, first, words[first], step);
         if (w->sim->fault.code)
             return;
+        sim_clock_arrive(w, words[first]);
         for (uint32_t l = first; l < SIM_LANES; l++)
             if (group >> l & 1)
                 put_pair(to, l, together ? group : before[l][0], together ? state[1] : before[l][1]);
@@ -187,6 +190,7 @@ SIM_OP(mbarrier_test, sim_opd Pd, sim_opd Ra, sim_opd off, sim_opd URa, sim_opd 
         over |= (uint32_t)(word >> PHASE != parity[l] >> 31) << l;
     }
     sim_putp(w, mask, Pd, over);
+    sim_clock_tested(w, words[sim_first_lane(mask)], over != 0);
     if (w->shadow && (mask & ~over))
         sim_memcheck_polls(w, mask & ~over, words[sim_first_lane(mask & ~over)]);
     if (trywait && over != mask)
@@ -246,6 +250,7 @@ SIM_OP(mbarrier_follow_copies, sim_opd Ra, sim_opd off, sim_opd URa, unsigned co
             if ((left >> l & 1) && words[l] == arrival.word)
                 arrival.lanes |= 1u << l;
         left &= ~arrival.lanes;
+        sim_clock_arrive(w, arrival.word);
         sim_async_arrive(w, SIM_BY_COPY_GROUP, w->cta, arrival.word, arrival.lanes, land_arrivals, &arrival, sizeof arrival);
     }
 }

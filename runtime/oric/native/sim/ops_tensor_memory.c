@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sim/async.h"
+#include "sim/clock.h"
 #include "sim/mbarrier.h"
 #include "sim/memcheck.h"
 #include "sim/tensor_memory.h"
@@ -293,6 +294,7 @@ SIM_OP(tmem_commit, sim_opd URa, sim_opd URb, sim_opd URc, unsigned multicast)
         tensor_arrival a = {sim_address(w, sim_first_lane(mask), ORIC_MEM_CLUSTER, address, 8, 1)};
         if (a.mbarrier && w->shadow)
             sim_memcheck_sync(w, a.mbarrier); /* products read shared memory as the thread that issues them */
+        sim_clock_arrive(w, a.mbarrier);
         if (a.mbarrier && owner)
             sim_async_arrive(w, SIM_BY_TENSOR, owner, a.mbarrier, SIM_FULL, land_arrival, &a, sizeof a);
     }

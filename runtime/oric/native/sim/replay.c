@@ -38,6 +38,7 @@ typedef struct {
     uint32_t sets, turn;
     uint32_t last[SCHEDULERS];
     double share; /* of the sectors new to this SM that are new to the GPU */
+    double *signals; /* when each arrival at an mbarrier is made */
 } replay;
 
 /* 1: the sector was in L1; it is now. */
@@ -127,6 +128,8 @@ static double ready_at(const replay *p, uint32_t slot, const warp_state *w)
     when = pipe > when ? pipe : when;
     if ((e->sectors || e->turns) && p->memory_free - LONG_QUEUE > when)
         when = p->memory_free - LONG_QUEUE;
+    if (e->after && p->signals[e->after - 1] > when)
+        when = p->signals[e->after - 1];
     return when;
 }
 
@@ -148,6 +151,10 @@ static void count_stalls(replay *p, const warp_state *w, const sim_event *e, dou
     s->barrier += (uint64_t)(w->barrier_since > 0 ? w->next - w->barrier_since : 0);
     s->scoreboard += (uint64_t)(boards > since ? boards - since : 0);
     since = boards > since ? boards : since;
+    if (e->after && p->signals[e->after - 1] > since) {
+        s->barrier += (uint64_t)(p->signals[e->after - 1] - since);
+        since = p->signals[e->after - 1];
+    }
     s->pipe += (uint64_t)(now > since ? now - since : 0);
 }
 
@@ -229,7 +236,7 @@ static void issue(replay *p, uint32_t slot, double now)
     count_stalls(p, w, e, now);
     note_issue(p, slot, w, e, now);
     p->pipe_free[slot % SCHEDULERS][klass->pipe] = now + (klass->spacing ? klass->spacing : 1);
-    double start = now > p->memory_free ? now : p->memory_free, done = now + klass->estimate;
+    double start = now > p->memory_free ? now : p->memory_free, done = now + (e->off ? p->read_cycles : klass->estimate);
     if (e->turns) {
         p->memory_free = start + e->turns;
         done = p->memory_free + p->m->shared_latency;
@@ -240,6 +247,8 @@ static void issue(replay *p, uint32_t slot, double now)
         w->copies = done > w->copies ? done : w->copies;
     else if (!e->sectors && !e->turns && klass->flags & ORIC_C_DRAIN)
         done = w->copies > done ? w->copies : done;
+    if (e->signal)
+        p->signals[e->signal - 1] = done;
     use_board(w, oric_write_board_of(control), done);
     use_board(w, oric_read_board_of(control), (e->sectors || e->turns ? p->memory_free : now) + p->read_cycles);
     w->next = now + (stall ? stall : 1);
@@ -275,6 +284,9 @@ static double step(replay *p, uint32_t scheduler, double now)
 /* Barriers that the record does not explain (warps that arrive in parts): let somebody go on. */
 static void release_any(replay *p, double now)
 {
+    for (uint32_t i = 0; i < p->sim->clock->nsignals; i++)
+        if (p->signals[i] >= NEVER)
+            p->signals[i] = now;
     for (uint32_t i = 0; i < p->slots; i++)
         if (p->warps[i].running && p->warps[i].barrier != SIM_NO_BARRIER) {
             p->warps[i].barrier = SIM_NO_BARRIER;
@@ -322,18 +334,22 @@ const oric_sim_timing *oric_sim_time(oric_sim *sim)
     p.share = c->everywhere ? (double)c->somewhere / (double)c->everywhere : 1;
     p.warps = calloc(p.slots + 1u, sizeof *p.warps);
     p.tags = calloc((uint64_t)p.sets * WAYS * 4, sizeof *p.tags);
+    p.signals = malloc((c->nsignals + 1u) * sizeof *p.signals);
     free(c->stalls);
     free(c->spans);
     c->stalls = calloc(words + 1, sizeof *c->stalls);
     c->spans = calloc(c->nrecords, sizeof *c->spans);
     c->nstalls = words;
     c->nissues = 0;
-    int good = p.warps && p.tags && c->stalls && c->spans;
+    int good = p.warps && p.tags && p.signals && c->stalls && c->spans;
+    for (uint32_t i = 0; good && i < c->nsignals; i++)
+        p.signals[i] = NEVER;
     if (good)
         play(&p);
     c->result = (oric_sim_timing){.cycles = (uint64_t)p.end, .blocks = c->blocks, .resident = resident, .warps = p.slots};
     free(p.warps);
     free(p.tags);
+    free(p.signals);
     return good ? &c->result : NULL;
 }
 
