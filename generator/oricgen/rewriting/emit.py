@@ -444,12 +444,21 @@ class Dispatch:
                 lines += ["        v.combined += 1", "        return True"]
         return lines
 
-    def facts(self) -> dict[int, list[int]]:
-        """Operation number -> rules that say what its predicate is."""
-        out: dict[int, list[int]] = {}
+    def facts(self) -> dict[int, str]:
+        """Operation number -> what looks for the rule that says what its predicate is."""
+        found: dict[str, list[RuleFunction]] = {}
         for f in self.functions:
             if f.fact:
-                out.setdefault(self.resolver.operations[f.rule.match.operation].number, []).append(f.number)
+                found.setdefault(f.rule.match.operation, []).append(f)
+        out = {}
+        for name, functions in found.items():
+            lines: list[str] = []
+            if any(nested_operations(f.rule) for f in functions):
+                places = [s.position for s in self.resolver.slots(name) if s.words]
+                lines += [f"v.inner[{place}] = v.maker_of(v.f.get(i, {place}))" for place in places]
+            for f in functions:
+                lines += [f"found = _rule_{f.number}(v, i)", "if found:", "    return found"]
+            out[self.resolver.operations[name].number] = "\n".join(f"        {line}" for line in lines)
         return out
 
     def addresses(self) -> dict[str, list[int]]:

@@ -206,8 +206,12 @@ class Walk:
             value = matchers.fact(self.values, i)
             if not value and matchers.FOLDS[self.f.op[i]] and self.folder.fold(i):
                 value = opd.PT_OPERAND if self.folder.results[0] else opd.NOT_PT_OPERAND
-            if value:
+            if value and not self._writes(i, value):
                 self.values.learn(self.f.words_of(dest), value)
+
+    def _writes(self, i: i64, value: i64) -> bool:
+        """Whether a register is one of an instruction's own results, which is no longer what the instruction has read there."""
+        return opd.is_register(value) and self.values.def_of[self.f.words_of(value)] == i
 
     def _share(self, i: i64, flags: i64) -> i64:
         """An equal instruction whose results are at hand, ``NONE`` when there is none; else remember this one."""
