@@ -2,8 +2,7 @@
 
 A block of a few instructions with one way in and one way out is moved in front of the branch that skips it. What has an
 effect, or defines a register that is known elsewhere, runs under the branch's condition; computations of registers that
-only the block itself uses run always. Blocks with loads stay: a load under a condition would keep its destination live
-from the function's entry on.
+only the block itself uses run always.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from oric_tables import thresholds
 
 from oric.ir import operand as opd
 from oric.ir.function import AUX_MBARRIER, NONE, Function
-from oric.ir.optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
+from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.arrays import nones
@@ -147,9 +146,7 @@ class _Predication:
         i = f.head[b]
         while i != NONE:
             flags = OPS.flags[f.op[i]]
-            if f.guard[i] or f.aux[i] & ~AUX_MBARRIER or flags & _NEVER or (flags & LOAD and not flags & (CONSTANT | ATOMIC)):
-                return False
-            if OPS.uniform[f.op[i]]:
+            if f.guard[i] or f.aux[i] & ~AUX_MBARRIER or flags & _NEVER or OPS.uniform[f.op[i]]:
                 return False
             self.scratch.clear()
             self.scratch.add_writes(f, i)
@@ -164,15 +161,31 @@ class _Predication:
     def _guard(self, b: i64, guard: i64) -> None:
         """Put the instructions of a block under a condition, but for those that nobody outside this run of it knows.
 
-        A load stays under it: where the condition does not hold its index may be outside of the constant bank.
+        A load stays under it: where the condition does not hold its address may be nobody's. So does what reads its result, which
+        has a value under the condition alone.
         """
         f = self.f
         carried = self._read_before_written(b)
+        under: set[int] = set()
         i = f.head[b]
         while i != NONE:
-            if OPS.flags[f.op[i]] & (_EFFECTS | LOAD) or not self._is_local(b, i, carried):
+            if OPS.flags[f.op[i]] & (_EFFECTS | LOAD) or self._reads(i, under) or not self._is_local(b, i, carried):
                 f.set_guard(i, guard)
+                self.scratch.clear()
+                self.scratch.add_writes(f, i)
+                under.update([self.scratch.words[at] for at in range(self.scratch.count)])
             i = f.next[i]
+
+    def _reads(self, i: i64, under: set[int]) -> bool:
+        """Whether an instruction reads one of these words."""
+        self.scratch.clear()
+        self.scratch.add_reads(self.f, i)
+        at: i64 = 0
+        while at < self.scratch.count:
+            if self.scratch.words[at] in under:
+                return True
+            at += 1
+        return False
 
     def _read_before_written(self, b: i64) -> set[int]:
         """Words whose value comes from before the block, be it from its own last run."""
