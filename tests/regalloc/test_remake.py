@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 from oric.ir.function import Function
@@ -35,7 +36,8 @@ class Program:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.lines: list[str] = []
-        self.known: list[int] = []
+        self.known: list[int | str] = []
+        self.made: list[str] = []
         self.next = 40
 
     def make(self) -> Function:
@@ -50,6 +52,7 @@ class Program:
         outside, before = list(self.known), self.rng.choice(self.known)
         self.lines += [f"    ISETP{{cmp=GE}} P0, R{before}, 0x5", "    @P0 BRA bix3", "bix2:"]
         self.some(4)
+        self.lines += self.rng.sample(self.made, min(len(self.made), 3))  # the same once more, on one of the ways
         self.known, inside = outside, self.known
         self.store(self.rng.sample(inside, 3))
         self.lines.append("bix3:")
@@ -67,6 +70,9 @@ class Program:
         """Values of others."""
         for _ in range(count):
             one, other, third = (self.rng.choice(self.known) for _ in range(3))
+            if self.rng.random() < 0.15:
+                self.pair(one, other, third)
+                continue
             self.lines.append(
                 self.rng.choice(
                     (
@@ -80,12 +86,25 @@ class Program:
                     )
                 )
             )
+            if not any(word in self.lines[-1] for word in ("LDG", "MOV")):
+                self.made.append(self.lines[-1])
             self.known.append(self.next)
             self.next += 1
             if self.rng.random() < 0.2:
                 self.store([self.rng.choice(self.known)])
 
-    def store(self, values: list[int]) -> None:
+    def pair(self, one: int | str, other: int | str, third: int | str) -> None:
+        """A sum of 64 bits, with its carry."""
+        n, carry = self.next, f"P{self.next + 500}"
+        self.lines.append(f"    IADD3 R{n}.0, R{one}, R{other}, RZ, {carry}")
+        if self.rng.random() < 0.5:
+            self.lines.append(f"    LDG R{n + 1}, R2:2, 0x8")
+            self.known.append(n + 1)
+        self.lines.append(f"    IADD3.X R{n}.1, R{third}, {hex(self.rng.randrange(9))}, RZ, _, _, {carry}")
+        self.known += [f"{n}.0", f"{n}.1"]
+        self.next += 2
+
+    def store(self, values: Sequence[int | str]) -> None:
         """Something that can be seen."""
         self.lines += [f"    STG R2:2, {hex(4 * self.rng.randrange(64, 128))}, R{n}" for n in values]
 
@@ -153,3 +172,47 @@ def test_an_address_on_the_stack_is_made_of_constants() -> None:
     )
     assert remade(f, 13) >= 1
     assert sum(line.startswith("LOP3") for line in texts(f)) == 1
+
+
+def test_a_sum_of_two_words_with_its_carry() -> None:
+    """The carry is a predicate by itself each time; where somebody else reads it the sum stays."""
+    body = ["    IADD3 R20.0, R10, 0x5, RZ, P500", "    IADD3.X R20.1, RZ, 0x3, RZ, _, _, P500"]
+    f = waiting(body, ["R10", "R20.0", "R20.1", "R10"])
+    assert remade(f, 15) == 1
+    found = [text for text in texts(f) if "IADD3" in text]
+    assert len(found) == 2 and "P500" not in found[0] + found[1]
+    other = ["    SEL R30, R10, RZ, P500", "    STG R2:2, 0x300, R30"]
+    assert remade(waiting([*body, *other], ["R10", "R20.0", "R20.1", "R10"]), 15) == 0
+
+
+def diamond(first: str, second: str) -> Function:
+    """R20 is made on both ways of a branch, and waits behind them."""
+    others = [f"    LDG R{40 + n}, R2:2, {hex(4 * n)}" for n in range(12)]
+    stores = [f"    STG R2:2, {hex(0x100 + 4 * n)}, R{40 + n}" for n in range(12)]
+    start = ["    MOV R2.0, c[0x0][0x210]", "    MOV R2.1, c[0x0][0x214]", "    LDG R10, R2:2, 0x0", "    LDG R11, R2:2, 0x4"]
+    lines = ["entry test sm_90 final_flow", "bix0:", *start, "    ISETP{cmp=LT} P0, R10, R11", "    @P0 BRA bix2"]
+    lines += ["bix1:", f"    {first}", "    STG R2:2, 0x80, R20", "    BRA bix3", "bix2:", f"    {second}"]
+    lines += ["bix3:", *others, *stores]
+    lines += ["    STG R2:2, 0x200, R10", "    STG R2:2, 0x204, R20", "    STG R2:2, 0x208, R10", "    EXIT"]
+    f: Function = read("\n".join(lines) + "\n", target="sm_90")
+    analyze_control_flow(f, context())
+    return f
+
+
+def test_what_is_made_alike_on_two_ways() -> None:
+    assert remade(diamond("IADD3 R20, R10, 0x5, RZ", "IADD3 R20, R10, 0x5, RZ"), 15) > 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("IADD3 R20, R10, 0x5, RZ", "IADD3 R20, R10, 0x6, RZ"),
+        ("LDG R20, R2:2, 0x4", "LDG R20, R2:2, 0x4"),
+        ("IADD3 R20, R10, 0x5, RZ", "@P0 IADD3 R20, R10, 0x5, RZ"),
+        ("IADD3 R20, R10, 0x5, RZ", "IADD3 R20, R20, 0x5, RZ"),
+    ],
+)
+def test_what_is_not_alike(first: str, second: str) -> None:
+    f = diamond(first, second)
+    remade(f, 15)
+    assert sum(" R20, " in text and "STG" not in text for text in texts(f)) == 2

@@ -194,13 +194,13 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
                 chosen.repeat()
                 ctx.count("predicates made again", len(chosen.victims))
                 continue
-        if int(done.result.failed_file) != GENERAL:
+        if not _lacks_general(done, limits):
             return done
         rounds += 1
         if rounds == 1 and join_twins(f, _code(f, done)):
             done.view = None
             done = _search(f, ctx, limits, room, lean)
-            if int(done.result.failed_file) != GENERAL:
+            if not _lacks_general(done, limits):
                 return done
         if rounds == 1 and _put_in_lean_order(f, _again(done), limits, room):
             lean = True
@@ -214,6 +214,11 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
             return done
         ctx.count("rounds of making registers again")
     return None
+
+
+def _lacks_general(done: Allocation, limits: list[int]) -> bool:
+    """Whether a try failed for general registers, or would have, had there been enough predicates."""
+    return int(done.result.failed_file) == GENERAL or (done.failed and done.result.peak[GENERAL] > limits[GENERAL])
 
 
 def _put_in_lean_order(f: Function, view: MachineFunction, limits: list[int], room: list[int] | None) -> bool:

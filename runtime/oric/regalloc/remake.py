@@ -17,10 +17,10 @@ from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function, P
-from oric.ir.optable import CONTROL, MEMORY, OPS, PINNED, SPECIAL, WARP
+from oric.ir.function import NONE, UR, Function, P
+from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 
-from .repeatable import repeatable
+from .repeatable import is_constant, is_same, repeatable
 from .residence import Code, Plan, Step, is_general
 from .spill import SPILLED, may_be_spilled
 
@@ -68,6 +68,8 @@ class _Recipes:
         self._defs: dict[int, list[int]] = {}
         self._words: dict[int, int] = {}  # register -> the words that are written, as bits
         self._again: set[int] = set()  # registers of which a word is written more than once
+        self._readers: dict[int, set[int]] = {}  # predicate -> the instructions that read it
+        self.likes: dict[int, list[int]] = {}  # register -> instructions like the one that makes it, elsewhere
         b: i64 = 0
         while b < f.blocks():
             i = f.head[b]
@@ -75,6 +77,7 @@ class _Recipes:
                 self._note(i)
                 i = f.next[i]
             b += 1
+        self._settle_likes()
         for n, made in self._defs.items():
             recipe = self._recipe(n, made)
             if recipe is not None:
@@ -83,15 +86,19 @@ class _Recipes:
 
     def _note(self, i: i64) -> None:
         f = self.f
-        self._note_read(f.guard[i])
+        self._note_read(i, f.guard[i])
         at: i64 = 0
         while at < f.count[i]:
             operand = f.get(i, at)
             if not OPS.writes_at(f.op[i], at):
-                self._note_read(operand)
+                self._note_read(i, operand)
             elif opd.is_register(operand):
                 n = operand & opd.INDEX
                 words = _words(operand)
+                if words & self._words.get(n, 0) and self._is_like(n, i):
+                    self.likes.setdefault(n, []).append(i)
+                    at += 1
+                    continue
                 if words & self._words.get(n, 0) and not self._goes_on(n, i):
                     self._again.add(n)
                 self._words[n] = self._words.get(n, 0) | words
@@ -106,10 +113,33 @@ class _Recipes:
             return False
         return any(f.get(i, at) == f.get(i, 0) for at in range(1, f.count[i]))
 
-    def _note_read(self, operand: i64) -> None:
+    def _is_like(self, n: int, i: i64) -> bool:
+        """Whether an instruction makes the same of the same as the only one that makes a register, on another way."""
+        f, made = self.f, self._defs[n]
+        if len(made) != 1 or f.guard[i] or f.guard[made[0]] or f.block[i] == f.block[made[0]] or not is_same(f, made[0], i):
+            return False
+        if OPS.flags[f.op[i]] & _EFFECTS or OPS.sreg[f.op[i]] >= 0:
+            return False
+        return f.get(i, 0) == f.get(made[0], 0) and not any(f.get(i, at) & opd.INDEX == n for at in range(1, f.count[i]))
+
+    def _settle_likes(self) -> None:
+        """Take instructions for like ones only where all that they read has one definition."""
+        for n in self.likes:
+            if not all(self._is_once(m, operand) and m not in self.likes for m, operand in self._operands(n)):
+                self._again.add(n)
+
+    def _operands(self, n: int) -> list[tuple[int, int]]:
+        """The registers that are read where a register is made first, with the operands."""
+        f, i = self.f, self._defs[n][0]
+        operands = [f.get(i, at) for at in range(f.count[i]) if not OPS.writes_at(f.op[i], at)]
+        return [(int(operand & opd.INDEX), int(operand)) for operand in operands if opd.is_register(operand)]
+
+    def _note_read(self, i: i64, operand: i64) -> None:
         if opd.is_register(operand):
             n = operand & opd.INDEX
             self.read[n] = self.read.get(n, 0) | _words(operand)
+            if self.f.reg_type[n] == P:
+                self._readers.setdefault(n, set()).add(i)
 
     def _recipe(self, n: int, made: list[int]) -> Recipe | None:
         """How a register is made, if that is by few instructions without an effect, of registers with one definition each."""
@@ -120,7 +150,11 @@ class _Recipes:
             return None
         sources: list[int] = []
         for i in made:
-            if f.guard[i] or OPS.flags[f.op[i]] & _EFFECTS or OPS.sreg[f.op[i]] >= 0 or not self._reads(n, i, sources):
+            if f.guard[i]:
+                return None
+            if not is_constant(f, i) and (
+                OPS.flags[f.op[i]] & _EFFECTS or OPS.sreg[f.op[i]] >= 0 or not self._reads(n, i, sources)
+            ):
                 return None
         cost = sum(f.op[i] != MOV or not opd.is_register(f.get(i, 1)) for i in made)
         return Recipe(made, sources, cost) if cost <= thresholds.SPILL_REMADE else None
@@ -136,8 +170,10 @@ class _Recipes:
                 if operand & opd.TYPE in (opd.IS_LABEL, opd.IS_SPECIAL):
                     return False
             elif OPS.writes_at(f.op[i], at):
-                if number != n and (f.reg_type[number] != P or number in self.read):
+                if number != n and (f.reg_type[number] != P or number in self.read) and not self.is_carry(n, number):
                     return False
+            elif self.is_carry(n, number) or self.base(number) != NONE:
+                pass
             elif number == n and (i == self._defs[n][0] or len(self._defs[n]) != 2 or self._is_apart(n)):
                 return False  # it makes more of what it is
             elif number != n and not self._is_once(number, operand):
@@ -146,6 +182,29 @@ class _Recipes:
                 sources.append(number)
             at += 1
         return True
+
+    def is_carry(self, n: int, number: int) -> bool:
+        """Whether a predicate only goes from the first one of the instructions that make a register to the second one."""
+        f, made = self.f, self._defs[n]
+        if f.reg_type[number] != P or len(made) != 2 or f.block[made[0]] != f.block[made[1]]:
+            return False
+        return self._defs.get(number) == [made[0]] and self._readers.get(number) == {made[1]} and not f.guard[made[1]]
+
+    def base(self, number: int) -> int:
+        """What alone makes a uniform register, of nothing that changes; ``NONE`` where there is no such instruction."""
+        f, made = self.f, self._defs.get(number, [])
+        if f.reg_type[number] != UR or len(made) != 1 or f.guard[made[0]] or f.reg_flags[number] & FLAG_FIXED:
+            return NONE
+        if number in self.likes or OPS.flags[f.op[made[0]]] & _EFFECTS & ~(LOAD | CONSTANT):
+            return NONE
+        return NONE if any(opd.is_register(f.get(made[0], at)) for at in range(1, f.count[made[0]])) else made[0]
+
+    def bases(self, i: int) -> list[int]:
+        """The uniform registers of an instruction that can be made again by themselves."""
+        f = self.f
+        operands = [f.get(i, at) for at in range(1, f.count[i])]
+        numbers = [int(operand & opd.INDEX) for operand in operands if opd.is_register(operand)]
+        return [number for number in numbers if self.base(number) != NONE]
 
     def _is_apart(self, n: int) -> bool:
         """Whether the two instructions that make a register make each words of its own."""
@@ -158,9 +217,11 @@ class _Recipes:
         return not _words(operand) & ~self._words.get(n, 0)
 
     def _lasts(self, n: int, m: int) -> bool:
-        """Whether a source is what it was wherever a register is live: no loop makes it anew meanwhile."""
+        """Whether a source is what it was wherever a register is live: no loop makes it or what like ones read anew meanwhile."""
         loops = self.code.cfg.loops()
-        for i in self._defs[m]:
+        if m in self.likes and not all(self._lasts(n, other) for other, _ in self._operands(m)):
+            return False
+        for i in [*self._defs[m], *self.likes.get(m, ())]:
             header: int = loops.header[self.f.block[i]]
             while header >= 0:
                 if n in self.code.live_in[header]:
@@ -362,7 +423,11 @@ class _Remaking:
                 f.reg_flags[short] |= SPILLED
                 self._repeat(b, i, m, short, sources)
                 sources[m] = short
+        carries: dict[int, int] = {}  # and uniform registers: of each copy its own, which live no longer than it takes
         for made in recipe.made:
+            for base in self.recipes.bases(made):
+                if base not in carries:
+                    carries[base] = self._copy_base(b, i, base)
             if i == NONE:
                 self.cursor.at_end(b)
             else:
@@ -373,11 +438,29 @@ class _Remaking:
                 operand = f.get(made, at)
                 number = operand & opd.INDEX
                 if OPS.writes_at(f.op[copy], at):
-                    if opd.is_register(operand):
+                    if opd.is_register(operand) and number != n and self.recipes.is_carry(n, number):
+                        carries[number] = f.new_reg(P)
+                        f.reg_flags[carries[number]] |= SPILLED
+                        f.set(copy, at, opd.with_index(operand, carries[number]))
+                    elif opd.is_register(operand):
                         f.set(copy, at, opd.with_index(operand, x) if number == n else opd.PT_OPERAND)
                 elif opd.is_register(operand):
-                    f.set(copy, at, opd.with_index(operand, x if number == n else sources[number]))
+                    other = x if number == n else carries.get(number, sources.get(number, number))
+                    f.set(copy, at, opd.with_index(operand, other))
                 at += 1
+
+    def _copy_base(self, b: int, i: int, number: int) -> int:
+        """Make a uniform register once more in front of an instruction."""
+        f = self.f
+        if i == NONE:
+            self.cursor.at_end(b)
+        else:
+            self.cursor.in_front(i)
+        short: int = f.new_reg(UR, f.reg_size[number])
+        f.reg_flags[short] |= SPILLED
+        made = self.recipes.base(number)
+        f.set(self.cursor.clone(made), 0, opd.with_index(f.get(made, 0), short))
+        return short
 
     def _mark_short(self, made: list[_Making]) -> None:
         """What is read nowhere but where it is made cannot live shorter."""
@@ -405,7 +488,7 @@ class _Remaking:
             if not idle:
                 return
             for n in idle:
-                for i in left.pop(n).made:
+                for i in [*left.pop(n).made, *self.recipes.likes.get(n, ())]:
                     self.cursor.remove(i)
 
 

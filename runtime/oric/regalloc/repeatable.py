@@ -48,18 +48,18 @@ def _is_repeatable(f: Function, n: i64, made: list[int]) -> bool:
     size: i64 = 0
     for i in made:
         dest = f.get(i, 0)
-        if f.guard[i] or not _is_constant(f, i):
+        if f.guard[i] or not is_constant(f, i):
             return False
         first = opd.first_of(dest)
         if first not in words:
             size += opd.count_of(dest)
         other = words.setdefault(first, i)
-        if not _is_same(f, other, i):
+        if not is_same(f, other, i):
             return False
     return size == f.reg_size[n]
 
 
-def _is_same(f: Function, i: i64, j: i64) -> bool:
+def is_same(f: Function, i: i64, j: i64) -> bool:
     """Whether two instructions differ in their destination's register at most."""
     if f.op[i] != f.op[j] or f.mods[i] != f.mods[j] or f.count[i] != f.count[j]:
         return False
@@ -71,7 +71,8 @@ def _is_same(f: Function, i: i64, j: i64) -> bool:
     return opd.count_of(f.get(i, 0)) == opd.count_of(f.get(j, 0))
 
 
-def _is_constant(f: Function, i: i64) -> bool:
+def is_constant(f: Function, i: i64) -> bool:
+    """Whether an instruction makes a word of a constant, a word of a constant bank or a special register that does not change."""
     number, source = f.op[i], f.get(i, 1)
     if number == LDC:
         return f.count[i] == 4 and source == opd.RZ_OPERAND
