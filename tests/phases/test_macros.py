@@ -62,3 +62,29 @@ def test_the_dump_shows_the_macro_and_the_encoder_gets_none() -> None:
     dumps.clear()
     compile_functions(KERNEL, CompileOptions("sm_90", 0, dump=("all",), dump_sink=dumps.append))
     assert "MAD64" not in "".join(dumps)
+
+
+def test_equal_conversions_are_one() -> None:
+    """What rounds to tf32 is one operation until phase 55, so that equal ones are found, also behind equal differences."""
+    text = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+  .reg .b64 %d; .reg .f32 %f<6>; .reg .b32 %r<9>;
+  ld.param.u64 %d, [p]; ld.global.f32 %f1, [%d];
+  cvt.rna.tf32.f32 %r1, %f1; mov.b32 %f2, %r1; sub.f32 %f3, %f1, %f2; cvt.rna.tf32.f32 %r2, %f3;
+  cvt.rna.tf32.f32 %r3, %f1; mov.b32 %f4, %r3; sub.f32 %f5, %f1, %f4; cvt.rna.tf32.f32 %r4, %f5;
+  st.global.b32 [%d+4], %r1; st.global.b32 [%d+8], %r2; st.global.b32 [%d+12], %r3; st.global.b32 [%d+16], %r4;
+  ret;
+}
+"""
+    ((f, _),) = compile_functions(text, CompileOptions("sm_80"))
+    names = [op(f.op[i]).name for i in all_instructions(f)]
+    assert sum(name.startswith("FSETP") for name in names) == 2 and names.count("FADD") == 1
+    data = np.array([0x3F801234, 0, 0, 0, 0], np.uint32)
+    oric.sim.load(oric.compile(text, arch="sm_80").image).launch("k", 1, 1, [data], modes=Modes(strict=True))
+    high = 0x3F802000  # the nearer one of the two multiples of 0x2000
+    rest = np.float32(np.uint32(0x3F801234).view(np.float32) - np.uint32(high).view(np.float32)).view(np.uint32)
+    low = (int(rest) + 0x1000) & 0xFFFFE000
+    assert data[1:].tolist() == [high, low, high, low]

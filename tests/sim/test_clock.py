@@ -162,7 +162,7 @@ def test_a_load_of_no_thread_is_soon_over() -> None:
     assert off.cycles < 200 and on.cycles > off.cycles + 400
 
 
-# One warp works through %r4 rounds, and arrives; the other one waits for it, in a loop with more or less in it.
+# One warp works through n rounds, and arrives; the other one waits for it, in a loop with more or less in it.
 WAITING = """.version 8.0
 .target sm_90
 .address_size 64

@@ -195,7 +195,8 @@ class _Recipes:
         f, made = self.f, self._defs.get(number, [])
         if f.reg_type[number] != UR or len(made) != 1 or f.guard[made[0]] or f.reg_flags[number] & FLAG_FIXED:
             return NONE
-        if number in self.likes or OPS.flags[f.op[made[0]]] & _EFFECTS & ~(LOAD | CONSTANT):
+        flags = OPS.flags[f.op[made[0]]]
+        if number in self.likes or flags & _EFFECTS & ~LOAD or (flags & LOAD and not flags & CONSTANT):
             return NONE
         return NONE if any(opd.is_register(f.get(made[0], at)) for at in range(1, f.count[made[0]])) else made[0]
 
@@ -445,7 +446,7 @@ class _Remaking:
                     elif opd.is_register(operand):
                         f.set(copy, at, opd.with_index(operand, x) if number == n else opd.PT_OPERAND)
                 elif opd.is_register(operand):
-                    other = x if number == n else carries.get(number, sources.get(number, number))
+                    other = x if number == n else carries[number] if number in carries else sources[number]
                     f.set(copy, at, opd.with_index(operand, other))
                 at += 1
 
