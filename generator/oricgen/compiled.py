@@ -29,7 +29,7 @@ INTERPRETED = frozenset({
     *("ir/attributes", "ir/encoded", "ir/image", "ir/interpret", "ir/module", "ir/passes", "ir/pieces", "ir/read", "ir/text"),
     *("ptx/format", "ptx/recorder"),
     *("phases/backend", "phases/contracts", "phases/registry"),
-    *("encode/descriptor", "lower/events", "lower/intrinsics"),
+    *("encode/descriptor", "lower/events", "lower/intrinsics", "lower/ocg_record"),
 })  # fmt: skip
 MODULES = ("support/arrays", "support/lend", "support/offsets")
 TABLES = ("oric_tables/ori_operands", "oric_rules/matchers")  # generated modules with code

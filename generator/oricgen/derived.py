@@ -19,10 +19,15 @@ from .ptx import families
 from .query import JOINED, cells, members, require, text
 from .rows import Row
 from .spec import Spec
-from .tables import all_tables, targets
+from .tables import all_tables, helpers, targets
 
 VECTORS = Path("tests/data/vectors")  # beside spec/
 _OPCODE = 0xFFF
+_PROVIDED = {
+    helpers.DRIVER: "a call of the driver, by its address in bank 4",
+    helpers.LINKER: "a call that a linker fills in (-c), else an unresolved function",
+    helpers.COMPILER: "a call that a linker fills in (-c), else an unresolved function; compilers leave none",
+}
 
 Column = Callable[[Spec, list[Row]], list[Any]]  # a value for each row, None for rows that have no such column
 
@@ -85,6 +90,35 @@ def _lowered(spec: Spec, rows: list[Row]) -> list[list[str] | None]:
     return out
 
 
+def _becomes(spec: Spec, rows: list[Row]) -> list[list[str]]:
+    """Of a helper or function that programs call: ``TARGETS: what it becomes``, ``all`` for all with code."""
+    rules = checks.rules_of(spec, compiled(spec))
+    contexts = {target.name: (target.isa, frozenset(target.features)) for target in targets.load(spec).with_code}
+    shared = {row["shared"]["name"] for row in spec.load("macros.yaml")["macros"].values() if "shared" in row}
+    out = []
+    for row in rows:
+        if "by" in row.values:
+            out.append([f"all: {_PROVIDED[row.values['by']]}"])
+            continue
+        name = next((name for name in (row.values.get("instead"), row.key) if name in shared), "")
+        made = f"the function {name} where that is shorter, else in place" if name else "in place"
+        found: dict[str, list[str]] = {}
+        for target, context in contexts.items():
+            found.setdefault(made if _can_make(rules, row, context) else "nothing", []).append(target)
+        out.append([f"{' '.join(names) if len(found) > 1 else 'all'}: {what}" for what, names in found.items()])
+    return out
+
+
+def _can_make(rules: Mapping[str, list[tuple[object, reach.Rule]]], row: Row, context: reach.Context) -> bool:
+    """Whether the rule of a helper makes code of all its instructions."""
+    for mnemonic in row.values["ptx"]:
+        first, *words = mnemonic.split(".")
+        own = [rule for _, rule in rules.get(first, ()) if rule.name == row.values["rule"]]
+        if not any(reach.can_make(rule, tuple(words), context) for rule in own):
+            return False
+    return True
+
+
 def _vectors(spec: Spec, rows: list[Row]) -> list[int]:
     """Of a form: how many words of the test vectors are of it."""
     found: dict[tuple[str, int], list[tuple[int, int, int]]] = {}
@@ -108,4 +142,8 @@ def _words(spec: Spec) -> Iterator[tuple[str, int]]:
                 yield path.parent.name, int(line.partition(" ")[0], 16)
 
 
-COLUMNS: Mapping[str, Mapping[str, Column]] = {"ptx": {"lowered": _lowered}, "forms": {"vectors": _vectors}}
+COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    "ptx": {"lowered": _lowered},
+    "forms": {"vectors": _vectors},
+    "helpers": {"becomes": _becomes},
+}

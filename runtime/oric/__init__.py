@@ -14,14 +14,14 @@ from .support.version import VERSION
 
 if TYPE_CHECKING:
     from . import sass, sim
-    from .api import CompileError, Cubin, KernelInfo, compile
+    from .api import CompileError, Cubin, KernelInfo, compile, explain
 
 install()
 
-__all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "sass", "sim"]
+__all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "explain", "sass", "sim"]
 __version__ = VERSION
 
-_LAZY = {"compile": ".api", "Cubin": ".api", "KernelInfo": ".api", "CompileError": ".api"}
+_LAZY = {"compile": ".api", "Cubin": ".api", "KernelInfo": ".api", "CompileError": ".api", "explain": ".api"}
 _MODULES = frozenset({"sim", "sass", "ptx"})
 
 

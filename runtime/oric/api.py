@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .driver import CompileError, CompileOptions, Cubin, Extras, KernelInfo, compile_text
 
-__all__ = ["CompileError", "Cubin", "KernelInfo", "compile"]
+__all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "explain"]
 
 
 def compile(
@@ -58,3 +58,18 @@ def compile(
         debug=debug,
     )
     return compile_text(ptx_text, options, filename)
+
+
+def explain(name: str, arch: str = "sm_100a") -> str:
+    """What is known of an intrinsic: operands, sub-operations, what is refused, targets, an example and its code for ``arch``.
+
+    Args:
+        name: ``ocg:`` and the operation, for example ``"ocg:tcmma"``.
+        arch: target name.
+
+    Raises:
+        KeyError: there is no such operation or target.
+    """
+    from .driver.explain import explain as page
+
+    return page(name, arch)

@@ -118,7 +118,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(ATOMICS)
     good = str(path)
     said = [
-        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors, --image\n"),
+        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors, --ocg, --image\n"),
         (refused(capsys, "--descriptors"), "oric: error: exactly one input file is expected, 0 given\n"),
         (refused(capsys, "--descriptors", good, good), "oric: error: exactly one input file is expected, 2 given\n"),
         (

@@ -6,12 +6,14 @@ import re
 import shutil
 from types import SimpleNamespace
 
+import oric
 import pytest
-from oric.cli import words
+from oric.cli import ERROR_STATUS, main, words
 from oric.cli.messages import Messages
 from oric.ptx import parse_module
 from oric.ptx.recorder import Recorder
 from oric.support.diagnostics import CompileError, Diagnostics, diagnostics_for
+from oric.support.ocg_source import module
 from oric_tables.messages import WORDS
 
 from tests.cli import reject_answers
@@ -81,12 +83,22 @@ def test_place_and_severity_of_the_first_line(compared):
     assert same >= 0.93 * len(compared), f"{same} of {len(compared)}"
 
 
+def test_refused_intrinsics(tmp_path, capsys):
+    """As ptxas has it: no place, and one line that says that it ends."""
+    source = tmp_path / "m.ptx"
+    source.write_text(module([("add_zzz", "b32 <- b32*2")], "sm_100a"))
+    assert main(["-arch", "sm_100a", "--ptxas-messages", str(source), "-o", str(tmp_path / "m.cubin")]) == ERROR_STATUS
+    assert capsys.readouterr().err.splitlines() == ["ptxas fatal   : (C7305) Unexpected instrinsic subop (zzz)", ABORTED]
+    assert not (tmp_path / "m.cubin").exists()
+
+
 def test_every_row_has_a_module():
     used = set()
     warned = HEAD + ".entry k() .minnctapersm 4 { ret; }\n"
     assert any("is ignored when neither" in line for line in printed(checked(warned)))
-    for text in [*reject_answers.modules().values(), warned]:
-        diag = checked(text)
+    with pytest.raises(CompileError) as refused:  # said where code is made
+        oric.compile(module([("add_zzz", "b32 <- b32*2")], "sm_90"), "sm_90")
+    for diag in (*map(checked, [*reject_answers.modules().values(), warned]), refused.value.diagnostics):
         used |= {row for item in diag.items if (row := words._row(item, diag)[0]) is not None}
     assert not [row.pattern for row in WORDS if row not in used and not row.alone]
 

@@ -30,6 +30,7 @@ SUBOPS = {
 }  # fmt: skip
 
 
+@pytest.mark.row("R5-23")
 def test_categories() -> None:
     found = {name: {op.name for op in MODEL.operations.values() if op.category == name} for name in CATEGORIES}
     assert found == {name: set(words.split()) for name, words in CATEGORIES.items()}
@@ -105,7 +106,7 @@ def test_every_intrinsic_has_an_answer_on_every_target() -> None:
         assert (answer == "unknown") == (not known[target].ptxas), target
     expected = {
         ("add", "sm_75"): "native", ("fadd2", "sm_90a"): "expanded", ("fadd2", "sm_100a"): "native",
-        ("viaddmax", "sm_80"): "unsupported", ("viaddmax", "sm_90"): "native", ("viaddmax", "sm_120"): "expanded",
+        ("viaddmax", "sm_80"): "expanded", ("viaddmax", "sm_90"): "native", ("viaddmax", "sm_120"): "expanded",
         ("tcshift", "sm_100"): "unsupported", ("tcshift", "sm_100a"): "native", ("ldtm", "sm_120a"): "unsupported",
         ("mmareadshma", "sm_100a"): "unsupported", ("acqshminit", "sm_100a"): "unsupported",
         ("__cuda_sm20_div_s64", "sm_90"): "expanded", ("__cuda_sm20_div_s64", "sm_50"): "unknown",

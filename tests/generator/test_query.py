@@ -221,6 +221,13 @@ def test_instructions_without_a_lowering_rule(capsys: pytest.CaptureFixture[str]
     assert "elect.sync" in found(capsys, "ptx", "lowered=sm_90", "lowered=sm_121f", "lowered!=sm_89")
 
 
+@pytest.mark.row("R5-36")
+def test_what_helpers_become(capsys: pytest.CaptureFixture[str]) -> None:
+    assert found(capsys, "helpers", "becomes~nothing") == [], "a rule of every target computes each"
+    assert {"vprintf", "__cuda_syscall_"} <= set(found(capsys, "helpers", "becomes~bank 4"))
+    assert "__cuda_sm20_div_s64" in found(capsys, "helpers", "becomes~the function __cuda_sm20_div_s64")
+
+
 def test_words_of_forms_in_the_test_vectors(capsys: pytest.CaptureFixture[str]) -> None:
     assert found(capsys, "forms", "vectors=0") == []
     lines = {word for path in (ROOT / "tests/data/vectors/sm_90").glob("*.txt") for word in path.read_text().splitlines()}

@@ -6,17 +6,12 @@ from ..render import header, template
 from ..spec import Spec
 from ..tables import helpers, intrinsics
 
-_SUPPORTED = ("native", "expanded")  # the other answers mean that no target code does what the name says
-
 
 def render(spec: Spec) -> dict[str, str]:
     """Render the table of intrinsics and build/flat/intrinsics.txt."""
     model = intrinsics.load(spec)
     ids = {row.values["message"]: row.values for row in model.router["messages"]}
-    operations = [
-        (op.name, op.slot, op.subops, sorted(op.refused), {g: a for g, a in op.answers.items() if a in _SUPPORTED})
-        for op in model.operations.values()
-    ]
+    operations = [(op, op.support) for op in model.operations.values()]
     functions = [row.key for row in helpers.load(spec)["helpers"]]
     text = template(
         "intrinsics.py.j2", model=model, operations=operations, messages=[ids["name"], ids["subop"]], functions=functions,

@@ -1,4 +1,4 @@
-"""Functions that ptxas adds to a kernel: ``spec/helpers.yaml``."""
+"""Functions that ptxas adds to a kernel, and those that programs call without a definition: ``spec/helpers.yaml``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from . import _rows, _rules
 NAME = "helpers"
 FILES = ("helpers.yaml",)
 _FILE = FILES[0]
-_KEYS = {"helpers": "{helper}"}
+DRIVER, LINKER, COMPILER = "driver", "linker", "compiler"  # who provides a function that is called
+_KEYS = {"helpers": "{helper}", "functions": "{function}"}
 
 
 def load(spec: Spec) -> _rows.Sections:
@@ -30,18 +31,19 @@ def rows(spec: Spec) -> list[Row]:
 
 
 def counts(spec: Spec) -> dict[str, int]:
-    """Functions, those that documents name, those that ptxas was seen to add, those that a rule computes in place."""
+    """Functions, those that documents name, those that ptxas was seen to add, those that a rule computes, those called."""
     found = [row.values for row in load(spec)["helpers"]]
     return {
         "functions": len(found),
         "functions documented": sum("documented" in values for values in found),
         "functions observed": sum(values["seen"] for values in found),
         "functions with a rule": sum(values["rule"] != _rules.NO_RULE for values in found),
+        "functions that programs call": len(load(spec)["functions"]),
     }
 
 
 def check(spec: Spec) -> None:
-    """Rules exist and take the instructions; what is not seen says what comes in its place.
+    """Rules exist and take the instructions; what is not seen says what comes in its place; the driver's functions are its.
 
     Raises:
         SpecError: the first row that breaks one of them.
@@ -68,4 +70,19 @@ def _load(spec: Spec) -> _rows.Sections:
         instead = values.get("instead", "")
         if instead.startswith("__cuda_") and instead not in names:
             raise SpecError(path, row.line, f"{row.key}: instead '{instead}' is no function of this table")
+    _check_functions(spec, sections["functions"])
     return sections
+
+
+def _check_functions(spec: Spec, functions: tuple[Row, ...]) -> None:
+    """Those of the driver are those of cubin.yaml."""
+    path, cubin = spec.path(_FILE), spec.load("cubin.yaml")
+    known = {False: set(cubin["driver_functions"]), True: {cubin["driver_prefix"]}}
+    for row in functions:
+        names = known[bool(row.values.get("prefix"))]
+        if (row.values["by"] == DRIVER) != (row.key in names):
+            raise SpecError(path, row.line, f"{row.key}: 'by' is {row.values['by']}, but cubin.yaml says otherwise")
+        names.discard(row.key)
+    missing = sorted(known[False] | known[True])
+    if missing:
+        raise SpecError(path, functions[-1].line, f"'{missing[0]}' of cubin.yaml has no row")

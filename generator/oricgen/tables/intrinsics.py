@@ -17,6 +17,7 @@ NO_SLOT = "none"
 ALL_GROUPS = "all"
 _FILE, _ROUTER, _OBSERVED = FILES
 _KEYS = {"categories": "category {category}", "operations": "{op}"}
+SUPPORTED = ("native", "expanded")  # the other answers mean that no code does what the name says
 _POINTER = 8  # bytes of a string pointer in a slot
 
 
@@ -34,6 +35,7 @@ class Operation:
     twice: tuple[str, ...]
     refused: frozenset[str]
     answers: Mapping[str, str]
+    support: Mapping[str, str]  # group of targets -> native or expanded, where the project makes code
     row: Row
 
 
@@ -142,11 +144,20 @@ def _operation(spec: Spec, row: Row, target_groups: list[str]) -> Operation:
     missing = [name for name in target_groups if name not in answers]
     if missing:
         raise _error(spec, row, f"ptxas says nothing of group {missing[0]}")
+    for word, names in values.get("lost", {}).items():
+        if word not in values["subops"] or not set(names) <= set(target_groups):
+            raise _error(spec, row, f"lost names '{word}' or groups of targets that do not exist")
+    ours = {name: answer for answer, names in values.get("ours", {}).items() for name in names}
+    for name in ours:
+        if name not in target_groups or answers[name] in SUPPORTED:
+            raise _error(spec, row, f"ours names '{name}', which is no group of targets, or has code in ptxas")
+    support = {name: answer for name, answer in {**answers, **ours}.items() if answer in SUPPORTED}
     slot = values["slot"]
     return Operation(
         name=row.key, slot=None if slot == NO_SLOT else slot, category=values["category"], subops=tuple(values["subops"]),
         groups=groups, fixed_order=values["order"] == "fixed", required=tuple(values["required"]),
-        twice=tuple(values.get("twice", ())), refused=frozenset(values.get("refused", ())), answers=answers, row=row,
+        twice=tuple(values.get("twice", ())), refused=frozenset(values.get("refused", ())), answers=answers,
+        support=support, row=row,
     )  # fmt: skip
 
 

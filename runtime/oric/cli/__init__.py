@@ -60,6 +60,10 @@ def _dispatch(argv: list[str]) -> int:
         from .dump import main as dump
 
         return dump(argv[1:])
+    if command == "explain":
+        from .explain import main as explain
+
+        return explain(argv[1:])
     if command == "fmt":
         from .format import main as fmt
 

@@ -124,7 +124,19 @@ def _image_lines(f: Function, encoded: EncodedFunction, options: CompileOptions)
     return image_lines(_image(f, options))
 
 
+def _intrinsics(f: Function, encoded: EncodedFunction, options: CompileOptions) -> Iterator[str]:
+    from oric.lower.ocg import Matched
+    from oric.lower.ocg_record import Record
+
+    records = [Record(f.name, found) for found in f.intrinsics if isinstance(found, Matched)]
+    yield f"// {f.name} for {options.arch}: {len(records)} calls of intrinsics"
+    for record in records:
+        yield from record.lines()
+    yield ""
+
+
 DUMPS: Final[dict[str, Dump]] = {
     "--descriptors": Dump("The encoding descriptor of every instruction: words, fields, operand words.", _descriptors),
+    "--ocg": Dump("The calls of intrinsics: operation, route, operand buffer of 312 bytes, instruction.", _intrinsics),
     _IMAGE: Dump("The memory image: 296-byte instructions, 40-byte blocks, 160-byte registers; -o: as it is.", _image_lines),
 }

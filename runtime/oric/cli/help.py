@@ -20,6 +20,7 @@ _COMMANDS: Final = (
     "disasm <cubin>",
     "check <cubin>",
     "dump --descriptors [options] <ptx file>",
+    "explain ocg:<intrinsic> [--sm <target>]",
     "fmt [--check | -i] <ptx file>...",
     "opt --phase <name> [options] <Ori file>",
     "reproduce <file of --save-reproducer>",

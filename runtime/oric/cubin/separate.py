@@ -93,7 +93,7 @@ class SeparateWriter(LinkedWriter):
     def _prototype(self, name: str) -> int:
         """The place of a function's prototype; 0: an entry has none."""
         text = self.module.prototypes.get(name, "")
-        if text and name in tables.DRIVER_FUNCTIONS and self.named[name].section is None:
+        if text and tables.is_of_driver(name) and self.named[name].section is None:
             text += self.layout.driver_prototype
         return self.out.text(text) if text else 0
 

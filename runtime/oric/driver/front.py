@@ -12,7 +12,8 @@ from oric.encode.calls import is_recursive
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
 from oric.ir.module import BANK_ADDRESS, Module
-from oric.lower import Events, OriBuilder
+from oric.ir.verify import verify
+from oric.lower import Events, OriBuilder, is_intrinsic
 from oric.phases.inline import Inliner
 from oric.phases.outline import Outliner
 from oric.ptx import parse_module
@@ -137,9 +138,14 @@ class _Watcher(Events):
         """Warn."""
         self.diag.warning("Program is doing double precision computations.", loc)
 
+    def warn(self, text: str, loc: int) -> None:
+        """Pass it on."""
+        self.diag.warning(text, loc)
+
     def end_module(self, builder: OriBuilder) -> None:
         """All that is declared is defined, or else external; with other errors a definition may have been passed over."""
-        declared = {f.name for n, f in builder.functions.items() if f.linkage != "extern" and n not in builder.aliases}
+        functions = {n: f for n, f in builder.functions.items() if f.linkage != "extern" and not is_intrinsic(f.name)}
+        declared = {f.name for n, f in functions.items() if n not in builder.aliases}
         if not builder.ir.relocatable:
             self._check_extern(builder.ir.linked)
         missing = [] if self.diag.error_count else sorted(declared - self._bodies)
@@ -247,6 +253,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder.ir.for_debugger = options.debug and options.opt_level == 0 and plain
     if options.extras.preserved and not builder.ir.separate and _tells_settled(options.target):
         builder.ir.preserved, builder.ir.told_banks = True, (BANK_ADDRESS,)
+    builder.proof = verify if options.verify else None
     builder.demand_lines(options.line_info, options.debug)
     parts = []
     for text, filename in inputs:
@@ -263,7 +270,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     try:
         builder.place_all()
     except NotSupported as missing:
-        parts[0].error(f"'{missing.what}' is not supported for {options.arch} yet")
+        parts[0].error(missing.message(options.arch))
     fail_if_any(parts)
     return Front(builder.ir, parts, events.places, events.seconds, events.inlining)
 

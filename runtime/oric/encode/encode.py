@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables._native import ffi, lib
-from oric_tables.cubin_layout import DRIVER_FUNCTIONS, GENERIC_MBARRIERS, MBARRIER_SCALE, PLACE_RECORDS
+from oric_tables.cubin_layout import GENERIC_MBARRIERS, MBARRIER_SCALE, PLACE_RECORDS, is_of_driver
 from oric_tables.named import NamedTuple
 from oric_tables.op import BRA, CALL_ABS, LEPC, NOP
 from oric_tables.phases import MACHINE
@@ -142,7 +142,7 @@ def _note_places(view: MachineFunction, part: Emitted, out: EncodedFunction) -> 
             out.special.add(int(f.get(index, OPS.sreg[f.op[index]]) & opd.INDEX))
         else:
             out.uses_convergence = True
-            if f.op[index] == CALL_ABS and f.kept[f.aux[index]].external in DRIVER_FUNCTIONS:
+            if f.op[index] == CALL_ABS and is_of_driver(f.kept[f.aux[index]].external):
                 out.syscalls.append((offset, f.kept[f.aux[index]].external))
     if facts.mbarriers >= 0:
         out.mbarriers += _mbarriers(view, part.blocks)

@@ -27,7 +27,8 @@ class ParamVariable:
     """A ``.param`` variable of a call or a function: one register a four bytes in ``words``, 0 before the first use.
 
     ``align``: bytes. ``taken``: a call leaves its result there, ``given``: a call has it as an argument. ``home``: where its
-    address is taken, the module's id of the variable in local memory that it is, else -1.
+    address is taken, the module's id of the variable in local memory that it is, else -1. ``stores``, ``loads``: offset and
+    type of each element that ``st.param`` and ``ld.param`` access.
     """
 
     def __init__(self, name: str, size: int, align: int = WORD) -> None:
@@ -38,6 +39,8 @@ class ParamVariable:
         self.taken = False
         self.given = False
         self.home: int = -1
+        self.stores: list[tuple[int, str]] = []
+        self.loads: list[tuple[int, str]] = []
 
 
 @final

@@ -161,6 +161,7 @@ class Function:
         self.marks: list[int] = []  # instructions that are there for the allocator alone ...
         self.watching: list[int] = []  # ... and those that it may do without
         self.ptx_registers: list[PtxRegister] = []
+        self.intrinsics: list[object] = []  # calls of intrinsics that were lowered here (oric.lower.ocg.Matched), for dumps
         self.watched: list[tuple[int, int, int]] = []
         self.below_frame: list[int] = []  # immediates for how far free stack begins below the stack pointer
         self.below_free: list[int] = []  # ... and for how much of it the arguments of a call take

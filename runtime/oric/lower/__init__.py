@@ -2,5 +2,6 @@
 
 from .builder import OriBuilder
 from .events import Events
+from .intrinsics import is_intrinsic
 
-__all__ = ["Events", "OriBuilder"]
+__all__ = ["Events", "OriBuilder", "is_intrinsic"]

@@ -314,6 +314,7 @@ def load_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> 
         if item[0] == nodes.SINK:
             continue
         if variable is not None:
+            variable.loads.append((node[2] + index * each, type_))
             _read_words(b, b.dest(item), variable, node[2] + index * each, each, type_, guard)
         else:
             load_constant(b, b.dest(item), node, index * each, each, type_, 0, guard)
@@ -397,6 +398,7 @@ def store_param(b: Memory, program: Program, guard: i64, operands: list[Any]) ->
         value = constant(b.value(item), program.wide)
         at = node[2] + index * each
         _check_alignment(variable, at, each)
+        variable.stores.append((at, program.types[-1]))
         if each >= 4:
             for k in range(each // 4):
                 register = word(b, variable, at // 4 + k)

@@ -30,8 +30,10 @@ from .arguments import give_results, is_vector, take_parameters
 from .control import prototype
 from .events import Events
 from .expansions import FUNCTIONS
+from .intrinsics import is_intrinsic
 from .layout import lay_out, lay_out_together
 from .memory import Memory, Place
+from .ocg import lower_intrinsics, unexpected_name
 from .program import Program
 
 # Type of a PTX register -> number of 32-bit registers, 0 for predicates.
@@ -64,8 +66,11 @@ class OriBuilder(Memory):
         Memory.__init__(self, target, source, Module(target.name, filename=filename))
         self.events: Any = events if events is not None else Events()
         self.watch_double = watch_double
+        self.proof: Callable[[Function, str], None] | None = (
+            None  # looks at code whose calls of intrinsics are lowered, step by step
+        )
         self.bodies: dict[int, Function] = {}  # functions that are no entries, by symbol handle
-        self.broken: dict[int, tuple[str, int]] = {}  # those of them that cannot be compiled: what is missing, where
+        self.broken: dict[int, NotSupported] = {}  # those of them that cannot be compiled: what is missing, where
         self.entries: list[tuple[Function, list[int]]] = []  # with the shared variables declared inside
         self.own_shared: list[int] = []
         self.symbol = -1  # handle of the function at hand
@@ -231,7 +236,13 @@ class OriBuilder(Memory):
     # -- bodies ------------------------------------------------------------------------------------------
 
     def begin_body(self, symbol: int, function: Any) -> list[int]:
-        """The body of a function begins; returns the handles of its results and parameters."""
+        """The body of a function begins; returns the handles of its results and parameters.
+
+        Raises:
+            Refused: its name is that of an intrinsic.
+        """
+        if is_intrinsic(function.name) and not function.is_entry:
+            raise unexpected_name(function.name, function.loc)
         self.events.begin_body(function)
         f = Function(function.name, self.ir.target, function.is_entry)
         if function.is_entry:
@@ -250,6 +261,7 @@ class OriBuilder(Memory):
         self.declared = [row for row in self.declared if row[0] in known]
         self.tables_of_labels = []
         self.vector_results = []
+        self.intrinsics = {}
         for first, end in self.module_registers:
             for handle in range(first, end):
                 self.registers_[handle] = 0
@@ -301,6 +313,12 @@ class OriBuilder(Memory):
             self.leave("exit" if f.is_entry else "return")
         self.finish_parameters()
         self.finish_flow()
+        try:
+            lower_intrinsics(self)
+        except NotSupported as missing:
+            if f.is_entry:
+                raise
+            self._break(missing, loc)
         f.ptx_registers = self._ptx_registers()
         self.in_body = False
         if not f.is_entry:
@@ -308,6 +326,11 @@ class OriBuilder(Memory):
         elif self.events.end_entry(f):
             self.ir.add_function(f)
             self.entries.append((f, self.own_shared))
+
+    def prove(self, where: str) -> None:
+        """Have the code of the body looked at, where somebody wants that."""
+        if self.proof is not None:
+            self.proof(self.code, where)
 
     def finish_parameters(self) -> None:
         """See to the variables for calls, and to parameters whose address is taken."""
@@ -395,13 +418,26 @@ class OriBuilder(Memory):
         try:
             self._lower(variant, guard, operands, loc)
         except NotSupported as missing:
-            self.broken.setdefault(self.symbol, (missing.what, missing.at(loc)))
+            self._break(missing, loc)
+
+    def _break(self, missing: NotSupported, loc: int) -> None:
+        """The function at hand cannot be compiled."""
+        missing.offset = missing.at(loc)
+        self.broken.setdefault(self.symbol, missing)
 
     def _lower(self, variant: Any, guard: Any, operands: list[Any], loc: int) -> None:
         self.loc = loc
         self.line = self.lines.of(loc)
         if self.line == self.loc_line:
             self.line |= self.loc_mark
+        self.make_instruction(variant, guard, operands)
+
+    def make_instruction(self, variant: Any, guard: Any, operands: list[Any]) -> None:
+        """Lower an instruction where the line is known.
+
+        Raises:
+            NotSupported: no rule fits.
+        """
         self.depth = 0
         programs = self.tables.programs.get(variant)
         if programs is None:
@@ -556,7 +592,7 @@ class OriBuilder(Memory):
             found = self.functions[self.aliased(handle)].name, self.binding(handle)
             self.ir.aliases[self.functions[handle].name] = found
         for function in self.functions.values():
-            if not function.is_entry:
+            if not function.is_entry and not is_intrinsic(function.name):
                 self.ir.prototypes[function.name] = prototype(function)
 
 

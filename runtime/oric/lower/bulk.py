@@ -10,6 +10,8 @@ the PTX operands by letters, ``a``, ``b``, ``c``, ``e`` list what the operands o
 - ``s``, ``k``, ``i``: a size, a mask, a vector of offsets, which templates make a word of (``c: template s k``);
 - ``_``: what the operation does not read.
 
+Option ``immediate``: a constant that is all that an operand consists of stands in the operation itself.
+
 Source: observed (what ptxas 13.0.88 makes).
 """
 
@@ -52,7 +54,8 @@ def bulk(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     groups = _groups(b, program, operands)
     env = b.open(program)
     for entry, words in groups:
-        env.put(entry, _registers(b, words))
+        alone = "immediate" in program.options and len(words) == 1 and words[0].kind == INTEGER
+        env.put(entry, b.code.imm(words[0].bits & _MASK32) if alone else _registers(b, words))
     again = b.make_label()
     b.place(again)
     other = _elected(b, env.bits, groups) if program.options["loop"] == "each" else _alike(b, env.bits, groups)

@@ -19,6 +19,7 @@ from .arguments import actual, give_results, take_result
 from .emit import OPERAND, Value, integer
 from .memory import Memory
 from .moves import DOUBLE_BYTES
+from .ocg import note_call
 from .program import Program
 
 _APART: Final = "apart"
@@ -82,6 +83,8 @@ def call(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     arguments = rest.pop(0)[1] if rest and rest[0][0] == nodes.ARGS else ()
     if callee[0] == nodes.SYM:
         function, number, pointer = b.functions[callee[1]], callee[1], 0
+        if note_call(b, function, guard, results, arguments):
+            return
     else:
         function, number, pointer = b.prototypes[rest[0][1]], INDIRECT, b.register(callee[1])
         if opd.count_of(pointer) < DOUBLE_BYTES // WORD:

@@ -26,5 +26,8 @@ class Events:
     def double(self, loc: int) -> None:
         """An instruction with a type of double precision; asked for with ``watch_double``."""
 
+    def warn(self, text: str, loc: int) -> None:
+        """A warning about a place in the input."""
+
     def end_module(self, builder: Any) -> None:
         """The module ends; who wants its entries complete calls :meth:`oric.lower.builder.OriBuilder.complete`."""

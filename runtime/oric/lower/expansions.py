@@ -26,7 +26,7 @@ from .memory import Memory
 from .moves import extend, extract, move, move_vector
 from .program import A, B, C, D, E, F, Program
 from .surfaces import surface_load, surface_store
-from .tensor_memory import for_each_thread, tensor_product, two_halves
+from .tensor_memory import for_each_thread, tensor_product, two_halves, with_words
 from .textures import fetch, query_header, query_table
 from .warpgroup import group_product, wait_for_groups
 
@@ -129,6 +129,16 @@ def space_of(b: Memory, program: Program, guard: i64, operands: list[Any]) -> No
     b.close()
 
 
+def by_number(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """``a`` is a number of what an operation has a place of its own for: a system register, or (``bank``) a constant bank."""
+    number: i64 = operands[1][1]
+    env = b.open(program)
+    b.bind(program, env, operands)
+    env.put(A, opd.const_bank(number, 0) if program.options["number"] == "bank" else opd.special(number))
+    b.emit(program, env, guard)
+    b.close()
+
+
 def policy(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """A policy for caches: ``e`` says what happens, first and second kind of it; an address among the operands is ``a``."""
     env = b.open(program)
@@ -152,6 +162,7 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "branch": branch,
     "branch_table": branch_table,
     "bulk": bulk,
+    "by_number": by_number,
     "call": call,
     "copy_async": copy_async,
     "divide_by_constant": divide_by_constant,
@@ -188,4 +199,5 @@ FUNCTIONS: Final[dict[str, Expansion]] = {
     "two_halves": two_halves,
     "wait_for_groups": wait_for_groups,
     "warp_barrier": warp_barrier,
+    "with_words": with_words,
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from oric_tables import intrinsics as tables
+
+UNSUPPORTED: Final = "unsupported"
 
 
 class UnknownIntrinsic(Exception):
@@ -62,4 +64,4 @@ def support(intrinsic: str, target: str) -> str:
     if intrinsic in tables.HELPERS:
         return tables.HELPER_SUPPORT if group else "unknown"
     operation = tables.OPERATIONS[intrinsic]
-    return operation.support.get(group, "unsupported") if group else "unknown"
+    return operation.support.get(group, UNSUPPORTED) if group else "unknown"

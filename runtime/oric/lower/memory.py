@@ -92,6 +92,9 @@ class Memory(Linked):
         self.cleared: dict[tuple[ParamVariable, int], int] = {}  # words of variables for calls -> what makes them 0 first
         self.zeroed: list[tuple[ParamVariable, int]] = []  # those that are 0 where the function at hand begins
         self.vector_results: list[tuple[ParamVariable, list[int]]] = []  # of the function at hand: variable, registers
+        self.intrinsics: dict[
+            int, Any
+        ] = {}  # calls of the function at hand that are noted: instruction -> oric.lower.ocg.IntrinsicCall
         self.parted: list[tuple[int, Any]] = []  # registers that hold the elements of a vector of destinations, and these
         self.carry = 0
         self.loc = 0  # of the instruction at hand

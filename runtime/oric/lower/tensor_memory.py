@@ -17,11 +17,12 @@ from oric.support import nodes
 
 from .emit import OPERAND, Value, integer, packed, part
 from .memory import Memory
-from .program import NOFF, OFF, A, B, D, E, F, M, N, Program, Q
+from .program import NOFF, OFF, A, B, C, D, E, F, M, N, Program, Q
 
 _MASK32: Final = 0xFFFFFFFF
 _ADDRESSES: Final = (nodes.ADDR_REG, nodes.ADDR_SYM, nodes.ADDR_IMM, nodes.INDEX)
 _LOW_HALF: Final = 0xFFFF
+_NAMES: Final = {A: "a", B: "b", C: "c", D: "d", E: "e", F: "f"}  # of entries of the environment
 
 
 class Request:
@@ -63,6 +64,31 @@ def for_each_thread(b: Memory, program: Program, guard: i64, operands: list[Any]
             request.needs.append((A, [_low_half(b, node)]))
         else:
             request.needs.append((index, _words(b, node, 2)))
+    _ask(b, program, guard, request)
+
+
+def with_words(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
+    """An operation asked for by one thread after the other: all but results, an address and the number ``off`` is in uniform
+    registers. ``pairs`` names the operands of two words, ``zeros`` those that are left out where all of their words are 0."""
+    pairs = program.options.get("pairs", "").split()
+    zeros = program.options.get("zeros", "").split()
+    request = Request()
+    for index, node in zip(program.args, operands, strict=True):
+        if program.written >> index & 1:
+            request.ready.append((index, packed(b.dest(node))))
+        elif index == M:
+            address = b.bound_address(node, program)
+            request.needs.append((M, [packed(part(address.base, 0))]))
+            request.ready.append((OFF, packed(address.displacement)))
+        elif index == OFF:
+            request.ready.append((OFF, integer(node[1])))
+        else:
+            items = node[1] if node[0] == nodes.VEC else [node]
+            words = [word for item in items for word in _words(b, item, 2 if _NAMES[index] in pairs else 1)]
+            if _NAMES[index] in zeros and all(word.kind != OPERAND and not word.bits for word in words):
+                request.ready.append((index, packed(opd.RZ_OPERAND)))
+            else:
+                request.needs.append((index, words))
     _ask(b, program, guard, request)
 
 

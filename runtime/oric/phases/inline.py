@@ -12,7 +12,7 @@ from typing import final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.cubin_layout import DRIVER_FUNCTIONS
+from oric_tables.cubin_layout import is_of_driver
 from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE, MOV, PLOP3, RETURN
 from oric_tables.registers import ARGUMENTS
 
@@ -34,13 +34,13 @@ from .passing import Rooms, make_room, pass_words, take_from_room
 class Inliner:
     """Inlines the calls of a module. ``bodies``: functions by symbol id, ``names``: of all that may be called.
 
-    ``broken``: functions that cannot be compiled -> what is missing in them, and where. ``separate``: all calls stay, as
+    ``broken``: functions that cannot be compiled -> why not. ``separate``: all calls stay, as
     ptxas 13.0.88 has them in an object and in code for a debugger (``for_debugger``). ``linked``: functions without a body are
     elsewhere.
     """
 
     def __init__(
-        self, module: Module, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, tuple[str, int]]
+        self, module: Module, bodies: dict[int, Function], names: dict[int, str], broken: dict[int, NotSupported]
     ) -> None:
         self.rooms = Rooms(module)
         self.separate = module.separate
@@ -78,7 +78,7 @@ class Inliner:
         first = {site.callee for site in f.calls}
         found = first.union(*(reached(callee, calls) for callee in first if callee in calls))
         nowhere = (n for n in found if n not in self.bodies and n not in self.broken and n != INDIRECT)
-        return sorted(name for name in map(self.names.__getitem__, nowhere) if name not in DRIVER_FUNCTIONS)
+        return sorted(name for name in map(self.names.__getitem__, nowhere) if not is_of_driver(name))
 
     def body(self, callee: int) -> Function:
         """The body of a function with the calls that stay.
@@ -100,8 +100,7 @@ class Inliner:
             calls = {callee: {site.callee for site in body.calls} for callee, body in self.bodies.items()}
             self._recursive = {callee: "" for callee in calls if callee in reached(callee, calls)}
             self._recursive[INDIRECT] = ""
-            known = self.names.values() if self.linked else DRIVER_FUNCTIONS
-            external = (n for n, name in self.names.items() if n not in self.bodies and name in known)
+            external = (n for n, name in self.names.items() if n not in self.bodies and (self.linked or is_of_driver(name)))
             self._recursive.update((n, self.names[n]) for n in external)
             self._recursive.update((n, "") for n in too_large(self.bodies, self.entries, self._recursive.keys()))
         return self._recursive
@@ -110,7 +109,7 @@ class Inliner:
         """Make the body of a called function free of calls but those that stay."""
         callee = site.callee
         if callee in self.broken:
-            raise NotSupported(*self.broken[callee])
+            raise self.broken[callee]
         if callee not in self.done:
             self.done.add(callee)
             self.inline(self.bodies[callee])
@@ -219,6 +218,7 @@ class Splice:
         self.map[theirs & opd.INDEX] = ours & opd.INDEX
 
     def _merge_facts(self, body: Function) -> None:
+        self.f.intrinsics += [one for one in body.intrinsics if one not in self.f.intrinsics]
         mine, theirs = self.f.attributes, body.attributes
         mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
         mine.reserved_read = mine.reserved_read or theirs.reserved_read

@@ -137,7 +137,7 @@ class Body:
         try:
             state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            state.not_supported(error.what, error.at(at))
+            state.not_supported(error, error.at(at))
         return True
 
     def fits(self, entry: Entry, begin: i64, end: i64, operands: list[Operand]) -> bool:
@@ -156,7 +156,7 @@ class Body:
         except PtxError:  # read again with places for its messages
             return False
         except NotSupported as error:
-            self.state.not_supported(error.what, error.at(self.statements.stream[cursor + PLACE]))
+            self.state.not_supported(error, error.at(self.statements.stream[cursor + PLACE]))
             return True
 
     def take_line(self, cursor: i64, kind: i64) -> bool:
@@ -260,7 +260,7 @@ class Body:
             self.reader.forget_labels(begin)
             self.recover(lexer, begin)
         except NotSupported as missing:
-            self.state.not_supported(missing.what, missing.at(begin))
+            self.state.not_supported(missing, missing.at(begin))
             self.recover(lexer, begin)
         return lexer.at
 
@@ -327,7 +327,7 @@ class Body:
         try:
             self.state.builder.instruction(entry.variant, guard, operands, at)
         except NotSupported as error:
-            self.state.not_supported(error.what, error.at(at))
+            self.state.not_supported(error, error.at(at))
         lexer.advance()
 
     def entry(self, lexer: Lexer, mnemonic: str, at: int) -> Entry:

@@ -52,6 +52,8 @@ def read_call(lexer: Lexer, reader: OperandReader) -> list[Operand]:
     for callee in callees_of(entity, table, name, target_at, table_at):
         check_arguments("result", results, callee.returns, callee.name, at)
         check_arguments("argument", passed, callee.params, callee.name, target_at)
+        check_sizes("argument", passed, callee.params, callee.name)
+        check_sizes("result", results, callee.returns, callee.name)
     operands: list[Operand] = [(b.ARGS, tuple(a[0] for a in results)), target, (b.ARGS, tuple(a[0] for a in passed))]
     if table is not None:
         operands.append((b.TABLE, table.handle))
@@ -80,6 +82,8 @@ def named_call(reader: OperandReader, cursor: i64) -> list[Operand] | None:
     callee: Function = entity.info
     check_arguments("result", found, callee.returns, callee.name, 0)
     check_arguments("argument", given, callee.params, callee.name, 0)
+    check_sizes("argument", given, callee.params, callee.name)
+    check_sizes("result", found, callee.returns, callee.name)
     return [(b.ARGS, tuple([a[0] for a in found])), (b.SYM, entity.handle, 0), (b.ARGS, tuple([a[0] for a in given]))]
 
 
@@ -177,7 +181,7 @@ def check_argument(what: str, argument: Argument, variable: Variable, name: str)
     _, class_, place, entity = argument
     descriptor = cl.DESCRIPTORS[class_]
     tag = descriptor[0]
-    kind, bits, *_ = TYPES[variable.type]
+    kind = TYPES[variable.type][0]
     if entity is not None and entity.kind == SYMBOL:
         actual: Variable = entity.info
         check_symbol(what, actual, variable, name, place)
@@ -196,10 +200,16 @@ def check_argument(what: str, argument: Argument, variable: Variable, name: str)
         good = good and not variable.dims and variable.vector == 1
     if not good:
         raise PtxError(place, f"{what} for '{variable.name}' of '{name}' does not have type {described(variable)}")
-    if kind in NARROW and bits < LEAST_BITS and not variable.dims and variable.vector == 1:
-        raise PtxError(
-            place, f"{what} for '{variable.name}' of '{name}': predicates and integers of {bits} bits cannot be passed"
-        )
+
+
+def check_sizes(what: str, given: list[Argument], formal: tuple[Variable, ...], name: str) -> None:
+    """Predicates and small integers cannot be passed; ptxas says it where all types agree, of the arguments first."""
+    for (_, _, place, _), variable in zip(given, formal, strict=False):
+        kind, bits, *_ = TYPES[variable.type]
+        if kind in NARROW and bits < LEAST_BITS and not variable.dims and variable.vector == 1:
+            raise PtxError(
+                place, f"{what} for '{variable.name}' of '{name}': predicates and integers of {bits} bits cannot be passed"
+            )
 
 
 def check_symbol(what: str, actual: Variable, variable: Variable, name: str, place: int) -> None:

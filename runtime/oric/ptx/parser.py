@@ -84,7 +84,7 @@ class ModuleParser:
         try:
             self.state.builder.end_module()
         except NotSupported as missing:
-            self.state.not_supported(missing.what, missing.offset)
+            self.state.not_supported(missing, missing.offset)
 
     def check_debug(self) -> None:
         """What debug data must be there once all is read."""
@@ -111,7 +111,7 @@ class ModuleParser:
         except PtxError as error:
             self.state.report(error)
         except NotSupported as missing:
-            self.state.not_supported(missing.what, missing.at(begin))
+            self.state.not_supported(missing, missing.at(begin))
         from .recovery import next_declaration
 
         next_declaration(lexer, begin)
@@ -143,7 +143,7 @@ class ModuleParser:
         try:
             self.state.builder.module(header)
         except NotSupported as error:
-            self.state.not_supported(error.what, error.at(at))
+            self.state.not_supported(error, error.at(at))
 
     def version(self, lexer: Lexer) -> tuple[int, int]:
         """The number behind ``.version``."""

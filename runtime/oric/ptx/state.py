@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from oric_tables.ptx_index import TARGETS
 
-from oric.support.diagnostics import Diagnostics
+from oric.support.diagnostics import Diagnostics, NotSupported
 
 from .builder import Builder
 from .lexer import SPACE, PtxError
@@ -67,9 +67,9 @@ class State:
             notes += (f"the first declaration is in line {self.text.count(chr(10), 0, error.earlier) + 1}",)
         self.diag.error(message, error.at, *notes, statement=self.statement_at)
 
-    def not_supported(self, what: str, at: int) -> None:
-        """Report legal PTX that cannot be compiled yet."""
-        self.diag.error(f"'{what}' is not supported for {self.compile_target or self.target or 'this target'} yet", at)
+    def not_supported(self, missing: NotSupported, at: int) -> None:
+        """Report legal PTX that cannot be compiled yet, or that the builder refuses."""
+        self.diag.error(missing.message(self.compile_target or self.target or "this target"), at)
 
     def passes(self, ptx: int, sm: int, arch: tuple[str, ...]) -> bool:
         """True when the module's version and target have a feature."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 from mypy_extensions import i64
 from oric_tables import ops, registers
 from oric_tables._native import lib
-from oric_tables.cubin_layout import DRIVER_FUNCTIONS
+from oric_tables.cubin_layout import is_of_driver
 from oric_tables.op import (
     ARG_IN,
     ARG_OUT,
@@ -282,7 +282,7 @@ class _Lowering:
     def _changed(self, call: KeptCall) -> list[int]:
         """The general registers and predicates that a callee may change, but arguments and the return address."""
         target = self.ctx.target
-        more = call.external in DRIVER_FUNCTIONS and _KEPT_BY_DRIVER in target.features
+        more = is_of_driver(call.external) and _KEPT_BY_DRIVER in target.features
         kept = registers.KEPT_BY_DRIVER if more else registers.KEPT
         found = self.changed.get(kept)
         if found is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oric_tables.cubin_layout import DRIVER_FUNCTIONS, DYNAMIC_SHARED_ALIGN, LAYOUTS, OBJECT_SPACES
+from oric_tables.cubin_layout import DYNAMIC_SHARED_ALIGN, LAYOUTS, OBJECT_SPACES, is_of_driver
 from oric_tables.simulator import Device
 
 from oric.support.elf import Cubin, Symbol
@@ -56,7 +56,7 @@ class ObjectPlaces:
     def _check(self, symbol: Symbol) -> None:
         """A symbol that is named is here, or the driver's."""
         dynamic = _space(symbol) == _SHARED and not symbol.size
-        if symbol.section or dynamic or symbol.name in _BASES or symbol.name in DRIVER_FUNCTIONS:
+        if symbol.section or dynamic or symbol.name in _BASES or is_of_driver(symbol.name):
             return
         raise LoadError(f"an object made with -c or -ewp: it needs a linker before it can run, as '{symbol.name}' is not in it")
 

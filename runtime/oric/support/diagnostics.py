@@ -160,6 +160,18 @@ class NotSupported(Exception):
         """The place to report, given that of the statement at hand."""
         return self.offset if self.offset >= 0 else statement
 
+    def message(self, target: str) -> str:
+        """What is said of it; ``target``: what is compiled for."""
+        return f"'{self.what}' is not supported for {target} yet"
+
+
+class Refused(NotSupported):
+    """Raised by a Builder for what the described system refuses, too, where it makes code: ``what`` is the message."""
+
+    def message(self, target: str) -> str:
+        """The message as it is."""
+        return self.what
+
 
 class Diagnostics:
     """The messages about one source text, collected in any order and printed in the order of their places."""
