@@ -138,6 +138,18 @@ def test_arguments_of_other_calls_are_read() -> None:
     assert len(sums(text, 0)) >= 1
 
 
+def test_a_register_that_a_call_writes_is_no_constant() -> None:
+    """Though the only instruction that writes it moves a constant there."""
+    first = CALL.replace("%r2", "%r3")
+    assert len(sums(kernel("mov.b32 %r3, 777;" + first + CALL.replace("%r1", "%r3")), 0)) == 2
+    for line in sums(kernel("mov.b32 %r3, 777;" + first + CALL.replace("%r1", "%r3"))):
+        assert "0x309" not in line
+    function = (
+        f".func (.reg .b32 r) f (.reg .b32 a, .reg .b32 b)\n{{ call.uni (r), {PREFIX}add_s32, (a, b); mov.b32 a, 777; ret; }}\n"
+    )
+    assert all("0x309" not in line for line in sums(HEAD + ADD + function + KERNEL.format("call (%r2), f, (%r0, %r1);")))
+
+
 def test_128_bits_count_twice() -> None:
     declared = f".extern .func (.param .b32 r) {PREFIX}add_s32 (.param .b128 a, .param .b32 b);\n"
     call = f".reg .b128 %q; call.uni (%r2), {PREFIX}add_s32, (%q, %r0);"

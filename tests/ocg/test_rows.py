@@ -106,9 +106,7 @@ def test_tensor_prefetches() -> None:
 @pytest.mark.row("R5-11")
 def test_caches() -> None:
     assert "UTMACCTL.PF" in code("cache_tensor_pf", "<- b64")
-    assert "CCTL.C.IVALL" in code("cctl_c_ldc_shallow_ivall", "", "sm_80") or "IVALL" in code(
-        "cctl_c_ldc_shallow_ivall", "", "sm_80"
-    )
+    assert "CCTL.C.IVALL" in code("cctl_c_ldc_shallow_ivall", "", "sm_80")
     assert refusal("cctl_c_ldc") == instrinsic("Exactly one of the 'shallow' or 'deep' modifiers must be used.")
 
 

@@ -19,7 +19,7 @@ from oric_tables.intrinsics import GROUPS
 from oric.ir import operand as opd
 from oric.ir.calls import WORD, ParamVariable
 from oric.ir.edges import make_edges
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE
 from oric.ir.optable import OPS
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported, Refused
@@ -200,7 +200,7 @@ def lower_intrinsics(b: OriBuilder) -> None:
     """
     if not b.intrinsics:
         return
-    constants = _constants(b.code, b.move_op)
+    constants = _constants(b, b.move_op)
     matched = {i: _matched(b, call, constants) for i, call in b.intrinsics.items()}  # while all of them are still noted
     b.intrinsics = {}
     b.code.intrinsics += matched.values()
@@ -341,9 +341,27 @@ def _scalar_in(found: list[Given], made: ParamVariable, variable: Any, is_result
         found.append(one)
 
 
-def _constants(f: Function, move: i64) -> dict[int, int]:
+def _written_elsewhere(b: OriBuilder) -> set[int]:
+    """The words of registers that a caller of the function writes, or what it calls, and no instruction."""
+    places: list[ParamVariable | int] = []
+    for formal in b.code.formals:
+        places.append(formal.variable if formal.variable is not None else formal.operand)
+    for site in b.code.calls:
+        places += site.actuals
+    for call in b.intrinsics.values():
+        places += call.actuals[: call.results]
+    found: set[int] = set()
+    for place in places:
+        for operand in place.words if isinstance(place, ParamVariable) else [place]:
+            if opd.is_register(operand):
+                found |= {int(opd.word(operand, k)) for k in range(opd.count_of(operand))}
+    return found
+
+
+def _constants(b: OriBuilder, move: i64) -> dict[int, int]:
     """The words of registers that one instruction writes, which moves a constant there, and the constant."""
-    found: dict[int, int] = {}
+    f = b.code
+    found = dict.fromkeys(_written_elsewhere(b), _UNKNOWN)
     i: i64 = 0
     while i < len(f.op):
         at: i64 = 0
