@@ -9,7 +9,7 @@ import oric
 import pytest
 
 TARGETS = [("sm_100", 0), ("sm_100a", 3), ("sm_120a", 3)]
-HEAD = """.version 8.7
+HEAD = """.version 9.0
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 pout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 from tests.sim import test_tensor_memory as memory
 from tests.sim.tensor_forms import MOVES, extremes_text, module_text, move_kernel
 
-PREFIX = "__nv_ptx_builtin_ocg_"
+from .ocg_calls import Calls, b32
+from .tensor_programs import programs_instead
+
 SHAPES = {"32x32b": "32dp32bit", "16x64b": "16dp64bit", "16x128b": "16dp128bit", "16x256b": "16dp256bit"}
 COPIES = {
     "128x256b": "128dp256bit", "128x128b": "128dp128bit", "4x256b": "4dp256bit", "32x128b.warpx4": "4x32dp128bit",
@@ -22,20 +25,14 @@ COPIES = {
 KINDS = {"f16": "h", "tf32": "h", "i8": "i", "f8f6f4": "q", "mxf8f6f4": "q", "mxf4": "o", "mxf4nvf4": "o"}
 REGISTERS = ".reg .b32 ocg_t, ocg_h; .reg .b64 ocg_e;\n"
 HALVES = [move for move in MOVES if move[0] == "16x32bx2"]
-LEVELS = (0, 1, 3)
-_cubins: dict[tuple[str, int], bytes] = {}
-
-Arguments = list[tuple[str, str]]
 
 
-class Calls:
-    """A module in which calls take the place of instructions; ``made`` counts them by operation. ``halves``: half warps load and
-    store apart."""
+class Replaced(Calls):
+    """A module in which calls take the place of instructions; ``halves``: half warps load and store apart."""
 
     def __init__(self, halves: bool = False) -> None:
+        super().__init__()
         self.halves = halves
-        self.declared: dict[str, str] = {}
-        self.made: dict[str, int] = {}
 
     def text(self, module: str) -> str:
         """The module."""
@@ -54,20 +51,6 @@ class Calls:
         make = getattr(self, what, None)
         return line if make is None else make(guard, words, operands)
 
-    def call(self, guard: str, name: str, arguments: Arguments, results: tuple[str, ...] = (), before: str = "") -> str:
-        """The text of a call with arguments (type and operand each) and results, words in an array."""
-        operation = name.split("_", maxsplit=1)[0]
-        self.made[operation] = self.made.get(operation, 0) + 1
-        returned = f"(.param .align 16 .b8 r[{4 * len(results)}]) " if results else ""
-        taken = ", ".join(f".param .{type_} a{n}" for n, (type_, _) in enumerate(arguments))
-        self.declared[name] = f".extern .func {returned}{PREFIX}{name} ({taken});"
-        lines = [before, f"{{ .param .align 16 .b8 R[{4 * max(1, len(results))}];"]
-        lines += [f".param .{t} A{n}; st.param.{t} [A{n}], {operand};" for n, (t, operand) in enumerate(arguments)]
-        given = ", ".join(f"A{n}" for n in range(len(arguments)))
-        lines.append(f"{guard}call.uni {'(R), ' if results else ''}{PREFIX}{name}, ({given});")
-        lines += [f"ld.param.b32 {register}, [R+{4 * n}];" for n, register in enumerate(results)]
-        return "\n".join([*lines, "}"])
-
     def ld(self, guard: str, words: list[str], operands: list[str]) -> str:
         """A load, with an extreme as well."""
         red = words[0] == "red"
@@ -77,16 +60,16 @@ class Calls:
         if red:
             extreme = words[4 + red] + ("abs" if "abs" in words else "")
             name += f"_stat_{extreme}_{words[-1]}{'_nan' if 'NaN' in words else ''}"
-        results = (*operands[0].strip("{}").split(", "), *operands[1 : 1 + red])
+        results = b32(*operands[0].strip("{}").split(", "), *operands[1 : 1 + red])
         rest = operands[1 + red :]
         if fused and self.halves:
-            first = self.call(guard, name.replace("_fused", "t0t15"), [("b32", "mine")], results)
-            others = tuple(f"r{64 + n}" for n in range(len(results)))
+            first = self.call(guard, name.replace("_fused", "t0t15"), b32("mine"), results)
+            others = b32(*(f"r{64 + n}" for n in range(len(results))))
             before = f"add.u32 ocg_t, mine, {rest[1]};"
-            second = self.call(guard, name.replace("_fused", "t16t31"), [("b32", "ocg_t")], others, before)
-            chosen = [f"selp.b32 {a}, {b}, {a}, q5;" for a, b in zip(results, others, strict=True)]
+            second = self.call(guard, name.replace("_fused", "t16t31"), b32("ocg_t"), others, before)
+            chosen = [f"selp.b32 {a}, {b}, {a}, q5;" for (_, a), (_, b) in zip(results, others, strict=True)]
             return "\n".join([first, second, "and.b32 ocg_t, t, 16;", "setp.ne.u32 q5, ocg_t, 0;", *chosen])
-        return self.call(guard, name, [("b32", part.strip("[]")) for part in rest], results)
+        return self.call(guard, name, b32(*(part.strip("[]") for part in rest)), results)
 
     def st(self, guard: str, words: list[str], operands: list[str]) -> str:
         """A store."""
@@ -96,11 +79,11 @@ class Calls:
         name += "_expand16bit" if "unpack::16b" in words else ""
         stored = operands[-1].strip("{}").split(", ")
         if fused and self.halves:
-            given = [("b32", part) for part in stored]
-            first = self.call(guard, name.replace("_fused", "t0t15"), [*given, ("b32", "mine")])
+            given = b32(*stored)
+            first = self.call(guard, name.replace("_fused", "t0t15"), [*given, *b32("mine")])
             before = f"add.u32 ocg_t, mine, {operands[1]};"
-            return first + "\n" + self.call(guard, name.replace("_fused", "t16t31"), [*given, ("b32", "ocg_t")], before=before)
-        return self.call(guard, name, [("b32", part.strip("[]")) for part in (*stored, *operands[:-1])])
+            return first + "\n" + self.call(guard, name.replace("_fused", "t16t31"), [*given, *b32("ocg_t")], before=before)
+        return self.call(guard, name, b32(*(part.strip("[]") for part in (*stored, *operands[:-1]))))
 
     def cp(self, guard: str, words: list[str], operands: list[str]) -> str:
         """A copy."""
@@ -111,7 +94,7 @@ class Calls:
         """An arrival."""
         cta, multicast = words[0][-1], "multicast::cluster" in words
         before = "add.u32 ocg_t, s, 8;" + (" cvt.u32.u16 ocg_h, h;" if multicast else "")
-        arguments = [("b32", "ocg_t"), *([("b32", "ocg_h")] if multicast else [])]
+        arguments = b32("ocg_t", *(["ocg_h"] if multicast else []))
         return self.call(guard, f"tcbar_cta{cta}{'_multicast' if multicast else ''}", arguments, before=before)
 
     def mma(self, guard: str, words: list[str], operands: list[str]) -> str:
@@ -137,27 +120,16 @@ class Calls:
         return self.call(guard, name, list(zip(types, given, strict=True)), before=before)
 
 
+@cache
 def made(target: str, level: int) -> bytes:
     """All programs for a target, compiled at a level."""
-    key = target, level
-    if key not in _cubins:
-        calls = Calls()
-        text = calls.text(module_text() if target == "sm_100a" else extremes_text())
-        assert set(calls.made) == ({"ldtm", "sttm", "tccp", "tcbar", "tcmma"} if target == "sm_100a" else {"ldtm"})
-        _cubins[key] = oric.compile(text, arch=target, opt_level=level).image
-    return _cubins[key]
+    calls = Replaced()
+    text = calls.text(module_text() if target == "sm_100a" else extremes_text())
+    assert set(calls.made) == ({"ldtm", "sttm", "tccp", "tcbar", "tcmma"} if target == "sm_100a" else {"ldtm"})
+    return oric.compile(text, arch=target, opt_level=level).image
 
 
-@pytest.fixture(autouse=True, params=LEVELS, ids=lambda level: f"O{level}")
-def instead(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulator's tests take these programs."""
-    level = request.param
-
-    def cubin(name: str, target: str) -> bytes:
-        return made(target, level)
-
-    monkeypatch.setattr(memory, "cubin", cubin)
-    monkeypatch.setattr(memory, "module", lambda: oric.sim.load(made("sm_100a", level)))
+instead = programs_instead(made)
 
 
 def _of(name: str) -> Any:
@@ -172,7 +144,7 @@ def level_of(request: pytest.FixtureRequest) -> int:
 @pytest.mark.parametrize("move", HALVES, ids=lambda m: f"x{m[1]}{'_half' if m[2] else ''}")
 def test_half_warps(move: tuple[str, int, bool], request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each half of a warp by a call of its own."""
-    calls = Calls(halves=True)
+    calls = Replaced(halves=True)
     text = ".version 9.0\n.target sm_100a\n.address_size 64\n" + "".join(move_kernel(store, *move) for store in (False, True))
     image = oric.compile(calls.text(text), arch="sm_100a", opt_level=level_of(request)).image
     assert calls.made == {"ldtm": 2, "sttm": 2}
@@ -182,11 +154,14 @@ def test_half_warps(move: tuple[str, int, bool], request: pytest.FixtureRequest,
 
 def test_columns_taken(request: pytest.FixtureRequest) -> None:
     """Columns are found, taken and given back, by all threads of a warp one after the other; each gets what there was for it."""
-    calls = Calls()
-    body = [calls.call("", "tcatomsws_findandset_cta1", [("b32", "one")], ("found", "at")), "st.global.v2.b32 [p0], {found, at};"]
-    body += ["shl.b32 one, one, at;", "not.b32 one, one;", calls.call("", "tcatomsws_and_cta1", [("b32", "one")], ("was",))]
+    calls = Replaced()
+    body = [
+        calls.call("", "tcatomsws_findandset_cta1", b32("one"), b32("found", "at")),
+        "st.global.v2.b32 [p0], {found, at};",
+    ]
+    body += ["shl.b32 one, one, at;", "not.b32 one, one;", calls.call("", "tcatomsws_and_cta1", b32("one"), b32("was"))]
     body += ["st.global.b32 [p0+8], was;", "mov.u32 one, 16;"]
-    body += [calls.call("", "tcatomsws_findandset_align", [("b32", "one")], ("found", "at")), "st.global.b32 [p0+12], found;"]
+    body += [calls.call("", "tcatomsws_findandset_align", b32("one"), b32("found", "at")), "st.global.b32 [p0+12], found;"]
     begin = [".reg .b32 t, one, found, at, was;", ".reg .b64 p0;", "ld.param.u64 p0, [p_out];", "mov.u32 t, %tid.x;"]
     begin += ["mad.wide.u32 p0, t, 16, p0;", "mov.u32 one, 1;"]
     head = ".version 9.0\n.target sm_100a\n.address_size 64\n" + "\n".join(calls.declared.values())

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import oric
-import oric.sim
-import pytest
 
 from tests.sim import test_tensor_memory as memory
 from tests.sim.tensor_forms import extremes_text, module_text
 
-LEVELS = (0, 1, 3)
-_cubins: dict[tuple[str, int], bytes] = {}
+from .tensor_programs import programs_instead
 
 
+@cache
 def made(target: str, level: int) -> bytes:
     """All programs for a target, compiled at a level."""
-    key = target, level
-    if key not in _cubins:
-        text = module_text() if target == "sm_100a" else extremes_text()
-        _cubins[key] = oric.compile(text, arch=target, opt_level=level).image
-    return _cubins[key]
+    text = module_text() if target == "sm_100a" else extremes_text()
+    return oric.compile(text, arch=target, opt_level=level).image
 
 
-@pytest.fixture(autouse=True, params=LEVELS, ids=lambda level: f"O{level}")
-def instead(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulator's tests take these programs."""
-    level = request.param
-
-    def cubin(name: str, target: str) -> bytes:
-        return made(target, level)
-
-    monkeypatch.setattr(memory, "cubin", cubin)
-    monkeypatch.setattr(memory, "module", lambda: oric.sim.load(made("sm_100a", level)))
+instead = programs_instead(made)
 
 
 def _of(name: str) -> Any:
