@@ -32,9 +32,10 @@ from .events import Events
 from .expansions import FUNCTIONS
 from .intrinsics import is_intrinsic
 from .layout import lay_out, lay_out_together
-from .memory import Memory, Place
+from .memory import Memory
 from .ocg import lower_intrinsics, unexpected_name
 from .program import Program
+from .symbols import Place
 
 # Type of a PTX register -> number of 32-bit registers, 0 for predicates.
 _TYPE_SIZES: Final = {

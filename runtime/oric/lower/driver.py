@@ -9,7 +9,8 @@ from oric.ir import operand as opd
 from oric.ir.calls import WORD, CallSite, ParamVariable, Shape
 
 from .control import prototype
-from .memory import Memory, Place
+from .memory import Memory
+from .symbols import Place
 
 WORDS: Final = "b32"
 BYTES: Final = "b8"

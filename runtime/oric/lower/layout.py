@@ -1,6 +1,6 @@
 """What is known when a kernel is complete: places of its shared and local variables, its frame, what its entry loads.
 
-Until here code names such variables by their symbols (:mod:`oric.lower.memory`).
+Until here code names such variables by their symbols (:mod:`oric.lower.symbols`).
 """
 
 from __future__ import annotations
