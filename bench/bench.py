@@ -5,7 +5,8 @@
 Compile time is CPU time.  Ours: `time.process_time` from PTX text to image in a warm process, median of the repeats.  ptxas:
 user and system time of the child process less that of ptxas on a module with nothing in it, median of the repeats.  It is taken
 over all kernels of the tests and over the stored modules of nvcc, Triton and llc that compile; then the code of every target,
-cycles, spills and stack frames at few registers (these of programs that make calls, too), what the proof of allocations costs,
+cycles; what the code of whole programs executes and how long it takes; spills and stack frames at few registers (these of
+programs that make calls, too), what the proof of allocations costs,
 how time grows from 1,000 to 100,000 instructions, and process against process (start-up included).  Spills and frames are what
 both say with -v.  Writes bench/results.json and prints tables.  Without ptxas on PATH only our own figures are measured, and the
 output says so.
@@ -25,12 +26,12 @@ from typing import Any
 
 from oric_tables.targets import TARGETS
 
-from bench import growth, modules, pressure, processes, quality
+from bench import growth, modules, pressure, processes, programs, quality
 from bench.measure import Ptxas, Repeats, Row, ptx_instructions, table
 from tests.kernels import cases
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = ("kernels", "corpora", "quality", "pressure", "growth", "processes")
+SECTIONS = ("kernels", "corpora", "quality", "programs", "pressure", "growth", "processes")
 NO_PTXAS = "bench: THERE IS NO ptxas ON PATH: only oric is measured, nothing is compared"
 WORST = 10
 WHAT = {"instructions": "oric SASS", "registers": "oric regs", "spills": "oric spills", "stack": "oric stack"}
@@ -93,6 +94,10 @@ def run(options: argparse.Namespace, ptxas: Ptxas) -> tuple[dict[str, Any], list
     if "quality" in options.only:
         results["quality"] = quality.measure(options.kernels or cases.files(), EACH, level, ptxas)
         quality.report(results["quality"])
+    if "programs" in options.only and not options.kernels:
+        rows = results["programs"] = programs.run(ptxas)
+        programs.report(rows, WORST)
+        missed += programs.verdicts(rows)
     if "pressure" in options.only:
         files = options.kernels or cases.files()
         inputs = [*modules.kernels(files, targets), *(one for one in modules.corpora() if modules.compiles(one, level))]

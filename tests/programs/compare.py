@@ -23,11 +23,13 @@ _INSTRUCTION = 16  # bytes
 
 @dataclass(frozen=True)
 class Figures:
-    """Of the code of one kernel: `spills` are bytes of spill stores, `milliseconds` what it took to make it."""
+    """Of the code of one kernel: `spills` are bytes of spill stores, `instructions` those of its code, `executed` what its warps
+    executed, `milliseconds` what it took to make it."""
 
     registers: int
     spills: int
     instructions: int
+    executed: int
     cycles: int
     milliseconds: float
 
@@ -50,7 +52,8 @@ def _figures(subject: Subject, image: bytes, spills: int, seconds: float) -> Fig
     except SimError as error:
         return f"{type(error).__name__}: {error}"
     assert done.timing is not None
-    return Figures(function.registers, spills, _instructions(function.text), done.timing.cycles, 1000 * seconds)
+    size = _instructions(function.text)
+    return Figures(function.registers, spills, size, done.warp_instructions, done.timing.cycles, 1000 * seconds)
 
 
 def _instructions(code: bytes) -> int:
@@ -93,9 +96,9 @@ def theirs(ptxas: str, subject: Subject) -> Figures | str:
 
 def compare(ptxas: str, which: Iterable[Subject]) -> None:
     """Print a line a kernel, ours / theirs, and the geometric means of the ratios."""
-    ratios: dict[str, list[float]] = {"registers": [], "instructions": [], "cycles": [], "milliseconds": []}
+    ratios: dict[str, list[float]] = {name: [] for name in ("registers", "instructions", "executed", "cycles", "milliseconds")}
     refused = 0
-    print(f"{'kernel':44} {'registers':>11} {'spills':>11} {'instructions':>13} {'cycles':>15} {'ms':>11}")
+    print(f"{'kernel':44} {'registers':>11} {'spills':>11} {'instructions':>13} {'executed':>15} {'cycles':>15} {'ms':>11}")
     for subject in which:
         mine, other, label = ours(subject), theirs(ptxas, subject), subject.label
         if isinstance(mine, str) or isinstance(other, str):
@@ -106,7 +109,7 @@ def compare(ptxas: str, which: Iterable[Subject]) -> None:
         for field, values in ratios.items():
             values.append(max(pairs[field][0], 1) / max(pairs[field][1], 1))
         texts = [f"{a:.0f}/{b:.0f}" for a, b in pairs.values()]
-        print(f"{label:44} " + " ".join(f"{t:>{w}}" for t, w in zip(texts, (11, 11, 13, 15, 11), strict=True)), flush=True)
+        print(f"{label:44} " + " ".join(f"{t:>{w}}" for t, w in zip(texts, (11, 11, 13, 15, 15, 11), strict=True)), flush=True)
     compared = len(ratios["cycles"])
     print(f"{compared} compared, {refused} refused; geometric means of ours / ptxas's:")
     for field, values in ratios.items():
