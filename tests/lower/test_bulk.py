@@ -199,3 +199,33 @@ def test_scoreboard_0_counts_the_groups(target: str, level: int) -> None:
     text = elf.read(image(target, level, body)).kernels["k"].text
     words = [int.from_bytes(text[at : at + 16], "little") for at in range(0, len(text), 16)]
     assert [word >> 113 & 7 for word in words if word & 0xFFF == 0x9B7] == [0, 0]
+
+
+FRACTIONS = {"1.0": 15, "0.5": 7, "0.25": 3, "0.75": 11, "0f3DCCCCCD": 1, "": 15, "%f": 7}
+
+
+@pytest.mark.parametrize(("target", "level"), [("sm_80", 3), *TARGETS])
+def test_fractions_of_policies(target: str, level: int) -> None:
+    """As ptxas 13.0.88 has them; a number is one of 32 bits, whatever the policy is."""
+    kinds = {
+        "L2::evict_first": 0x12,
+        "L2::evict_last": 0x14,
+        "L2::evict_normal": 0x16,
+        "L2::evict_last.L2::evict_unchanged": 0x14,
+    }
+    rows = [(kind, fraction) for kind in kinds for fraction in FRACTIONS]
+    lines = [
+        f"createpolicy.fractional.{kind}.b64 %b{', ' * bool(f)}{f}; st.global.b64 [%a+{8 * n}], %b;"
+        for n, (kind, f) in enumerate(rows)
+    ]
+    text = f""".version 8.7
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 p)
+{{
+  .reg .b64 %a, %b; .reg .f32 %f; ld.param.u64 %a, [p]; mov.f32 %f, 0.5;
+"""
+    out = np.zeros(len(rows), np.uint64)
+    made = oric.compile(text + "\n".join(lines) + "\nret;\n}\n", target, opt_level=level)
+    oric.sim.load(made.image).launch("k", 1, 1, [out])
+    assert [int(word) for word in out] == [kinds[kind] << 56 | FRACTIONS[f] << 52 for kind, f in rows]

@@ -233,3 +233,42 @@ def test_memory_is_cleared(target: str, level: int) -> None:
     out = np.zeros(clear.WORDS + 40, np.uint32)
     oric.sim.load(oric.compile(with_calls(text), target, opt_level=level).image).launch("k", 1, 40, [out, rows, np.uint64(24)])
     assert out[: clear.WORDS].tolist() == clear.cleared(*rows.tolist())
+
+
+@pytest.mark.parametrize(("target", "level"), [("sm_80", 0), ("sm_90a", 3)])
+def test_places_in_constant_banks(target: str, level: int) -> None:
+    """Up to the end of a bank of 64 KiB, by number and by register."""
+    places = [0, 4, 32764, 32768, 32772, 65532]
+    lines = []
+    for n, at in enumerate(places):
+        lines.append(f"[[ldc_u32 b32 %r1 <- b32 3, b32 {at}]] st.global.b32 [%d0+{8 * n}], %r1;")
+        lines.append(f"mov.u32 %r2, {at}; add.u32 %r2, %r2, %r3;")
+        lines.append(f"[[ldc_u32 b32 %r1 <- b32 3, b32 %r2]] st.global.b32 [%d0+{8 * n + 4}], %r1;")
+    text = f""".version 9.0
+.target {target}
+.address_size 64
+.const .b32 c[16384] = {{{", ".join(str(3 * n + 1) for n in range(16384))}}};
+.visible .entry k(.param .u64 p)
+{{
+  .reg .b32 %r<5>; .reg .b64 %d<2>; ld.param.u64 %d0, [p]; mov.u32 %r3, %tid.x;
+"""
+    out = np.zeros(2 * len(places), np.uint32)
+    made = oric.compile(with_calls(text + "\n".join(lines) + "\nret;\n}\n"), target, opt_level=level)
+    oric.sim.load(made.image).launch("k", 1, 1, [out])
+    assert out.reshape(-1, 2).tolist() == [[3 * (at // 4) + 1] * 2 for at in places]
+
+
+def test_a_bank_of_its_own() -> None:
+    text = "[[ldc_u32 b32 %r1 <- b32 31, b32 4]]".join((single.HEAD.format(target="sm_90a"), "  ret;\n}\n"))
+    with pytest.raises(oric.CompileError, match="has no instruction for sm_90a"):
+        oric.compile(with_calls(text), "sm_90a")
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("order", ["mmio", "release_gpu", "release_sys", "mmio_release_sys"])
+def test_stores_that_release_where_no_operation_stores_asynchronously(level: int, order: str) -> None:
+    text = f"[[write_async_{order}_global_b32 <- b64 %d0, b32 %r1]] [[write_async_{order}_global_b64 <- b64 %d3, b64 %d1]]"
+    text = single.HEAD.format(target="sm_120a") + "add.u64 %d3, %d0, 8;\n" + text + "\n  ret;\n}\n"
+    out = np.zeros(2, np.int64)
+    oric.sim.load(oric.compile(with_calls(text), "sm_120a", opt_level=level).image).launch("k", 1, 1, [out])
+    assert out.tolist() == [0xFFFFFFF9, -7]

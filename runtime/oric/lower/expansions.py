@@ -20,7 +20,7 @@ from .bulk import bulk, tensor_field
 from .constants import divide_by_constant
 from .control import barrier, branch, branch_table, call, leave, of_a_mask, run_lines, warp_barrier
 from .copies import copy_async
-from .emit import ADDRESS, OPERAND, Value, integer, packed, part
+from .emit import ADDRESS, FLOATING, OPERAND, Value, integer, packed, part
 from .lanes import lanes
 from .memory import Memory
 from .moves import extend, extract, move, move_vector
@@ -144,7 +144,8 @@ def policy(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None
     env = b.open(program)
     env.put(D, b.dest(operands[0]))
     for entry, node in zip((A, B, C), operands[1:], strict=False):
-        env.put_value(entry, b.address_value(node) if node[0] in _ADDRESSES else b.value(node))
+        value = b.address_value(node) if node[0] in _ADDRESSES else b.value(node)
+        env.put_value(entry, integer(value.bits) if value.kind == FLOATING else value)  # a fraction is .f32, unlike the result
     kind = int(program.options["base"]) + int(program.options[program.tokens["policy1"]])
     second = program.tokens.get("policy2")
     if second is not None:

@@ -143,6 +143,13 @@ SIM_OP(store_generic, unsigned order, int how, sim_opd Ra, sim_opd off, sim_opd 
     sim_do_store(w, mask, GENERIC, how, Ra, off, URa, V_X1, Rb, size);
 }
 
+/* A place in a bank of 64 KiB; the upper half of it is reached by negative displacements as well (observed: code of ptxas 13.0.88). */
+static uint32_t place_in_bank(uint32_t base, int64_t displacement)
+{
+    uint32_t at = base + (uint32_t)displacement;
+    return at >= 0xffff8000u ? at & 0xffff : at;
+}
+
 SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned size)
 {
     uint32_t room[SIM_LANES], values[2][SIM_LANES], bytes = bytes_of(size);
@@ -151,7 +158,7 @@ SIM_OP(load_constant, sim_opd Rd, sim_opd Ra, sim_opd cb, sim_opd off, unsigned 
     for (uint32_t l = 0; l < SIM_LANES; l++) {
         if (!(mask >> l & 1))
             continue;
-        uint32_t offset = base[l] + (uint32_t)off->value;
+        uint32_t offset = place_in_bank(base[l], off->value);
         const uint8_t *from = sim_constant(w, l, (uint32_t)cb->reg, offset, bytes);
         if (!from)
             return;
@@ -295,7 +302,7 @@ SIM_OP(clear_shared, sim_opd URa, sim_opd off, sim_opd URc)
 
 SIM_OP(load_constant_uniform, sim_opd URd, sim_opd URa, sim_opd cb, sim_opd off, unsigned size)
 {
-    uint32_t lane = sim_first_lane(mask), bytes = bytes_of(size), offset = sim_uniform_word(w, URa, 0) + (uint32_t)off->value, words[4];
+    uint32_t lane = sim_first_lane(mask), bytes = bytes_of(size), offset = place_in_bank(sim_uniform_word(w, URa, 0), off->value), words[4];
     const uint8_t *from = sim_constant(w, lane, (uint32_t)cb->reg, offset, bytes);
     if (!from)
         return;
