@@ -84,6 +84,7 @@ class FunctionAttributes(Record):
         "num_uregs",
         "param_size",
         "params",
+        "parts_for_good",
         "register_override",
         "reqnctapercluster",
         "reqntid",
@@ -136,6 +137,7 @@ class FunctionAttributes(Record):
         # other resources
         self.num_barriers: int = 0  # CTA barriers, highest used + 1
         self.num_convergence_barriers: int = 0
+        self.parts_for_good: bool = False  # threads of a warp may part where no barrier brings them together again
         self.mbarriers: int = -1  # mbarriers that it makes, -1: nothing in it is on one
         self.uses_warp_sync: bool = False
         # bank 2: constants the compiler made

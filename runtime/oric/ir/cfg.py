@@ -101,6 +101,7 @@ class Cfg:
         lib.oric_cfg_preds(blocks, lend(succ_start), lend(succ), lend(self.pred_start), lend(self.pred))
         self._dominators: Dominators | None = None
         self._loops: Loops | None = None
+        self.apart: vec[i64] | None = None  # oric.ir.apart, once that is known
 
     def dominators(self) -> Dominators:
         """The dominator tree."""

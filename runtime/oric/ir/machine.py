@@ -18,6 +18,7 @@ from oric.support.arrays import zeros
 from oric.support.diagnostics import InternalError
 from oric.support.lend import lend
 
+from .apart import stretches_apart
 from .function import Function, control_flow
 from .lineinfo import line_of
 
@@ -58,6 +59,7 @@ class Lent:
         c.succ_start = self._lend(graph.succ_start)
         c.succ = self._lend(graph.succ)
         c.depth = self._lend(depth)
+        c.apart = self._lend(stretches_apart(f))
         c.reg_type = self._lend(f.reg_type)
         c.reg_size = self._lend(f.reg_size)
         c.reg_word = self._lend(f.reg_word)

@@ -79,6 +79,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     _settle_warpsync(f, apart, ctx, gathered)
     inserted = _Insertion(flow, barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
+    f.attributes.parts_for_good = bool(unmet or waiting)
     ctx.count("convergence barriers", inserted.count)
     _keep_apart(flow, masked, ctx)
     flow.rebuild()

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alloc/apart.h"
 #include "alloc/regalloc.h"
 #include "alloc/spans.h"
 #include "function/liveset.h"
@@ -45,6 +46,8 @@ static void at_definition(const oric_fn *fn, const oric_liveset *live, const ori
         }
 }
 
+static void add_apart(void *to, uint32_t a, uint32_t b) { add_pair(to, a, b); }
+
 static void uniform_pairs(const oric_fn *fn, pair_sink *sink) {
     int32_t count = 0, active_count = 0;
     int32_t uniform = 0;
@@ -67,6 +70,8 @@ static void uniform_pairs(const oric_fn *fn, pair_sink *sink) {
             active[kept] = spans[i];
             active_count = kept + 1;
         }
+        free(spans), spans = oric_uniform_spans(fn); /* by unit again */
+        if (!spans || oric_apart_pairs(fn, spans, add_apart, sink)) sink->failed = 1;
     }
     free(spans), free(active);
 }

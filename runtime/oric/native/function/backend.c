@@ -10,11 +10,12 @@ oric_fn *oric_fn_new(int32_t insns, int32_t blocks, int32_t units, int32_t acces
     fn->accesses = calloc((size_t)accesses + 1, sizeof *fn->accesses);
     fn->block_first = calloc((size_t)blocks + 1, sizeof *fn->block_first);
     fn->depth = calloc((size_t)blocks + 1, 1);
+    fn->apart = calloc((size_t)blocks + 1, sizeof *fn->apart);
     fn->succ_first = calloc((size_t)blocks + 1, sizeof *fn->succ_first);
     fn->succs = calloc((size_t)succs + 1, sizeof *fn->succs);
     fn->unit_file = calloc((size_t)units + 1, 1);
     fn->unit_register = calloc((size_t)units + 1, sizeof *fn->unit_register);
-    if (fn->nodes && fn->accesses && fn->block_first && fn->depth && fn->succ_first && fn->succs && fn->unit_file && fn->unit_register)
+    if (fn->nodes && fn->accesses && fn->block_first && fn->depth && fn->apart && fn->succ_first && fn->succs && fn->unit_file && fn->unit_register)
         return fn;
     oric_fn_free(fn);
     return NULL;
@@ -22,7 +23,7 @@ oric_fn *oric_fn_new(int32_t insns, int32_t blocks, int32_t units, int32_t acces
 
 void oric_fn_free(oric_fn *fn) {
     if (!fn) return;
-    free(fn->nodes), free(fn->accesses), free(fn->block_first), free(fn->depth), free(fn->succ_first), free(fn->succs);
+    free(fn->nodes), free(fn->accesses), free(fn->block_first), free(fn->depth), free(fn->apart), free(fn->succ_first), free(fn->succs);
     free(fn->pred_first), free(fn->preds), free(fn->unit_file), free(fn->unit_register);
     free(fn->global_of), free(fn->unit_of), free(fn->live_in), free(fn->live_out);
     free(fn);

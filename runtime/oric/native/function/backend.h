@@ -44,7 +44,8 @@ enum {
     ORIC_I_VARIABLE = 128, /* results come at an unknown time */
     ORIC_I_JUMP = 512,     /* may transfer control to a successor block */
     ORIC_I_DRAIN = 1024,   /* waits for everything outstanding */
-    ORIC_I_COMPLETES = 2048/* later memory accesses wait for it */
+    ORIC_I_COMPLETES = 2048,/* later memory accesses wait for it */
+    ORIC_I_PARTS = 4096    /* a fence where other threads of the warp may run other code */
 };
 
 /* Operands behind those of the machine: registers that other code reads by the calling convention, and then those that it writes. */
@@ -85,6 +86,7 @@ typedef struct {
     oric_access *accesses;
     uint32_t *block_first; /* block_count + 1 positions */
     uint8_t *depth;        /* loop depth of each block */
+    int32_t *apart;        /* stretch of blocks in which threads of a warp may be apart, 0 = together */
     uint32_t *succ_first;  /* block_count + 1 */
     int32_t *succs;
     uint32_t *pred_first;  /* block_count + 1 */

@@ -198,6 +198,7 @@ static void load_instruction(loader *ld, int64_t i, uint32_t at) {
         if (type == ORIC_TYPE_SPECIAL && op->kind[s] == ORIC_K_BREG && ld->physical) add_barrier(ld, node, operand, s, op, klass);
         if (type == ORIC_TYPE_LABEL && klass->flags & ORIC_C_FENCE) node->flags |= ORIC_I_JUMP;
     }
+    if (node->flags & ORIC_I_FENCE && f->apart[f->block[i]]) node->flags |= ORIC_I_PARTS;
     add_convention(ld, node, op);
     uint64_t guard = (uint64_t)f->guard[i];
     if (guard) add_register(ld, node, guard, 255, op, klass);
@@ -209,6 +210,7 @@ static void load_instruction(loader *ld, int64_t i, uint32_t at) {
 static void load_edges(oric_fn *fn, const oric_function *f) {
     for (int32_t b = 0; b < f->block_count; b++) {
         fn->depth[b] = (uint8_t)(f->depth[b] < 255 ? f->depth[b] : 255);
+        fn->apart[b] = (int32_t)f->apart[b];
         fn->succ_first[b] = (uint32_t)f->succ_start[b];
     }
     fn->succ_first[f->block_count] = (uint32_t)f->succ_start[f->block_count];

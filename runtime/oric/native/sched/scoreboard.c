@@ -6,6 +6,22 @@
 #include "tables/latency.h"
 #include "tables/thresholds.h"
 
+/* Threads that are elsewhere in the same stretch may write a uniform register as soon as these threads let them run. */
+static void find_contested(const oric_fn *fn, oric_places *places) {
+    int32_t by[ORIC_PHYSICAL_UNITS];
+    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) by[u] = -1;
+    memset(places->contested, 0, sizeof places->contested);
+    for (int32_t b = 0; b < fn->block_count; b++)
+        for (uint32_t i = fn->block_first[b]; fn->apart[b] && i < fn->block_first[b + 1]; i++) {
+            const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
+            for (; a < end; a++)
+                for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u >= ORIC_U_UR && u < ORIC_U_MEMORY && u < a->unit + a->count; u++) {
+                    if (by[u] >= 0 && by[u] != b) places->contested[places->of[u]] = 1;
+                    by[u] = b;
+                }
+        }
+}
+
 void oric_places_find(const oric_fn *fn, oric_places *places) {
     uint8_t used[ORIC_PHYSICAL_UNITS] = {0};
     used[ORIC_U_MEMORY] = 1;
@@ -16,6 +32,7 @@ void oric_places_find(const oric_fn *fn, oric_places *places) {
         places->count += used[u];
     }
     places->memory = places->of[ORIC_U_MEMORY];
+    find_contested(fn, places);
 }
 
 static int class_has(const oric_fn *fn, const oric_node *node, uint16_t flag) { return (oric_classes[fn->isa][node->klass].flags & flag) != 0; }
@@ -36,6 +53,8 @@ static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const ori
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t mask = node->flags & ORIC_I_DRAIN ? all_boards(state, places->count) : 0;
     mask |= state->write[places->memory]; /* of an instruction that all wait for */
+    for (uint32_t u = places->of[ORIC_U_UR]; node->flags & ORIC_I_PARTS && u < places->of[ORIC_U_MEMORY]; u++)
+        if (places->contested[u]) mask |= state->write[u] | state->read[u];
     for (uint32_t u = places->of[ORIC_U_R]; class_has(fn, node, ORIC_C_RELEASES) && u < places->of[ORIC_U_P]; u++) mask |= state->write[u] | state->read[u];
     if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) mask |= state->read[places->memory];
     for (; a < end; a++)
@@ -111,6 +130,8 @@ static place_set *written_later(const oric_fn *fn, const oric_places *places) {
     int32_t words = (places->count + 63) / 64;
     if (!later) return NULL;
     for (int32_t b = 0; b < fn->block_count; b++) writes_of(fn, places, b, &in[b]);
+    for (int32_t u = 0; u < places->count; u++)
+        for (int32_t b = 0; places->contested[u] && b < fn->block_count; b++) add_place(&later[b], (uint32_t)u);
     for (int changed = 1; changed;) {
         changed = 0;
         for (int32_t b = fn->block_count; b-- > 0;)
@@ -161,6 +182,8 @@ static void note_uses(const oric_fn *fn, const oric_places *places, const oric_n
             if (a->flags & ORIC_A_DEF) next->write[u] = i;
         }
     if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) next->write[places->memory] = i;
+    for (uint32_t u = places->of[ORIC_U_UR]; node->flags & ORIC_I_PARTS && u < places->of[ORIC_U_MEMORY]; u++)
+        if (places->contested[u]) next->access[u] = next->write[u] = i;
     for (uint32_t u = places->of[ORIC_U_R]; class_has(fn, node, ORIC_C_RELEASES) && u < places->of[ORIC_U_P]; u++) next->access[u] = next->write[u] = i;
 }
 
