@@ -94,7 +94,7 @@ def _one_sign(operation: Operation) -> int:
 
 
 def _of(operation: Operation, isa: str) -> _Combinations:
-    return _taken(operation, operation.takes) if operation.takes else _combinations(operation, operation.forms.get(isa, ()))
+    return _combinations(operation, operation.forms.get(isa, ())) if operation.forms else _taken(operation, operation.takes)
 
 
 def _of_conversions(spec: Spec, operation: Operation, isa: str) -> _Combinations:

@@ -240,8 +240,10 @@ class RuleFunction:
             self._unless(f"{local} & SIGNS")
         if name in self.variables:
             self._unless(f"{local} != {self.variables[name]}")
-        else:
-            self._bind(name, local)
+            return
+        if name == self.rule.is_register:
+            self._unless(f"not opd.is_register({local})")
+        self._bind(name, local)
 
     def _expression(self, text: str) -> str:
         """An expression of the rule with locals for its names."""

@@ -112,6 +112,7 @@ class Rule:
     within: Within | None = None
     register: str = ""  # a variable that goes into a register when it is a constant that no form takes
     alone: bool = False  # only where nobody else reads what the other instructions of the pattern make
+    is_register: str = ""  # a variable that must be a register
 
     def text(self) -> str:
         """``IADD3(x, RZ, RZ) => x if ...`` as flat views show it."""
@@ -121,6 +122,7 @@ class Rule:
         tail = f" if {' and '.join(self.conditions)}" if self.conditions else ""
         tail += f" ({self.register} in a register)" if self.register else ""
         tail += " (read by nobody else)" if self.alone else ""
+        tail += f" ({self.is_register} a register)" if self.is_register else ""
         return f"{place}{show(self.match)} => {show(self.make)}{tail}"
 
 

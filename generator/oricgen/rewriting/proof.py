@@ -228,9 +228,17 @@ class Trial:
                 assert modifier is not None
                 self.numbers.setdefault(test.bound or test.name, rng.choice(_codes(modifier)))
             self._choose_root()
+            self._settle(set(constants))
             if all(eval(text, {"__builtins__": {}}, {**self.prover.functions, **self.numbers}) for text in rule.conditions):
                 return True
         return False
+
+    def _settle(self, constants: set[str]) -> None:
+        """Let constants that conditions say to be equal to something be that."""
+        for text in self.rule.conditions:
+            name, equal, value = text.partition(" == ")
+            if equal and name in constants:
+                self.numbers[name] = eval(value, {"__builtins__": {}}, {**self.prover.functions, **self.numbers})
 
     def _number(self) -> int:
         return self.rng.choice(_SPECIAL) if self.rng.random() < 0.5 else self.rng.getrandbits(32) >> self.rng.choice((0, 12, 24))

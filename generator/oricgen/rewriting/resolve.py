@@ -204,7 +204,8 @@ def _rule(resolver: Resolver, rules: Rules, row: Map, path: str, line: int) -> R
     conditions = row.get("if", ())
     conditions = (conditions,) if isinstance(conditions, str) else tuple(conditions)
     within = _within(resolver, row["within"], match, path, line) if "within" in row else None
-    rule = Rule(path, line, match, make, conditions, within, row.get("register", ""), row.get("alone", False))
+    more = {key: row[key] for key in ("register", "alone", "is_register") if key in row}
+    rule = Rule(path, line, match, make, conditions, within, **more)
     _Names(resolver, rules, rule).check()
     return rule
 
@@ -266,6 +267,8 @@ class _Names:
             self.leaf(rule.make, self._result_words(), False)
         if rule.register and not (isinstance(rule.make, Node) and Variable(rule.register) in rule.make.sources):
             raise self.error(f"'{rule.register}' should go into a register and is no source of what is made")
+        if rule.is_register and rule.is_register not in self.variables:
+            raise self.error(f"'{rule.is_register}' should be a register and is no source of the pattern")
 
     def _result_words(self) -> int:
         node = self.rule.match

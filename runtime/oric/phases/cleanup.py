@@ -6,15 +6,17 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import op as op_numbers
 from oric_tables import ops
 from oric_tables.op import WARPSYNC
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, AUX_APART, AUX_VOLATILE, NONE, Function
-from oric.ir.optable import ATOMIC, KIND_PRED, OPS, PINNED, SLOTS
+from oric.ir.optable import ATOMIC, KIND_PRED, OPS, PINNED, SLOTS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
+from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
@@ -35,18 +37,72 @@ def sanitize(f: Function, ctx: PassContext) -> bool:
 def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     """Remove instructions whose results nobody reads, also round loops.
 
-    Registers are taken as wholes in time: a word is live when any instruction that stays reads it.
+    Registers are taken as wholes in time: a word is live when any instruction that stays reads it; but not what the same block
+    writes again before anybody reads it.
     """
     marks = _Marks(f)
+    if not _works_together(f):
+        _mark_overwritten(f, marks.needed)
     marks.run()
     dead, dropped = _remove(f, marks)
     ctx.count("dead instructions", dead)
     return dead + dropped != 0
 
 
+def _works_together(f: Function) -> bool:
+    """Whether threads of a warp exchange something: who does not want it any more may be waited for by others elsewhere."""
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if OPS.flags[f.op[i]] & WARP:
+                return True
+            i = f.next[i]
+        b += 1
+    return False
+
+
+def _mark_overwritten(f: Function, needed: vec[i64]) -> None:
+    """Mark with -1 what only writes what its block writes again before anybody reads it."""
+    scratch = WordList()
+    again = zeros(f.words)  # the stretch in which a word is written behind the place at hand, and not read before
+    stretch: i64 = 0  # a block, or the part of it between two calls, counted from 1
+    b: i64 = 0
+    while b < f.blocks():
+        stretch += 1
+        i = f.tail[b]
+        while i != NONE:
+            scratch.clear()
+            if OPS.writes[f.op[i]]:
+                scratch.add_writes(f, i)
+            at: i64 = 0
+            if scratch.count and not f.aux[i] and not OPS.flags[f.op[i]] & PINNED:
+                while at < scratch.count and again[scratch.words[at]] == stretch:
+                    at += 1
+                if at == scratch.count:
+                    needed[i] = -1
+                    i = f.prev[i]
+                    continue
+            if OPS.flags[f.op[i]] & op_numbers.E_CALL:
+                stretch += 1
+            at = 0
+            while at < scratch.count and not f.guard[i]:
+                again[scratch.words[at]] = stretch
+                at += 1
+            scratch.clear()
+            scratch.add_reads(f, i)
+            at = 0
+            while at < scratch.count:
+                again[scratch.words[at]] = 0
+                at += 1
+            i = f.prev[i]
+        b += 1
+
+
 @final
 class _Marks:
-    """What stays: ``needed[i]`` and ``live[w]``. The definitions of every word are lists: ``def_next``, ``def_of``."""
+    """What stays: ``needed[i]`` (1; -1: it is known to go) and ``live[w]``. The definitions of each word are lists: ``def_next``,
+    ``def_of``."""
 
     def __init__(self, f: Function) -> None:
         self.f = f
@@ -65,7 +121,9 @@ class _Marks:
         while b < f.blocks():
             i = f.head[b]
             while i != NONE:
-                if OPS.flags[f.op[i]] & PINNED or f.aux[i] & AUX_VOLATILE or not OPS.writes[f.op[i]]:
+                if self.needed[i] < 0:
+                    pass
+                elif OPS.flags[f.op[i]] & PINNED or f.aux[i] & AUX_VOLATILE or not OPS.writes[f.op[i]]:
                     self._need(i)
                 else:
                     self._note_definitions(i)
@@ -138,7 +196,7 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
         i = f.head[b]
         while i != NONE:
             following = f.next[i]
-            if not marks.needed[i]:
+            if marks.needed[i] <= 0:
                 if f.aux[i] & AUX_APART and f.prev[i] != NONE:
                     _let_wait_alone(f, f.prev[i])
                 cursor.remove(i)
