@@ -23,6 +23,7 @@ from tests.sched.model import FIRST, KINDS, NAMES, ROOM, PhysicalProgram, class_
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = (
     "alloc/clique",
+    "alloc/apart",
     "alloc/interference",
     "alloc/regalloc",
     "alloc/spans",

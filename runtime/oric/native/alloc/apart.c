@@ -77,6 +77,11 @@ static void find_ways(apart *a) {
 /* Note that a unit is named in a part of the code: in several its value lasts. */
 static void name(apart *a, uint32_t row, int32_t part) { a->home[row] = a->home[row] == NOWHERE || a->home[row] == part ? part : LASTS; }
 
+/* At a branch, where threads meet or wait for one another; no access of memory does, though it keeps its place. */
+static int lets_others_run(const oric_node *node) {
+    return node->flags & (ORIC_I_FENCE | ORIC_I_DRAIN) || (node->flags & ORIC_I_ORDERED && !node->space && !(node->flags & ORIC_I_LATE_READ));
+}
+
 /* Which units last, and which blocks write them. Other threads run where parts of the code end, and not in between: a part is a block, or
  * what is between two of its fences and barriers. */
 static void walk(apart *a) {
@@ -94,7 +99,7 @@ static void walk(apart *a) {
                     put(of(a->there, a, a->row[u]), b);
                     if (x->flags & ORIC_A_DEF) put(of(a->written, a, a->row[u]), b);
                 }
-            if (fn->nodes[i].flags & (ORIC_I_FENCE | ORIC_I_ORDERED | ORIC_I_DRAIN)) part++;
+            if (lets_others_run(&fn->nodes[i])) part++;
         }
     }
 }
@@ -124,7 +129,7 @@ static void find_others(apart *a, uint32_t row) {
 
 static void tell(const apart *a, const oric_span *spans, void (*pair)(void *to, uint32_t a, uint32_t b), void *to) {
     for (uint32_t x = 0; x < a->count; x++) {
-        if (a->home[x] != LASTS) continue;
+        if (a->home[x] != LASTS || a->fn->unit_file[a->unit[x]] != ORIC_FILE_UR) continue;
         for (uint32_t y = 0; y < a->count; y++) {
             const oric_span *one = &spans[a->unit[x]], *other = &spans[a->unit[y]];
             int lasts = a->home[y] == LASTS;
