@@ -10,7 +10,7 @@ typedef struct {
     size_t words;      /* of a set of blocks */
     int32_t *order;    /* blocks, each in front of those that it leads to, but round loops */
     int32_t *place;    /* of each block in it */
-    uint64_t *behind;  /* by block: those that it leads to, itself among them */
+    uint64_t *behind;  /* by block: those that it leads to, itself among them; nothing where there are too many blocks */
     uint64_t *before;  /* and those that lead to it */
     uint32_t count;    /* of uniform units */
     uint32_t *unit;    /* each of them */
@@ -115,15 +115,16 @@ static void add_live(apart *a, const uint64_t *live, int32_t b) {
         }
 }
 
-/* The blocks of the same stretch on other ways than each block in which a unit is there. */
+/* The blocks on other ways than each block in which a unit is there; all, where nobody has looked at the ways. */
 static void find_others(apart *a, uint32_t row) {
     const oric_fn *fn = a->fn;
     const uint64_t *there = of(a->there, a, row);
     uint64_t *out = of(a->others, a, row);
     for (int32_t b = 0; b < fn->block_count; b++) {
         if (!(there[b / 64] >> b % 64 & 1)) continue;
-        const uint64_t *behind = of(a->behind, a, (size_t)b), *before = of(a->before, a, (size_t)b);
-        for (size_t w = 0; w < a->words; w++) out[w] |= ~(behind[w] | before[w]);
+        size_t known = fn->block_count > MOST_BLOCKS ? 0 : (size_t)b;
+        const uint64_t *behind = of(a->behind, a, known), *before = of(a->before, a, known);
+        for (size_t w = 0; w < a->words; w++) out[w] |= fn->block_count > MOST_BLOCKS ? UINT64_MAX : ~(behind[w] | before[w]);
     }
 }
 
@@ -144,7 +145,7 @@ static void tell(const apart *a, const oric_span *spans, void (*pair)(void *to, 
 
 static int is_apart(const oric_fn *fn) {
     for (int32_t b = 0; b < fn->block_count; b++)
-        if (fn->apart[b]) return fn->block_count <= MOST_BLOCKS;
+        if (fn->apart[b]) return 1;
     return 0;
 }
 
@@ -155,14 +156,15 @@ int oric_apart_pairs(const oric_fn *fn, const oric_span *spans, void (*pair)(voi
     apart a = {.fn = fn, .words = words};
     a.unit = calloc(units + 1, sizeof *a.unit), a.row = calloc((size_t)fn->unit_count + 1, sizeof *a.row);
     a.order = calloc(blocks, sizeof *a.order), a.place = calloc(blocks, sizeof *a.place), a.home = calloc(units + 1, sizeof *a.home);
-    a.behind = calloc(blocks * words, sizeof *a.behind), a.before = calloc(blocks * words, sizeof *a.before);
+    size_t sets = fn->block_count > MOST_BLOCKS ? 1 : blocks;
+    a.behind = calloc(sets * words, sizeof *a.behind), a.before = calloc(sets * words, sizeof *a.before);
     a.there = calloc(units * words + 1, sizeof *a.there), a.written = calloc(units * words + 1, sizeof *a.written);
     a.others = calloc(units * words + 1, sizeof *a.others);
     int failed = !a.unit || !a.row || !a.order || !a.place || !a.home || !a.behind || !a.before || !a.there || !a.written || !a.others || find_order(&a);
     if (!failed) {
         for (uint32_t u = 0; u < (uint32_t)fn->unit_count; u++)
             if (oric_is_uniform(fn, u)) a.unit[a.count] = u, a.row[u] = a.count++;
-        find_ways(&a);
+        if (fn->block_count <= MOST_BLOCKS) find_ways(&a);
         walk(&a);
         for (int32_t b = 0; b < fn->block_count; b++) {
             add_live(&a, fn->live_in + (size_t)b * fn->words, b);
