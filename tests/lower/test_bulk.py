@@ -48,6 +48,32 @@ def parts(seed: int) -> tuple[Array, int]:
     return np.stack([starts, sizes], 1).astype(np.uint32), int(sizes.sum())
 
 
+THIRD = "  rem.u32 %r6, %r0, 3; setp.eq.u32 %p2, %r6, 1;\n"  # %p2: of one thread in three
+
+
+def copies_each_part(code: bytes) -> None:
+    """Each thread copies its part from one place to the other."""
+    rows, total = parts(1)
+    data = np.random.default_rng(2).integers(0, 256, 16384, dtype=np.uint8)
+    out = np.zeros_like(data)
+    run(code, data, out, rows, total)
+    assert (out[:total] == data[:total]).all()
+    assert not out[total:].any()
+
+
+def copies_third_parts(code: bytes) -> None:
+    """The same of the threads of ``THIRD`` alone."""
+    rows, _ = parts(3)
+    wanted = np.arange(THREADS) % 3 == 1
+    data = np.random.default_rng(4).integers(1, 256, 16384, dtype=np.uint8)
+    out = np.zeros_like(data)
+    run(code, data, out, rows, int(rows[wanted, 1].sum()))
+    want = np.zeros_like(data)
+    for start, size in rows[wanted]:
+        want[start : start + size] = data[start : start + size]
+    assert (out == want).all()
+
+
 def run(code: bytes, data: Array, out: Array, rows: Array, total: int, **more: Any) -> None:
     oric.sim.load(code).launch("k", more.pop("grid", 1), THREADS, [data, out, rows, total], **more)
 
@@ -62,27 +88,13 @@ def run(code: bytes, data: Array, out: Array, rows: Array, total: int, **more: A
      f"  cp.async.bulk.shared::cluster.global.{BYTES} [%d6], [%d0], %r3, [%d5];\n", STORE),
 ], ids=["plain", "policy", "generic"])  # fmt: skip
 def test_every_thread_copies_its_part(target: str, level: int, load: str, store: str) -> None:
-    rows, total = parts(1)
-    data = np.random.default_rng(2).integers(0, 256, 16384, dtype=np.uint8)
-    out = np.zeros_like(data)
-    run(image(target, level, load + WAIT + store), data, out, rows, total)
-    assert (out[:total] == data[:total]).all()
-    assert not out[total:].any()
+    copies_each_part(image(target, level, load + WAIT + store))
 
 
 @pytest.mark.memcheck
 @pytest.mark.parametrize(("target", "level"), TARGETS)
 def test_threads_whose_guard_is_false_copy_nothing(target: str, level: int) -> None:
-    rows, _ = parts(3)
-    wanted = np.arange(THREADS) % 3 == 1
-    body = "  rem.u32 %r6, %r0, 3; setp.eq.u32 %p2, %r6, 1;\n" + (LOAD + WAIT + STORE).replace("  cp", "  @%p2 cp")
-    data = np.random.default_rng(4).integers(1, 256, 16384, dtype=np.uint8)
-    out = np.zeros_like(data)
-    run(image(target, level, body), data, out, rows, int(rows[wanted, 1].sum()))
-    want = np.zeros_like(data)
-    for start, size in rows[wanted]:
-        want[start : start + size] = data[start : start + size]
-    assert (out == want).all()
+    copies_third_parts(image(target, level, THIRD + (LOAD + WAIT + STORE).replace("  cp", "  @%p2 cp")))
 
 
 @pytest.mark.memcheck

@@ -34,27 +34,13 @@ def image(target: str, level: int, body: str) -> bytes:
 @pytest.mark.memcheck
 @pytest.mark.parametrize(("target", "level"), TARGETS)
 def test_every_thread_copies_its_part(target: str, level: int) -> None:
-    rows, total = parts(1)
-    data = np.random.default_rng(2).integers(0, 256, 16384, dtype=np.uint8)
-    out = np.zeros_like(data)
-    bulk.run(image(target, level, LOAD + WAIT + STORE), data, out, rows, total)
-    assert (out[:total] == data[:total]).all()
-    assert not out[total:].any()
+    bulk.copies_each_part(image(target, level, LOAD + WAIT + STORE))
 
 
 @pytest.mark.memcheck
 @pytest.mark.parametrize(("target", "level"), TARGETS)
 def test_threads_whose_guard_is_false_copy_nothing(target: str, level: int) -> None:
-    rows, _ = parts(3)
-    wanted = np.arange(THREADS) % 3 == 1
-    body = "  rem.u32 %r6, %r0, 3; setp.eq.u32 %p2, %r6, 1;\n" + (LOAD + WAIT + STORE).replace("  [[", "  @%p2 [[")
-    data = np.random.default_rng(4).integers(1, 256, 16384, dtype=np.uint8)
-    out = np.zeros_like(data)
-    bulk.run(image(target, level, body), data, out, rows, int(rows[wanted, 1].sum()))
-    want = np.zeros_like(data)
-    for start, size in rows[wanted]:
-        want[start : start + size] = data[start : start + size]
-    assert (out == want).all()
+    bulk.copies_third_parts(image(target, level, bulk.THIRD + (LOAD + WAIT + STORE).replace("  [[", "  @%p2 [[")))
 
 
 @pytest.mark.memcheck
