@@ -12,8 +12,10 @@ from oric.driver import CompileOptions, compile_text
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import UR
+from oric.ir.read import read
 from oric.ir.verify import MalformedCode
-from oric.regalloc.allocate import OutOfRegisters
+from oric.phases.control import analyze_control_flow
+from oric.regalloc.allocate import OutOfRegisters, allocate_registers
 from oric.sass.check import check_cubin
 from oric.sass.instruction import disassemble
 from oric.sim import Modes
@@ -21,6 +23,7 @@ from oric.support import elf
 from oric_tables import op
 from oric_tables.ori_operands import PROBLEM_NO_SPILL, PROBLEM_TEXTS
 
+from tests.ir.functions import context
 from tests.lower.support import source
 from tests.regalloc import planted
 from tests.regalloc.test_general import live_values, sums
@@ -146,3 +149,49 @@ def test_words_that_come_back_from_each_other_are_found() -> None:
     f.set(first, 1, b), f.set(second, 1, a)
     with pytest.raises(MalformedCode, match=PROBLEM_TEXTS[PROBLEM_NO_SPILL]):
         one.check()
+
+
+OF_TWO_WAYS = """entry test sm_90 final_flow
+    reg R1:2 R2 P3 P4 P5 UP6 UP7
+bix0:
+    MOV R1.0, c[0x0][0x210]
+    MOV R1.1, c[0x0][0x214]
+    S2R R2, SR33
+    ISETP{{cmp=GT sign=U32}} P3, R2, 0x7
+    ISETP{{cmp=GT sign=U32}} P4, R2, 0x4
+    BSSY B0, bix7
+    @P3 BRA bix4
+bix1:
+    VOTEU{{op=ANY}} _, P4, UP6
+bix2:
+    IADD3 R2, R2, 0x1, RZ
+    ISETP{{cmp=LT sign=U32}} P5, R2, 0x10
+    @P5 BRA bix2
+bix3:
+    PLOP3{{lut=0xaa}} P5, PT, PT, UP6
+    @P5 STG R1:2, 0x0, R2
+    BRA bix6
+bix4:
+    VOTEU{{op=ANY}} _, !P4, {other}
+bix5:
+    PLOP3{{lut=0xaa}} P5, PT, PT, {other}
+    @P5 STG R1:2, 0x4, R2
+bix6:
+    BSYNC B0
+bix7:
+    EXIT
+"""
+
+
+def test_uniform_predicates_of_two_ways() -> None:
+    """What lasts over the loop of one way is not written by the other one: on a machine with one there is none for both."""
+    one = context("sm_90")
+    one.target = one.target._replace(uniform_predicates=1)
+    for ctx, other, fits in ((one, "UP6", True), (one, "UP7", False), (context("sm_90"), "UP7", True)):
+        f = read(OF_TWO_WAYS.format(other=other), target="sm_90")
+        analyze_control_flow(f, ctx)
+        if fits:
+            allocate_registers(f, ctx)
+        else:
+            with pytest.raises(OutOfRegisters):
+                allocate_registers(f, ctx)

@@ -27,11 +27,12 @@ _NAMES: Final = {A: "a", B: "b", C: "c", D: "d", E: "e", F: "f"}  # of entries o
 
 class Request:
     """An operation in uniform registers: ``needs`` has for entries of the environment the words that they are made of, by
-    ``ready`` are the others."""
+    ``ready`` are the others, ``whether`` predicates of the thread."""
 
     def __init__(self) -> None:
         self.needs: list[tuple[int, list[Value]]] = []
         self.ready: list[tuple[int, Value]] = []
+        self.whether: list[tuple[int, Value]] = []
 
 
 def two_halves(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
@@ -112,7 +113,7 @@ def tensor_product(b: Memory, program: Program, guard: i64, operands: list[Any])
         request.needs.append((F, [_address(b, rest.pop(0)), _address(b, rest.pop(0))]))
     elif rest[0][0] == nodes.VEC:
         request.needs.append((F, [_words(b, item, 1)[0] for item in rest.pop(0)[1]]))
-    request.ready.append((Q, _whether(b, rest.pop(0))))
+    request.whether.append((Q, _whether(b, rest.pop(0))))
     request.ready.append((OFF, integer(0)))
     if rest and "zeros" in has:
         request.needs.append((F, _words(b, rest.pop(0), 2)))
@@ -137,6 +138,8 @@ def _ask(b: Memory, program: Program, guard: i64, request: Request) -> None:
         env.put_value(index, value)
     for index, words in request.needs:
         env.put(index, _uniform(b, words, elected))
+    for index, value in request.whether:
+        env.put_value(index, _of_thread(b, value, elected))
     b.run(program, env)
     b.close()
     b.branch(again, elected ^ opd.NEGATE)
@@ -172,12 +175,19 @@ def _address(b: Memory, node: Any) -> Value:
 
 
 def _whether(b: Memory, node: Any) -> Value:
-    """A predicate as a uniform one."""
+    """A predicate."""
     value = b.value(node)
     if value.kind != OPERAND:
         return packed(opd.PT_OPERAND if value.bits else opd.NOT_PT_OPERAND)
+    return value
+
+
+def _of_thread(b: Memory, value: Value, elected: i64) -> Value:
+    """A uniform predicate: that of the elected thread, whatever others have in theirs."""
+    if value.bits & ~opd.NEGATE == opd.PT_OPERAND:
+        return value
     made = b.new("UP")
-    b.template("any_thread", 0, made, value)
+    b.template("of_thread", 0, made, value, packed(elected))
     b.code.aux[len(b.code.op) - 1] |= AUX_ALONE
     return packed(made)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import BRA, ELECT, ISETP, PLOP3
+from oric_tables.op import BRA, ELECT, EXIT, ISETP, PLOP3
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg, Loops
@@ -123,25 +123,35 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
     loops = graph.loops()
     if loops.irreducible:
         return [False] * f.blocks()
-    heads: list[
-        tuple[int, int]
-    ] = []  # blocks behind branches that only elected threads take, with the loop of the branch or NONE
+    # Blocks behind branches that only elected threads take, with the loop of the branch or NONE.
+    heads: list[tuple[int, int]] = []
     b: i64 = 0
     while b < f.blocks():
-        last = f.tail[b]
-        if last != NONE and f.op[last] == BRA and f.guard[last] and int(f.guard[last] & opd.INDEX) in elections:
-            if f.succ_count[b] == 2 and _is_within(loops, f.block[elections[int(f.guard[last] & opd.INDEX)]], b):
-                taken = int(f.get(last, 0) & opd.INDEX)
-                falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
-                head = falls if f.guard[last] & opd.NEGATE else taken
-                if head != b and _enters_from(graph, before[head], head, int(b)):
-                    heads.append((head, int(loops.header[b])))
+        head = _of_elected(f, loops, elections, b)
+        if head != NONE and head != b and _enters_from(graph, before[head], head, int(b)):
+            heads.append((head, int(loops.header[b])))
         b += 1
     # Behind a loop are the threads of all rounds, of which each has elected another.
     return [
         any(graph.dominates(head, block) and (loop < 0 or loops.contains(loop, block)) for head, loop in heads)
         for block in range(f.blocks())
     ]
+
+
+def _of_elected(f: Function, loops: Loops, elections: dict[int, int], b: i64) -> int:
+    """The block to which only an elected thread goes at the end of a block, ``NONE`` without one."""
+    last = f.tail[b]
+    if last == NONE or not f.guard[last] or int(f.guard[last] & opd.INDEX) not in elections:
+        return NONE
+    if not _is_within(loops, f.block[elections[int(f.guard[last] & opd.INDEX)]], b):
+        return NONE
+    if f.op[last] == EXIT and f.succ_count[b] == 1:
+        return int(f.successor(b, 0)) if f.guard[last] & opd.NEGATE else NONE
+    if f.op[last] != BRA or f.succ_count[b] != 2:
+        return NONE
+    taken = int(f.get(last, 0) & opd.INDEX)
+    falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
+    return falls if f.guard[last] & opd.NEGATE else taken
 
 
 def _is_within(loops: Loops, election: i64, b: i64) -> bool:
@@ -156,9 +166,10 @@ def _enters_from(graph: Cfg, before: list[int], head: int, block: int) -> bool:
 
 
 def _trust(f: Function, cursor: Cursor, predicate: int, election: int) -> bool:
-    """Take an election away whose outcome guards instructions of its own block and nothing else; returns whether it was so."""
+    """Take an election away whose outcome is read in its own block and nowhere else; returns whether it was so."""
     block = f.block[election]
     guarded: list[int] = []
+    read: list[tuple[int, int]] = []  # instructions with the places of operands
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
@@ -170,10 +181,13 @@ def _trust(f: Function, cursor: Cursor, predicate: int, election: int) -> bool:
             at: i64 = 0
             while at < f.count[i]:
                 operand = f.get(i, at)
-                if opd.is_register(operand) and int(operand & opd.INDEX) == predicate and i != election:
-                    return False
-                if i != election and opd.is_register(operand) and operand == f.get(election, 0):
-                    return False
+                if i != election and opd.is_register(operand):
+                    if int(operand & opd.INDEX) == predicate:
+                        if f.block[i] != block:
+                            return False
+                        read.append((int(i), int(at)))
+                    if operand == f.get(election, 0):
+                        return False
                 at += 1
             i = f.next[i]
         b += 1
@@ -182,5 +196,7 @@ def _trust(f: Function, cursor: Cursor, predicate: int, election: int) -> bool:
             cursor.remove(i)
         else:
             f.set_guard(i, 0)
+    for i, at in read:
+        f.set(i, at, opd.PT_OPERAND | f.get(i, at) & opd.NEGATE)
     cursor.remove(election)
     return True

@@ -12,8 +12,8 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_rules import matchers
-from oric_tables import thresholds
-from oric_tables.op import MOV
+from oric_tables import ops, thresholds
+from oric_tables.op import MOV, VOTEU
 from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
@@ -31,6 +31,9 @@ from .seen import Seen
 from .sums import add_to_nothing
 
 _PREDICATE: Final = 3  # in FOLDS: the result is a predicate, which becomes known
+_ANY: Final[int] = ops.op(VOTEU).pack(op="ANY")
+_VOTED: Final = [operand.name for operand in ops.op(VOTEU).operands].index("Pp")
+_OUTCOME: Final = [operand.name for operand in ops.op(VOTEU).operands].index("UPd")
 # Results that equal instructions share: whatever depends on nothing but the sources.
 _NOT_SHARED: Final = MEMORY | PINNED | WARP
 # A predicate is used again if it was made in the same block, at most so many instructions ago: there are only seven of them.
@@ -134,6 +137,8 @@ class Walk:
             self._learn_shared(i, shared)
         elif matchers.HAS_FACTS[f.op[i]]:
             self._learn_fact(i)
+        elif f.op[i] == VOTEU and f.mods[i] == _ANY:
+            self._learn_vote(i)
 
     def _settle_guard(self, i: i64, flags: i64) -> bool:
         """A constant guard: drop it, or the instruction (control flow is left to other passes). Returns whether it stays."""
@@ -208,6 +213,12 @@ class Walk:
                 value = opd.PT_OPERAND if self.folder.results[0] else opd.NOT_PT_OPERAND
             if value and not self._writes(i, value):
                 self.values.learn(self.f.words_of(dest), value)
+
+    def _learn_vote(self, i: i64) -> None:
+        """Whether any thread has what all threads have or none has."""
+        voted, outcome = self.f.get(i, _VOTED), self.f.get(i, _OUTCOME)
+        if voted & ~opd.NEGATE == opd.PT_OPERAND and opd.is_register(outcome):
+            self.values.learn(self.f.words_of(outcome), voted)
 
     def _writes(self, i: i64, value: i64) -> bool:
         """Whether a register is one of an instruction's own results, which is no longer what the instruction has read there."""

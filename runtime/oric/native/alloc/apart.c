@@ -91,15 +91,16 @@ static void walk(apart *a) {
         part++;
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) {
             const oric_access *x = &fn->accesses[fn->nodes[i].access], *end = x + fn->nodes[i].access_count;
+            int waits = lets_others_run(&fn->nodes[i]); /* what it makes is there when it has waited */
             for (; x < end; x++)
                 for (uint32_t u = x->unit; u < x->unit + x->count; u++) {
                     if (!oric_is_uniform(fn, u)) continue;
-                    name(a, a->row[u], part);
+                    name(a, a->row[u], part + (waits && x->flags & ORIC_A_DEF));
                     if (!fn->apart[b]) continue;
                     put(of(a->there, a, a->row[u]), b);
                     if (x->flags & ORIC_A_DEF) put(of(a->written, a, a->row[u]), b);
                 }
-            if (lets_others_run(&fn->nodes[i])) part++;
+            part += waits;
         }
     }
 }
@@ -130,7 +131,7 @@ static void find_others(apart *a, uint32_t row) {
 
 static void tell(const apart *a, const oric_span *spans, void (*pair)(void *to, uint32_t a, uint32_t b), void *to) {
     for (uint32_t x = 0; x < a->count; x++) {
-        if (a->home[x] != LASTS || a->fn->unit_file[a->unit[x]] != ORIC_FILE_UR) continue;
+        if (a->home[x] != LASTS) continue;
         for (uint32_t y = 0; y < a->count; y++) {
             const oric_span *one = &spans[a->unit[x]], *other = &spans[a->unit[y]];
             int lasts = a->home[y] == LASTS;
