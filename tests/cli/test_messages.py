@@ -92,6 +92,41 @@ def test_refused_intrinsics(tmp_path, capsys):
     assert not (tmp_path / "m.cubin").exists()
 
 
+DEPRECATED = '(C7308) Instrinsic - "Deprecated scope without memory order semantics"'
+
+
+@pytest.mark.parametrize(
+    ("calls", "options", "status", "lines"),
+    [
+        ([], [], 0, [f"ptxas warning : {DEPRECATED}"]),
+        ([], ["-Werror"], ERROR_STATUS, [f"ptxas error   : {DEPRECATED}"]),
+        (
+            [("add_zzz", "b32 <- b32*2")],
+            [],
+            ERROR_STATUS,
+            [f"ptxas warning : {DEPRECATED}", "ptxas fatal   : (C7305) Unexpected instrinsic subop (zzz)", ABORTED],
+        ),
+    ],
+    ids=["alone", "an error", "with a refusal"],
+)
+def test_a_warning_about_an_intrinsic(calls, options, status, lines, tmp_path, capsys):
+    """It ends nothing, and where it counts as an error nobody says that anything ends."""
+    source = tmp_path / "m.ptx"
+    source.write_text(module([("write_async_b32_sys_shared", "<- b32*3"), *calls], "sm_90"))
+    assert main(["-arch", "sm_90", "--ptxas-messages", *options, str(source), "-o", str(tmp_path / "m.cubin")]) == status
+    assert capsys.readouterr().err.splitlines() == lines
+
+
+def test_mistakes_of_the_text_come_in_front_of_refused_intrinsics(tmp_path, capsys):
+    """Functions are compiled when nothing is wrong with any call."""
+    source = tmp_path / "m.ptx"
+    source.write_text(module([("add_zzz", "b32 <- b32*2"), ("vimax_s32", "b32 <- b32 u16")], "sm_100a"))
+    assert main(["-arch", "sm_100a", "--ptxas-messages", str(source), "-o", str(tmp_path / "m.cubin")]) == ERROR_STATUS
+    told = capsys.readouterr().err
+    assert "8-bit and 16-bit parameters" in told
+    assert "C7305" not in told
+
+
 def test_every_row_has_a_module():
     used = set()
     warned = HEAD + ".entry k() .minnctapersm 4 { ret; }\n"

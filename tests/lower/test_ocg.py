@@ -56,6 +56,16 @@ def test_not_uniform_and_guarded_calls() -> None:
     assert line.startswith("@")  # no branch
 
 
+@pytest.mark.parametrize("opt_level", [0, 1, 3])
+def test_a_guard_of_what_a_warp_does_at_once_is_a_branch(opt_level: int) -> None:
+    declared = f".extern .func {PREFIX}cache_tensor_ivall ();\n"
+    call = f"setp.eq.s32 %p1, %r0, 7; @!%p1 call.uni {PREFIX}cache_tensor_ivall, (); mov.b32 %r2, %r1;"
+    made = code(kernel(call, declared), opt_level)
+    [at] = [at for at, line in enumerate(made) if "UTMACCTL.IVALL" in line]
+    assert not made[at].startswith("@")
+    assert any(line.startswith("@") and "BRA" in line for line in made[:at])
+
+
 def test_an_object_has_no_symbol_of_it() -> None:
     image = oric.compile(kernel(), "sm_100a", relocatable=True).image
     assert PREFIX.encode() not in image

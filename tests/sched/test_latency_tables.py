@@ -30,6 +30,14 @@ def test_known_distances(isa, row, group, cycles):
     assert tables().distance[isa][row][group] == cycles
 
 
+@pytest.mark.parametrize(("operation", "cycles"), [("IMNMX", 5), ("IADD.64", 6), ("VIMNMX", 5)])
+def test_minima_of_sm_120_do_not_last_as_long_as_sums_of_64_bits(operation, cycles):
+    """Observed in front of FADD, FFMA, stores and others: ptxas 13.0.88 never leaves more."""
+    klass = next(o.klass for o in tables().operations if o.operation.name == operation)
+    results = tables().classes[klass]["sm_120"].results["R"]
+    assert {tables().distance["sm_120"][f"R {result}"]["fma"] for result in results} == {cycles}
+
+
 def test_double_precision_is_fixed_on_hopper_only():
     classes = tables().classes["double"]
     assert classes["sm_80"].result == "variable"

@@ -21,6 +21,7 @@ class Words(NamedTuple):
     fatal: bool
     unplaced: bool
     alone: bool
+    compiled: bool
 
 
 WORDS: Final = (
@@ -32,7 +33,7 @@ def render(spec: Spec) -> dict[str, str]:
     text = header("#", "generator/oricgen/outputs/messages.py", [f"spec/{messages.FILES[0]}"]) + _INTRODUCTION
     for row in messages.load(spec):
         now, late = (tuple(messages.texts(row, column)) for column in ("ptxas", "late"))
-        flags = ", ".join(str(bool(row.values.get(name))) for name in ("fatal", "unplaced", "alone"))
+        flags = ", ".join(str(bool(row.values.get(name))) for name in ("fatal", "unplaced", "alone", "compiled"))
         text += f"    Words({messages.pattern(row)!r}, {now!r}, {late!r}, {row.values.get('statement', '')!r}, {flags}),\n"
     text += f")\nNAMES: Final = frozenset({sorted(messages.names(spec))!r})\n"
     return {"oric_tables/messages.py": text}

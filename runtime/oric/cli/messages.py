@@ -81,7 +81,7 @@ class Messages:
         said = [(part.source, line) for part in parts for line in in_ptxas_words(part, self.arch)]
         self.ended = any(line.alone for _, line in said) and all(line.alone or line.severity == WARNING for _, line in said)
         for source, line in said:
-            if self.ended or not line.alone:
+            if self.ended or not line.alone or line.severity == WARNING:
                 self._write(f"{self.tool} {_place(source, line.offset)}{line.severity:<8}: {line.text}")
             if self.ended and line.severity == FATAL:
                 return

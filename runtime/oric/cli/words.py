@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from oric_tables.messages import NAMES, WORDS, Words
 
-from oric.support.diagnostics import Diagnostic, Diagnostics
+from oric.support.diagnostics import WARNING, Diagnostic, Diagnostics
 
 FATAL: Final = "fatal"
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)(:x)?\}")
@@ -51,6 +51,7 @@ def in_ptxas_words(part: Diagnostics, arch: str) -> list[Said]:
         what = "EOF" if foreign[0] == "\0" else "non-ASCII character"
         return [Said(FATAL, f"Unexpected {what} encountered on line {part.source.line_of(foreign.start())}", -1)]
     said: list[tuple[int, Said]] = []
+    compiled: list[Said] = []
     ends: list[int] = []
     for item in part.sorted():
         row, values = _row(item, part)
@@ -58,6 +59,9 @@ def in_ptxas_words(part: Diagnostics, arch: str) -> list[Said]:
             said.append((item.offset, Said(item.severity, item.message.replace("\n", " "), item.offset)))
             continue
         values["arch"] = arch
+        if row.compiled:
+            compiled += [Said(FATAL if row.fatal else item.severity, _filled(line, values), -1, row.alone) for line in row.texts]
+            continue
         if row.fatal:
             said = _without_unfinished(said, text, item.offset)
         severity = FATAL if row.fatal else item.severity
@@ -69,7 +73,10 @@ def in_ptxas_words(part: Diagnostics, arch: str) -> list[Said]:
             ends = ends or _ends(text)
             end = next((end for end in ends if end > item.offset), len(text))
             said += [(end, Said(item.severity, _filled(line, values), place)) for line in row.late]
-    return list(_until_fatal(line for _, line in sorted(said, key=lambda pair: pair[0])))
+    lines = [line for _, line in sorted(said, key=lambda pair: pair[0])]
+    if all(line.severity == WARNING for line in lines):
+        lines += compiled
+    return list(_until_fatal(lines))
 
 
 def _without_unfinished(said: list[tuple[int, Said]], text: str, at: int) -> list[tuple[int, Said]]:
