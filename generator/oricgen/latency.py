@@ -343,7 +343,8 @@ def _order(name: str, row: Map, operation: Operation, path: str) -> tuple[int, i
     if "order" in row:
         key, rule = "order", row["order"]
     elif completing:
-        key, rule = "isa", {"plain": completing[0]["completes"]["values"], "free": [], **completing[0]["completes"]}
+        plain = [value for c in completing for value in c["completes"]["values"]]
+        key, rule = "isa", {"mod": completing[0]["completes"]["mod"], "plain": plain, "free": []}
     else:
         return (0, 0, 0, 0)
     mods = [m for m in operation.mods if m.name == rule["mod"]]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import SpecError
 from ..outputs.cubin import layout_columns
 from ..rows import Row, plain
 from ..spec import Spec
 from ..strictyaml import Map, Seq
+from . import ptx_declarations
 from ._shared import entries, numbered
 
 NAME = "cubin"
@@ -65,4 +67,13 @@ def counts(spec: Spec) -> dict[str, int]:
 
 
 def check(spec: Spec) -> None:
-    """The output that compiles the layouts checks them."""
+    """Names of fields of PTX; the output that compiles the layouts checks these.
+
+    Raises:
+        SpecError: no declaration has a field of that name.
+    """
+    fields = load(spec)["sampler_fields"]
+    known = {name for row in ptx_declarations.load(spec)["opaque"].values() for name in row["fields"]}
+    for at, name in enumerate(fields):
+        if name not in known:
+            raise SpecError(spec.path(FILES[0]), fields.line_of(at), f"sampler_fields: no opaque type has a field '{name}'")
