@@ -58,6 +58,7 @@ class Builder:
     cursor: Cursor = field(init=False)
     trial: Trial = field(init=False)
     variables: dict[str, int] = field(init=False)
+    inner: list[int] = field(init=False)
 
     def build(self, order: int) -> Built:
         """A function; ``order`` is the number of the order of the sources of the root, modulo their count.
@@ -73,12 +74,16 @@ class Builder:
         self.cursor = Cursor(self.f)
         self.cursor.at_start(0)
         self.variables = {}
+        self.inner = []
         node = self.rule.match
         root, result = self._access() if node.operation in ADDRESSES else self._instruction(node, order)
         if self.rule.within is not None and node.operation not in ADDRESSES:
             root, result = self._around(result)
         self._check(root, arch)
         self._observe(result)
+        if not self.rule.alone and any(other.alone and other.match == self.rule.match for other in self.rules.rules):
+            for made in self.inner:  # or the other rule takes it
+                self._observe(made)
         return Built(self.f, root, order, arch)
 
     # -- operands ----------------------------------------------------------------------------------------
@@ -162,6 +167,7 @@ class Builder:
                 given[position] = self._pair(source)
             elif isinstance(source, Node):
                 _, made = self._instruction(source, self.rng.randrange(6))
+                self.inner.append(made)
                 given[position] = made | (opd.NEGATE if source.negated else 0)
             else:
                 given[position] = self._leaf(source, slot)

@@ -97,7 +97,9 @@ def _measure(rule: Rule, source: Source, rank: Mapping[str, int], known: set[str
 
 
 def _takes_all(one: Rule, other: Rule, commute: Mapping[str, Commute], resolver: Resolver) -> bool:
-    """Whether the first rule fits everything that the second fits."""
+    """Whether the first rule fits everything that the second fits; one that asks to be the only reader does not fit others."""
+    if one.alone and not other.alone:
+        return False
     return (not one.conditions or one.conditions == other.conditions) and covers(one, other, commute, resolver)
 
 
