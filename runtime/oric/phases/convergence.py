@@ -34,7 +34,7 @@ from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .meeting import gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
+from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -45,6 +45,7 @@ _PARTS: Final = CALL | CONTROL | CONVERGENCE
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     """Insert the barriers of a function and settle its WARPSYNCs."""
     before = f.code_epoch
+    drop_full_masks(f, ctx)
     b: i64 = 0
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1

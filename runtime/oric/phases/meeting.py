@@ -19,11 +19,14 @@ from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, AUX_APART, NONE, UR, Function, R
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
+from oric.ir.text import all_instructions
 from oric.support.arrays import zeros
 
+from .cleanup import remove_dead_code
 from .divergence import Definitions, WaitingLoops, blocks_apart, divergence
 from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
+from .makers import Makers
 from .regions import leaving_blocks, meeting_points
 
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
@@ -245,6 +248,36 @@ def _unit(f: Function, i: i64) -> Unit | None:
     if following == NONE or not _is_of_a_mask(f, following):
         return None
     return Unit([following, *_copies(f, following)], i, mask)
+
+
+def drop_full_masks(f: Function, ctx: PassContext) -> None:
+    """A mask of all threads that sits in a register is as one that is written so: what it is for needs no WARPSYNC of its own."""
+    waits = [i for i in all_instructions(f) if f.op[i] == WARPSYNC and opd.is_register(f.get(i, 0))]
+    if not waits:
+        return
+    makers = Makers(f)
+    dropped: i64 = 0
+    for i in waits:
+        following = f.next[i]
+        if f.guard[i] or f.aux[i] & AUX_ALONE or following == NONE or not _is_of_a_mask(f, following):
+            continue
+        if _mask(f, i) == f.imm(_EVERYBODY) or _is_always(f, makers, i):
+            Cursor(f).remove(i)
+            dropped += 1
+    if dropped:
+        ctx.count("member masks of all threads in registers", dropped)
+        remove_dead_code(f, ctx)
+
+
+def _is_always(f: Function, makers: Makers, i: i64) -> bool:
+    """Whether the mask of a WARPSYNC is that of all threads, by the only move into its register."""
+    mask = f.get(i, 0)
+    if mask & opd.SIGNS or not makers.is_settled(mask, i):
+        return False
+    made = makers.of(mask)
+    if f.op[made] != MOV or f.mods[made] or not _is_known(f.get(made, 1)):
+        return False
+    return f.imm_value(f.get(made, 1)) & _EVERYBODY == _EVERYBODY
 
 
 def _is_of_a_mask(f: Function, i: i64) -> bool:
