@@ -14,24 +14,19 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import op as op_numbers
 from oric_tables import thresholds
-from oric_tables._native import lib
 from oric_tables.knobs import CONTEXT
-from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERANDS
 from oric_tables.phases import PHASES
 
-from oric.ir import legality as legal
 from oric.ir import operand as opd
-from oric.ir.function import AUX_CONTRACT, AUX_MBARRIER, BLOCK_NOUNROLL, NONE, Function
-from oric.ir.legality import legality_of
-from oric.ir.operand import SIGNS
+from oric.ir.function import AUX_CONTRACT, AUX_MBARRIER, BLOCK_NOUNROLL, NONE, Function, control_flow
 from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, OPS, WARP
 from oric.ir.passes import PassContext
-from oric.ir.values import MASK32, NOT_CONSTANT, is_pair, joined
-from oric.support.arrays import zeros
-from oric.support.lend import lend
 
+from .ahead import Ahead, Count, can_be_tested, count_of, enter_ahead
 from .flow import COND, JUMP, Flow
 from .recipes import strength
+from .rounds import Rounds
+from .wholly import unroll_wholly
 
 _PHASE: Final = next(phase.index for phase in PHASES if phase.function == "unroll_loops")
 _MOST: Final = CONTEXT["unroll_factor_default"]
@@ -39,12 +34,17 @@ _MOST: Final = CONTEXT["unroll_factor_default"]
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | ATOMIC | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
 )
+_APART: Final = CONTROL | BARRIER | CONVERGENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT
 
 
 def unroll_loops(f: Function, ctx: PassContext) -> bool:
     """Unroll the loops that can be, where a recipe asks for it."""
     most = min(strength(ctx, _PHASE), _MOST)
-    if most < 2 or f.attributes.nounroll or not _has_short_loop(f):
+    if f.attributes.nounroll:
+        return False
+    if ctx.recipes is None and ctx.opt_level >= thresholds.UNROLL_LEVEL:
+        return _unroll_by_level(f, ctx)
+    if most < 2 or not _has_short_loop(f):
         return False
     flow = Flow(f)
     flow.drop_unreachable()
@@ -53,7 +53,7 @@ def unroll_loops(f: Function, ctx: PassContext) -> bool:
     b: i64 = 0
     while b < len(preds):
         if flow.kind[b] == COND and _is_fit(flow, b):
-            rounds = _Rounds(flow, ctx.target.isa_name).count(b, preds)
+            rounds = Rounds(flow, ctx.target.isa_name).count(b, preds)
             copies = _copies(_length(f, b), rounds, most)
             if copies > 1:
                 _unroll(flow, b, copies, copies == rounds)
@@ -64,6 +64,67 @@ def unroll_loops(f: Function, ctx: PassContext) -> bool:
     if done:
         f.merged = True
     return True
+
+
+def _unroll_by_level(f: Function, ctx: PassContext) -> bool:
+    """Without a recipe: loops that end are put down round by round."""
+    if not control_flow(f).loops().count:
+        return False
+    flow = Flow(f)
+    flow.drop_unreachable()
+    done = unroll_wholly(flow, ctx.target.isa_name)
+    done += _unroll_counted(flow)
+    flow.rebuild()
+    ctx.count("unrolled loops", done)
+    if done:
+        f.merged = True
+    return True
+
+
+def _unroll_counted(flow: Flow) -> int:
+    """Let rounds of short loops that count at run time stand one behind the other."""
+    preds = _predecessors(flow)
+    done = 0
+    copies: i64 = thresholds.UNROLL_AHEAD
+    b: i64 = 0
+    while b < len(preds):
+        if flow.kind[b] == COND and _is_short(flow, b) and _length(flow.f, b) * copies <= thresholds.UNROLL_AHEAD_SIZE:
+            count = count_of(flow, b)
+            if count is not None and can_be_tested(count, copies - 1):
+                _enter_turns(flow, b, [p for p in preds[b] if p != b], count, copies)
+                done += 1
+        b += 1
+    return done
+
+
+def _is_short(flow: Flow, b: i64) -> bool:
+    """Whether a block is a loop of which copies do the same, whoever else is there."""
+    f = flow.f
+    if flow.target[b] == flow.other[b] or (flow.target[b] != b and flow.other[b] != b) or f.flags[b] & BLOCK_NOUNROLL:
+        return False
+    if b in flow.follower:
+        return False
+    i = f.head[b]
+    while i != NONE:
+        if OPS.flags[f.op[i]] & _APART or f.aux[i] & ~(AUX_CONTRACT | AUX_MBARRIER):
+            return False
+        i = f.next[i]
+    return True
+
+
+def _enter_turns(flow: Flow, b: i64, entries: list[int], count: Count, copies: i64) -> None:
+    """Put a loop of so many rounds a turn in front of a loop."""
+    turns = flow.new_block(-1)
+    names = _Names(flow.f, b)
+    flow.cursor.at_end(turns)
+    turn: i64 = 0
+    while turn < copies:
+        i = flow.f.head[b]
+        while i != NONE:
+            _copy(flow, i, names, turn == copies - 1)
+            i = flow.f.next[i]
+        turn += 1
+    enter_ahead(flow, b, entries, Ahead(flow, count, copies - 1), turns)
 
 
 def _has_short_loop(f: Function) -> bool:
@@ -197,155 +258,3 @@ class _Names:
         now = index if last else f.new_reg(f.reg_type[index], f.reg_size[index])
         self.now[index] = now
         return opd.with_index(operand, now)
-
-
-@final
-class _Rounds:
-    """Runs blocks on what is constant: ``known`` has the words that are, and predicates."""
-
-    def __init__(self, flow: Flow, isa: str) -> None:
-        self.flow = flow
-        self.f: Function = flow.f
-        self.legality = legality_of(isa)
-        self.known: dict[int, int] = {}
-        self.steps = 0
-        self.marks = zeros(INSN_OPERANDS)
-        self.sources = zeros(INSN_OPERANDS)
-        self.results = zeros(INSN_OPERANDS)
-
-    def count(self, b: i64, preds: list[list[int]]) -> i64:
-        """How often a loop of one block runs each time that it is entered; 0: that is no constant, or too great to see."""
-        entries = [p for p in preds[b] if p != b]
-        if len(entries) != 1:
-            return 0
-        chain = [entries[0]]
-        while len(preds[chain[-1]]) == 1 and preds[chain[-1]][0] not in chain:
-            chain.append(preds[chain[-1]][0])
-        for block in reversed(chain):
-            self._run(block)
-        flow = self.flow
-        rounds: i64 = 0
-        while self.steps < thresholds.UNROLL_STEPS:
-            self._run(b)
-            rounds += 1
-            taken = self._condition(flow.node[b])
-            if taken < 0:
-                return 0
-            if (flow.target[b] if taken else flow.other[b]) != b:
-                return rounds
-        return 0
-
-    def _condition(self, branch: i64) -> i64:
-        """Whether a branch is taken, 1 or 0; -1 when that is not known."""
-        f = self.f
-        guard = f.guard[branch]
-        met: i64 = self._predicate(guard) if guard else 1
-        at: i64 = 0
-        while at < f.count[branch] and met >= 0:
-            operand = f.get(branch, at)
-            if operand & opd.TYPE == opd.IS_REG:
-                more = self._predicate(operand)
-                met = more if more < 0 else met & more
-            at += 1
-        return met
-
-    def _predicate(self, operand: i64) -> i64:
-        inverted: i64 = 1 if operand & opd.NEGATE else 0
-        if operand & opd.INDEX == opd.PT:
-            return 1 ^ inverted
-        if not opd.is_register(operand):
-            return -1
-        value: i64 = self.known.get(self.f.words_of(operand), -1)
-        return value if value < 0 else value ^ inverted
-
-    def _run(self, b: i64) -> None:
-        f = self.f
-        i = f.head[b]
-        while i != NONE:
-            self.steps += 1
-            met: i64 = self._predicate(f.guard[i]) if f.guard[i] else 1
-            if met:
-                self._settle(i, met > 0 and self._evaluate(i))
-            i = f.next[i]
-
-    def _settle(self, i: i64, valued: bool) -> None:
-        """Note what an instruction writes: its results, or that nobody knows."""
-        f = self.f
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(operand):
-                word = f.words_of(operand)
-                bits: i64 = self.results[at]
-                part: i64 = 0
-                while part < opd.count_of(operand):
-                    if valued:
-                        self.known[word + part] = bits >> 32 * part & (1 if f.is_predicate(operand) else MASK32)
-                    else:
-                        self.known.pop(word + part, None)
-                    part += 1
-            at += 1
-
-    def _evaluate(self, i: i64) -> bool:
-        """Compute ``results``; False when a source is not known, or the operation has no value."""
-        f = self.f
-        mask = OPS.writes[f.op[i]]
-        wide = self.legality.whole[f.op[i]] != 0
-        at: i64 = 0
-        while at < INSN_OPERANDS:
-            operand = f.get(i, at) if at < f.count[i] else opd.NO_OPERAND
-            if operand == opd.NO_OPERAND:
-                self.marks[at] = F_ABSENT
-            elif mask >> at & 1:
-                self.marks[at] = 0
-            elif not self._take(at, operand, wide):
-                return False
-            at += 1
-        return bool(lib.oric_value(f.op[i], f.mods[i], lend(self.marks), 1, lend(self.sources), lend(self.results)))
-
-    def _take(self, at: i64, operand: i64, wide: bool) -> bool:
-        """Put a source into the arrays; False when it is not known."""
-        f = self.f
-        if wide or is_pair(operand):
-            return self._take_whole(at, operand)
-        marks: i64 = 0
-        if operand & opd.NEGATE:
-            marks |= F_NEG
-        if operand & opd.ABSOLUTE:
-            marks |= F_ABS
-        if operand & opd.COMPLEMENT:
-            marks |= F_INV
-        bare = operand & ~SIGNS
-        if opd.is_register(bare):
-            bits: i64 = NOT_CONSTANT if bare & opd.SPAN else self.known.get(f.words_of(bare), NOT_CONSTANT)
-            if bits == NOT_CONSTANT:
-                return False
-        elif bare & opd.TYPE == opd.IS_REG:
-            bits = 1 if bare & opd.INDEX == opd.PT else 0
-        elif legal.kind_of(f, bare) == legal.KIND_IMM:
-            bits = f.imm_value(bare) & MASK32
-            marks |= F_IMM
-        else:
-            return False
-        self.marks[at] = marks
-        self.sources[at] = bits
-        return True
-
-    def _take_whole(self, at: i64, operand: i64) -> bool:
-        """The same for a source of 64 bits."""
-        f = self.f
-        if is_pair(operand):
-            low: i64 = self.known.get(f.words_of(operand), NOT_CONSTANT)
-            high: i64 = self.known.get(f.words_of(operand) + 1, NOT_CONSTANT)
-            if low == NOT_CONSTANT or high == NOT_CONSTANT:
-                return False
-            self.sources[at] = joined(low, high)
-        elif operand == opd.RZ_OPERAND:
-            self.sources[at] = 0
-        elif legal.kind_of(f, operand) == legal.KIND_IMM:
-            self.sources[at] = f.imm_value(operand)
-        else:
-            return False
-        self.marks[at] = 0
-        return True
