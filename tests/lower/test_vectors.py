@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import oric
+import oric.sim
 import pytest
+from oric.sass.instruction import disassemble
+from oric.support.elf import read
 
 TARGETS = [("sm_80", 0), ("sm_80", 3), ("sm_90", 3), ("sm_100", 3), ("sm_120", 3)]
 KERNEL = """.version 8.7
@@ -71,3 +74,18 @@ def test_elements_and_words_of_wide_registers_are_the_same(target: str, level: i
     np.testing.assert_array_equal(run(target, level, one, *parts), expected)
     np.testing.assert_array_equal(run(target, level, f"@%p0 {plain}", *parts), lanes)
     np.testing.assert_array_equal(run(target, level, f"@%p1 {plain}", *parts), of_lanes(c))
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_120"])
+def test_four_zeros_are_stored_without_registers(arch: str) -> None:
+    """RZ is as wide as a store asks for; three zeros and a number are gathered."""
+    code = "mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, {last};"
+    lines = {}
+    for last in ("%f0", "0f3F800000"):
+        image = oric.compile(KERNEL.format(target=arch, code=code.format(last=last)), arch=arch).image
+        out = np.full((32, 4), 7, np.float32)
+        oric.sim.load(image).launch("k", 1, 32, [np.zeros((32, 4), np.uint32), np.zeros((32, 2), np.uint32), out.copy(), out])
+        assert (out == [0, 0, 0, last != "%f0"]).all()
+        [lines[last]] = [line for line in disassemble(read(image).functions["k"].text, arch) if "STG.E.128" in line]
+    assert lines["%f0"].endswith(", RZ")
+    assert not lines["0f3F800000"].endswith(", RZ")

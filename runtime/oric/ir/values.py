@@ -12,7 +12,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import MOV
+from oric_tables.op import MOV, ST, STG, STL, STS
 from oric_tables.rewrites import COMMUTE, REORDERED, TABLE
 
 from oric.support.arrays import nones, zeros
@@ -31,6 +31,7 @@ MASK32: Final = 0xFFFFFFFF
 HIGH_WORD: Final = 1 << 60
 WHOLE: Final = 1 << 61  # mark on an immediate that is a 64-bit constant with a lower word; only inside this package
 MARKS: Final = HIGH_WORD | WHOLE
+_STORES: Final = frozenset({ST, STG, STL, STS})  # what they store is RZ for four words of zeros, too
 NOT_CONSTANT: Final = -1  # constants are 32-bit patterns
 
 
@@ -165,6 +166,8 @@ class Values:
                         value = f.imm(self.whole(operand)) | WHOLE
                     if value:
                         self.replace(i, at, operand, value)
+                elif count == 4 and f.op[i] in _STORES and self._is_zero(word, count):
+                    self.replace(i, at, operand, opd.RZ_OPERAND)
             at += 1
         guard = f.guard[i]
         if guard and guard & opd.INDEX != opd.PT:
@@ -172,6 +175,13 @@ class Values:
             if value and self._same_file(value, guard) and not (OPS.flags[f.op[i]] & CONTROL and value & opd.INDEX == opd.PT):
                 f.set_guard(i, value ^ (guard & opd.NEGATE))
                 self.changed += 1
+
+    def _is_zero(self, word: i64, count: i64) -> bool:
+        """Whether so many words are known to be zeros: RZ is as wide as is asked for."""
+        end = word + count
+        while word < end and self.known(word) == opd.RZ_OPERAND:
+            word += 1
+        return word == end
 
     def _same_file(self, value: i64, operand: i64) -> bool:
         """Whether a predicate may stand where another stands: uniform ones have places of their own."""
