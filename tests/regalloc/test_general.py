@@ -115,7 +115,7 @@ def test_guarded_writes_in_a_loop(limit: int, arch: str, level: int) -> None:
 
 QUIET = """
   mov.u32 %r50, 0;
-AGAIN:
+AGAIN: .pragma "nounroll";
   mad.lo.u32 %v3, %v3, %v4, %r50; xor.b32 %v5, %v5, %v3;
   add.u32 %r50, %r50, 1; setp.lt.u32 %p2, %r50, 9; @%p2 bra AGAIN;
 """

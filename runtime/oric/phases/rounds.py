@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import thresholds
@@ -20,6 +20,8 @@ from oric.support.arrays import zeros
 from oric.support.lend import lend
 
 from .flow import Flow
+
+MOST_STEPS: Final = thresholds.UNROLL_STEPS  # instructions that a function's loops are run for
 
 
 @final
@@ -44,7 +46,7 @@ class Rounds:
         self.come_to(entries[0], preds)
         flow = self.flow
         rounds: i64 = 0
-        while self.steps < thresholds.UNROLL_STEPS:
+        while self.steps < MOST_STEPS:
             self._run(b)
             rounds += 1
             taken = self.condition(flow.node[b])

@@ -25,7 +25,7 @@ from oric.ir.optable import BARRIER, CONTROL, CONVERGENCE, OPS, WARP
 
 from .flow import COND, COND_STOP, GONE, JUMP, STOP, Flow
 from .naming import Names
-from .rounds import Rounds
+from .rounds import MOST_STEPS, Rounds
 
 _LONG: Final = EXPANSIONS["expand_control_flow"]
 # A copy of these is another place where threads meet, or has a place of its own in the tables of a function.
@@ -52,7 +52,7 @@ class _Room:
 
     def __init__(self) -> None:
         self.growth: int = thresholds.UNROLL_GROWTH
-        self.steps: int = thresholds.UNROLL_STEPS
+        self.steps: int = MOST_STEPS
         self.tried: set[int] = set()
 
     def is_left(self) -> bool:
