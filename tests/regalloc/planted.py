@@ -17,7 +17,7 @@ from oric.driver.registry import passes
 from oric.ir import machine
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import NONE, Function, R
+from oric.ir.function import NONE, Function, R, control_flow
 from oric.ir.machine import MachineFunction
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
@@ -341,9 +341,20 @@ def shared_bit_not_cleared(a: Allocated, rng: random.Random) -> tuple[int, ...] 
     return (words.PROBLEM_BIT_PATTERN,)
 
 
+def _is_tested_later(a: Allocated, i: int) -> bool:
+    """Whether somebody may ask for the bit that an instruction sets before it is cleared; round a loop anybody may."""
+    f = a.f
+    order = list(a.instructions())
+    clears, _, tests = _on_bits(a)
+    for k in order[order.index(i) + 1 :]:
+        if k in (*clears, *tests) and f.get(k, 1) == f.get(i, 1) and f.imm_value(f.get(k, 2)) == f.imm_value(f.get(i, 2)):
+            return k in tests
+    return bool(control_flow(f).loops().count)
+
+
 def shared_bit_not_set(a: Allocated, rng: random.Random) -> tuple[int, ...] | None:
     """A bit that is 0 whatever the predicate."""
-    _, sets, _ = _on_bits(a)
+    sets = [i for i in _on_bits(a)[1] if _is_tested_later(a, i)]
     if not sets:
         return None
     Cursor(a.f).remove(rng.choice(sets))
