@@ -10,6 +10,7 @@ from mypy_extensions import i64
 from oric_tables import op, op_tables
 from oric_tables._native import lib
 
+from . import operand as opd
 from .function import Function
 
 LOAD: Final = op.E_LOAD
@@ -109,3 +110,16 @@ class OpTable:
 
 
 OPS: Final = OpTable()
+
+
+def written_registers(f: Function, i: i64) -> list[int]:
+    """The register operands that an instruction writes."""
+    out: list[int] = []
+    mask = OPS.writes[f.op[i]]
+    at: i64 = 0
+    while mask >> at and at < f.count[i]:
+        operand = f.get(i, at)
+        if mask >> at & 1 and opd.is_register(operand):
+            out.append(operand)
+        at += 1
+    return out

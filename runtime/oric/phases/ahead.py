@@ -18,7 +18,7 @@ from oric_tables.op import BRA, IADD3, ISETP, MOV
 from oric.ir import operand as opd
 from oric.ir.function import NONE, Function, P, R
 from oric.ir.operand import SIGNS
-from oric.ir.optable import OPS
+from oric.ir.optable import written_registers
 from oric.ir.values import MASK32
 
 from .flow import COND, Flow
@@ -75,17 +75,16 @@ def _only_writer(f: Function, b: i64, index: i64) -> i64:
     found: i64 = NONE
     i = f.head[b]
     while i != NONE:
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(operand) and operand & opd.INDEX == index:
-                if found != NONE:
-                    return NONE
-                found = i
-            at += 1
+        if _writes(f, i, index):
+            if found != NONE:
+                return NONE
+            found = i
         i = f.next[i]
     return found if found != NONE and not f.guard[found] else NONE
+
+
+def _writes(f: Function, i: i64, index: i64) -> bool:
+    return any(operand & opd.INDEX == index for operand in written_registers(f, i))
 
 
 def _is_plain(f: Function, compare: i64) -> bool:
@@ -150,13 +149,8 @@ def _is_fixed(f: Function, b: i64, operand: i64) -> bool:
         return False
     i = f.head[b]
     while i != NONE:
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            other = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(other) and other & opd.INDEX == operand & opd.INDEX:
-                return False
-            at += 1
+        if _writes(f, i, operand & opd.INDEX):
+            return False
         i = f.next[i]
     return True
 

@@ -18,7 +18,7 @@ from oric_tables.registers import FLAG_FIXED
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, P
-from oric.ir.optable import KIND_PRED, OPS, SLOTS
+from oric.ir.optable import KIND_PRED, OPS, SLOTS, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 from oric.ir.values import is_absent
@@ -98,7 +98,7 @@ class _Joiner:
     def _sources(self, i: int) -> list[int]:
         """The places of the predicates that are combined; none where more is made than one."""
         f = self.f
-        if len(_written(f, i)) != 1:
+        if len(written_registers(f, i)) != 1:
             return []
         places = [at for at in range(1, len(_ROWS) + 1) if opd.is_register(f.get(i, at))]
         for at in range(1, len(_ROWS) + 1):
@@ -118,7 +118,7 @@ class _Joiner:
         if made < 0 or f.op[made] not in _COMPARES or (only and self.makers.read[f.words_of(source)] > 1):
             return False
         kind = _COMPARES.index(int(f.op[made]))
-        if f.get(made, 0) != source & ~opd.SIGNS or len(_written(f, made)) != 1:
+        if f.get(made, 0) != source & ~opd.SIGNS or len(written_registers(f, made)) != 1:
             return False
         if not is_absent(f.get(made, _OTHER[kind])) and f.get(made, _OTHER[kind]) != opd.PT_OPERAND:
             return False
@@ -170,7 +170,7 @@ class _Tester:
         """Make the logic function of a comparison, if that asks whether it is zero; returns whether it does."""
         f = self.f
         zero = f.get(i, 2)
-        if len(_written(f, i)) != 1 or not (zero == opd.RZ_OPERAND or (_is_number(zero) and f.imm_value(zero) == 0)):
+        if len(written_registers(f, i)) != 1 or not (zero == opd.RZ_OPERAND or (_is_number(zero) and f.imm_value(zero) == 0)):
             return False
         made = self._function(i)
         compared = f.mods[i] >> _COMPARED.shift & _COMPARED.mask
@@ -202,7 +202,7 @@ class _Tester:
         if not opd.is_register(source) or source & opd.SIGNS or self.makers.read[f.words_of(source)] != 1:
             return NONE
         made = self.makers.of(source)
-        if made < 0 or f.op[made] != LOP3 or len(_written(f, made)) != 1:
+        if made < 0 or f.op[made] != LOP3 or len(written_registers(f, made)) != 1:
             return NONE
         return made if self.makers.can_move(made, _TESTED, i) else NONE
 
@@ -239,11 +239,6 @@ class _Tester:
 
 def _is_number(operand: i64) -> bool:
     return operand & opd.TYPE in (opd.IS_IMM, opd.IS_POOL)
-
-
-def _written(f: Function, i: i64) -> list[int]:
-    """The registers that an instruction writes."""
-    return [int(f.get(i, at)) for at in range(f.count[i]) if OPS.writes_at(f.op[i], at) and opd.is_register(f.get(i, at))]
 
 
 def _of_two(f: Function, i: int, place: int, other: int) -> int:

@@ -16,6 +16,18 @@ from oric.support.arrays import zeros
 from oric.support.lend import lend
 
 
+def marks_of(operand: i64) -> i64:
+    """The signs of a source as C takes them."""
+    marks: i64 = 0
+    if operand & opd.NEGATE:
+        marks |= F_NEG
+    if operand & opd.ABSOLUTE:
+        marks |= F_ABS
+    if operand & opd.COMPLEMENT:
+        marks |= F_INV
+    return marks
+
+
 @final
 class Folder:
     """Evaluates instructions on constants; the arrays that C reads are made once."""
@@ -54,13 +66,7 @@ class Folder:
 
     def _take(self, at: i64, operand: i64) -> bool:
         """Put a source into the arrays; False when it is not known."""
-        marks: i64 = 0
-        if operand & opd.NEGATE:
-            marks |= F_NEG
-        if operand & opd.ABSOLUTE:
-            marks |= F_ABS
-        if operand & opd.COMPLEMENT:
-            marks |= F_INV
+        marks = marks_of(operand)
         bits = self.values.constant(operand & ~SIGNS)
         if bits == NOT_CONSTANT:
             if operand & (opd.TYPE | opd.INDEX) != opd.PT_OPERAND:

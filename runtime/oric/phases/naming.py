@@ -14,15 +14,21 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.dataflow import DataFlow
 from oric.ir.function import NONE, Function, R
-from oric.ir.optable import OPS
+from oric.ir.optable import OPS, written_registers
 
 from .flow import Flow
+
+
+def is_written_whole(f: Function, i: i64, operand: i64) -> bool:
+    """Whether an instruction writes all of a register that is a result of it, whatever the threads."""
+    return not f.guard[i] and opd.count_of(operand) == f.reg_size[operand & opd.INDEX]
 
 
 @final
 class Names:
     """The registers of rounds. ``own``: those that have names of their own in each, by number the bit in masks; ``now``,
-    ``before``: these names in this round and in the one before it; ``surely``, ``maybe``: masks of what a round has written."""
+    ``before``: these names in this round and in the one before it; ``surely``, ``maybe``: masks of what a round has written;
+    ``wanted``: of what somebody reads behind the loop, which gets its own name in the last round."""
 
     def __init__(self, flow: Flow, graph: Cfg, header: int, body: list[int], place: dict[int, int]) -> None:
         self.f: Function = flow.f
@@ -32,6 +38,7 @@ class Names:
         self.now: dict[int, int] = {}
         self.before: dict[int, int] = {}
         self.last = False
+        self.wanted = 0
         self.surely = 0
         self.maybe = 0
         self.surely_in: dict[int, int] = {}
@@ -51,32 +58,30 @@ class Names:
         for b in body:
             i = f.head[b]
             while i != NONE:
-                mask = OPS.writes[f.op[i]]
-                at: i64 = 0
-                while mask >> at and at < f.count[i]:
-                    operand = f.get(i, at)
-                    if mask >> at & 1 and opd.is_register(operand):
-                        index: i64 = operand & opd.INDEX
-                        if index not in self.own:
-                            self.own[index] = len(self.own)
-                        if f.guard[i] or opd.count_of(operand) != f.reg_size[index]:
-                            self.kept |= 1 << self.own[index]
-                    at += 1
+                for operand in written_registers(f, i):
+                    index: i64 = operand & opd.INDEX
+                    if index not in self.own:
+                        self.own[index] = len(self.own)
+                    if not is_written_whole(f, i, operand):
+                        self.kept |= 1 << self.own[index]
                 i = f.next[i]
 
     def _written(self, i: i64) -> int:
         """What an instruction writes, as a mask."""
-        f = self.f
         out = 0
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(operand):
-                index: i64 = operand & opd.INDEX
-                if index in self.own:
-                    out |= 1 << self.own[index]
-            at += 1
+        for operand in written_registers(self.f, i):
+            index: i64 = operand & opd.INDEX
+            if index in self.own:
+                out |= 1 << self.own[index]
+        return out
+
+    def _whole(self, i: i64) -> int:
+        """What an instruction writes as a whole."""
+        out = 0
+        for operand in written_registers(self.f, i):
+            index: i64 = operand & opd.INDEX
+            if index in self.own and is_written_whole(self.f, i, operand):
+                out |= 1 << self.own[index]
         return out
 
     def _read(self, i: i64) -> int:
@@ -138,8 +143,7 @@ class Names:
             i = f.head[b]
             while i != NONE:
                 read |= self._read(i) & ~stopped
-                if not f.guard[i]:
-                    stopped |= self._whole(i)
+                stopped |= self._whole(i)
                 i = f.next[i]
             if flow.node[b] != NONE:
                 read |= self._read(flow.node[b]) & ~stopped
@@ -152,21 +156,8 @@ class Names:
                 if live.behind(b, bit):
                     mask |= 1 << bit
             self.live[b] = mask
-
-    def _whole(self, i: i64) -> int:
-        """What an instruction writes as a whole."""
-        f = self.f
-        out = 0
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(operand):
-                index: i64 = operand & opd.INDEX
-                if index in self.own and opd.count_of(operand) == f.reg_size[index]:
-                    out |= 1 << self.own[index]
-            at += 1
-        return out
+            if b != header:
+                self.wanted |= mask
 
     def _tell(self, live: DataFlow, b: i64, read: int, stopped: int) -> None:
         for bit in self.own.values():  # masks have any number of bits: no shift of theirs has an i64 in it
@@ -228,7 +219,7 @@ class Names:
         return self.before.get(index, index)
 
     def _new(self, index: i64) -> int:
-        if self.last:
+        if self.last and self.wanted >> self.own[index] & 1:
             return index
         if index not in self.now:
             self.now[index] = self.f.new_reg(self.f.reg_type[index], self.f.reg_size[index])

@@ -7,7 +7,7 @@ from typing import Final, final
 from mypy_extensions import i64
 from oric_tables import thresholds
 from oric_tables._native import lib
-from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERANDS
+from oric_tables.numbers import F_ABSENT, F_IMM, INSN_OPERANDS
 
 from oric.ir import legality as legal
 from oric.ir import operand as opd
@@ -20,6 +20,7 @@ from oric.support.arrays import zeros
 from oric.support.lend import lend
 
 from .flow import Flow
+from .folding import marks_of
 
 MOST_STEPS: Final = thresholds.UNROLL_STEPS  # instructions that a function's loops are run for
 
@@ -155,13 +156,7 @@ class Rounds:
         f = self.f
         if wide or is_pair(operand):
             return self._take_whole(at, operand)
-        marks: i64 = 0
-        if operand & opd.NEGATE:
-            marks |= F_NEG
-        if operand & opd.ABSOLUTE:
-            marks |= F_ABS
-        if operand & opd.COMPLEMENT:
-            marks |= F_INV
+        marks = marks_of(operand)
         bare = operand & ~SIGNS
         if opd.is_register(bare):
             bits: i64 = NOT_CONSTANT if bare & opd.SPAN else self.known.get(f.words_of(bare), NOT_CONSTANT)

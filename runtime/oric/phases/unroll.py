@@ -19,11 +19,12 @@ from oric_tables.phases import PHASES
 
 from oric.ir import operand as opd
 from oric.ir.function import AUX_CONTRACT, AUX_MBARRIER, BLOCK_NOUNROLL, NONE, Function, control_flow
-from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, OPS, WARP
+from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, OPS, WARP, written_registers
 from oric.ir.passes import PassContext
 
 from .ahead import Ahead, Count, can_be_tested, count_of, enter_ahead
 from .flow import COND, JUMP, Flow
+from .naming import is_written_whole
 from .recipes import strength
 from .rounds import Rounds
 from .wholly import unroll_wholly
@@ -228,15 +229,9 @@ class _Names:
         self.kept: set[int] = set()
         i = f.head[b]
         while i != NONE:
-            mask = OPS.writes[f.op[i]]
-            at: i64 = 0
-            while mask >> at and at < f.count[i]:
-                operand = f.get(i, at)
-                if mask >> at & 1 and opd.is_register(operand):
-                    index: i64 = operand & opd.INDEX
-                    if f.guard[i] or opd.count_of(operand) != f.reg_size[index]:
-                        self.kept.add(index)
-                at += 1
+            for operand in written_registers(f, i):
+                if not is_written_whole(f, i, operand):
+                    self.kept.add(operand & opd.INDEX)
             i = f.next[i]
 
     def read(self, operand: i64) -> i64:
