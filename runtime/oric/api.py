@@ -21,6 +21,7 @@ def compile(
     position_independent: bool = False,
     line_info: bool | None = None,
     debug: bool = False,
+    disabled: tuple[str, ...] = (),
 ) -> Cubin:
     """Compile a PTX module to a cubin.
 
@@ -37,11 +38,12 @@ def compile(
         position_independent: let the code of an object take addresses from bank 4 (``-pic``), as that of programs does.
         line_info: whether the file has line tables; None: where the PTX has ``.loc``.
         debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
+        disabled: phases that do not run, by name or number.
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
             target; its text is the rendered messages, ``.diagnostics`` holds them.
-        ValueError: ``arch`` or ``opt_level`` is unknown.
+        ValueError: ``arch`` or ``opt_level`` is unknown, or a name of ``disabled`` fits no phase that can be switched off.
     """
     options = CompileOptions(
         arch,
@@ -56,6 +58,7 @@ def compile(
         ),
         line_info=line_info,
         debug=debug,
+        disabled=disabled,
     )
     return compile_text(ptx_text, options, filename)
 

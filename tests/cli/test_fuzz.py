@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from oric.fuzz.extended import ALL_OPS
 from oric.fuzz.full import FullProgram
 from oric.fuzz.programs import Statement
 from oric.fuzz.vendor import FAULTS, faults_of, without
+from oric.phases.manager import optional_phases
 from oric_tables.targets import TARGETS
 
 pytestmark = pytest.mark.memcheck
@@ -28,6 +30,16 @@ def test_wide_programs(seed: int) -> None:
     program = program_of(seed, target, 60)
     outcome = examine(program, target, [Way(0), Way(3), Way(3, 32)], None)
     assert outcome.failures == []
+
+
+@pytest.mark.parametrize("phase", optional_phases(3))
+def test_programs_without_a_phase(phase: int) -> None:
+    """Each phase that can be switched off is, alone and beside another one, for a target each."""
+    target = list(TARGETS)[phase % len(TARGETS)]
+    others = [other for other in optional_phases(3) if other != phase]
+    ways = [Way(3, off=(str(phase),)), Way(3, off=(str(phase), str(others[phase % len(others)])))]
+    assert examine(program_of(phase, target, 40), target, ways, None).failures == []
+    assert examine(program_of(phase, target, 12, "calls"), target, ways, None).failures == []
 
 
 @pytest.mark.measure
@@ -98,6 +110,14 @@ def test_the_same_seed_gives_the_same_program() -> None:
         made = "".join(program_of(seed, target, 100).text(target) for seed in range(20))
         assert ("redux" in made) == there and ("cvt.rn.bf16.f32" in made) == there
     assert ways_of(7) == ways_of(7) and {way.level for way in ways_of(7)} == {0, 1, 2, 3}
+
+
+def test_every_phase_is_left_out_some_time() -> None:
+    """Two of them in each program; the others see all phases."""
+    off = Counter(int(name) for seed in range(300) for name in ways_of(seed)[-1].off)
+    assert set(off) == set(optional_phases(3)) and sum(off.values()) == 600
+    assert all(not way.off for way in ways_of(7)[:-1])
+    assert str(Way(3, off=("13", "49"))) == "-O3 --disable-phase 13,49"
 
 
 def test_every_kind_of_statement_comes() -> None:

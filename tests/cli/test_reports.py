@@ -134,3 +134,33 @@ def test_a_full_device_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_page_has_the_table_of_today() -> None:
     text = option_table.PAGE.read_text(encoding="utf-8")
     assert text == option_table.page(text)
+
+
+def test_phases_are_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
+    """By name, number or function; the code is another one, and the list of phases says so."""
+    images = []
+    for off in ([], ["GvnCse"], ["GvnCse,OriDoPredication"], ["49,63"]):
+        arguments = [word for name in off for word in ("--disable-phase", name)]
+        assert main(["a.ptx", "-arch", "sm_90", "-o", "off.cubin", "--dump-ir", "49,63", *arguments], "oric") == 0
+        images.append([line for line in capsys.readouterr().out.splitlines() if " after phase " in line])
+    assert [len(lines) for lines in images] == [2, 1, 0, 0]
+    assert main(["--list-phases", "--disable-phase", "value_numbering"], "oric") == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "GvnCse" in line]
+    assert line.split() == ["49", "GvnCse", "-"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("GvnCsee", "there is no phase 'GvnCsee' (see --list-phases)"),
+        ("49,,63", "there is no phase '' (see --list-phases)"),
+        ("undocumented", "there is no phase 'undocumented' (see --list-phases)"),
+        ("159", "there is no phase '159' (see --list-phases)"),
+        ("49,allocate_registers", "phase 100 (allocate_registers) is required: it cannot be switched off"),
+        ("all", "phase 0 OriCheckInitialProgram (check_initial_program) is required: it cannot be switched off"),
+    ],
+)
+def test_what_cannot_be_switched_off(names: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a.ptx", "-arch", "sm_90", "-o", "off.cubin", "--disable-phase", names], "oric") == 255
+    assert capsys.readouterr().err == f"oric: error: {said}\n" and not Path("off.cubin").exists()
+    assert main(["--list-phases", "--disable-phase", names], "oric") == 255

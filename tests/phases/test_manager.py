@@ -95,7 +95,7 @@ def test_dump_verify_and_times() -> None:
 def test_switching_off() -> None:
     manager = PhaseManager(REGISTRY, disabled=("GeneralOptimizeEarly", "remove_dead_code"))
     assert 13 not in manager.phases and 10 not in manager.phases
-    with pytest.raises(ValueError, match="required and switched off"):
+    with pytest.raises(ValueError, match="is required: it cannot be switched off"):
         PhaseManager(REGISTRY, disabled=("OriSanitize",))
     with pytest.raises(ValueError, match="required and missing"):
         PhaseManager(PASSES)

@@ -47,9 +47,11 @@ class Subject:
 
 def _figures(subject: Subject, image: bytes, spills: int, seconds: float) -> Figures | str:
     function = elf.read(image).kernels[subject.kernel]
+    case, module = subject.case(), load(image)
     try:
-        done = subject.case().launch(load(image), subject.kernel, Modes(timing=True))
-    except SimError as error:
+        done = case.launch(module, subject.kernel, Modes(timing=True))
+        case.judge(module)
+    except (SimError, AssertionError) as error:
         return f"{type(error).__name__}: {error}"
     assert done.timing is not None
     size = _instructions(function.text)
@@ -69,11 +71,11 @@ def refusal(error: oric.CompileError) -> str:
     return re.sub(r"^.*?error: ", "", str(error).splitlines()[0])
 
 
-def ours(subject: Subject) -> Figures | str:
-    """Figures, or why there are none."""
+def ours(subject: Subject, disabled: tuple[str, ...] = ()) -> Figures | str:
+    """Figures, or why there are none; ``disabled`` names phases that do not run."""
     start = time.process_time()
     try:
-        made = oric.compile(subject.text, arch=subject.arch, opt_level=3)
+        made = oric.compile(subject.text, arch=subject.arch, opt_level=3, disabled=disabled)
     except oric.CompileError as error:
         return refusal(error)
     seconds = time.process_time() - start

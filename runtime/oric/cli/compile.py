@@ -188,6 +188,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         maxrregcount=register_limit(args),
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
+        disabled=_disabled(args),
         time_phases=args.has("time-phases"),
         entries=args.words("entry"),
         bounds=launch,
@@ -210,6 +211,11 @@ def _line_info(args: Arguments) -> bool | None:
 
 def _nvopt_level(args: Arguments) -> int | None:
     return args.integer("nvopt-level") if args.has("nvopt-level") else None
+
+
+def _disabled(args: Arguments) -> tuple[str, ...]:
+    """The phases that are not to run."""
+    return tuple(args.values["disable-phase"].split(",")) if args.has("disable-phase") else ()
 
 
 def _extras(args: Arguments) -> Any:
@@ -355,7 +361,7 @@ def _list_phases(args: Arguments) -> None:
     from oric.support.targets import find_target
 
     functions = phase_functions(find_target(args.get("gpu-name"), "gpu-name")) if args.has("gpu-name") else {}
-    for index, name, runs in list_phases(args.integer("opt-level"), functions, _nvopt_level(args)):
+    for index, name, runs in list_phases(args.integer("opt-level"), functions, _nvopt_level(args), _disabled(args)):
         print(f"{index:4} {name:40} {'runs' if runs else '-'}")
 
 

@@ -103,8 +103,9 @@ class CompileOptions:
 
     ``maxrregcount`` is a ceiling of registers per thread, ``register_usage`` how freely they are used below it, 0 to 10.
     ``dump`` names the phases (names or numbers) after which the Ori code is given to ``dump_sink``; ``("all",)`` means every
-    phase. ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this
-    process (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
+    phase. ``disabled`` names those that do not run.
+    ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this process
+    (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
     line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.
@@ -114,8 +115,9 @@ class CompileOptions:
             of register usage or of NvOpt that there is not.
     """
 
-    __slots__ = ("arch", "bounds", "clock", "contract", "debug", "dump", "dump_sink", "entries", "extras", "line_info",
-                 "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
+    __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
+                 "line_info", "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify",
+                 "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -136,6 +138,7 @@ class CompileOptions:
         nvopt: int | None = None,
         line_info: bool | None = None,
         debug: bool = False,
+        disabled: tuple[str, ...] = (),
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -148,6 +151,7 @@ class CompileOptions:
         self.nvopt = nvopt
         self.line_info = True if debug else line_info
         self.debug = debug
+        self.disabled = disabled
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

@@ -49,7 +49,7 @@ def compile_text(text: str, options: CompileOptions, filename: str = "<ptx>") ->
 
     Raises:
         CompileError: see :func:`oric.api.compile`.
-        ValueError: ``options.dump`` names no phase.
+        ValueError: ``options.dump`` names no phase, ``options.disabled`` none that can be switched off.
     """
     return compile_inputs([PtxInput(text, filename)], options)
 
@@ -59,7 +59,8 @@ def compile_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin
 
     Raises:
         CompileError: as :func:`compile_text`; :class:`oric.driver.front.InputErrors` for several inputs.
-        ValueError: ``options.dump`` names no phase, ``options.entries`` no entry.
+        ValueError: ``options.dump`` names no phase, ``options.disabled`` none that can be switched off,
+            ``options.entries`` no entry.
     """
     with no_collection():
         return _compile(inputs, options)
@@ -70,7 +71,7 @@ def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>
 
     Raises:
         CompileError: see :func:`oric.api.compile`.
-        ValueError: ``options.dump`` names no phase.
+        ValueError: ``options.dump`` names no phase, ``options.disabled`` none that can be switched off.
     """
     made = _functions([PtxInput(text, filename)], options, Stages(options.clock))
     return list(zip(made.front.module.functions, made.encoded, strict=True))
@@ -114,6 +115,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
         passes() | reports(options.watch.profile, options.dump_sink) if options.watch.profile else passes(),
         options.opt_level,
         functions=phase_functions(options.target),
+        disabled=options.disabled,
         verify=verify if options.verify else None,
         dump=options.dump,
         dump_text=write_with_notes,

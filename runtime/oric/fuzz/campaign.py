@@ -26,6 +26,7 @@ from oric_tables.targets import TARGETS
 
 from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_text
+from oric.phases.manager import optional_phases
 from oric.sim.modes import Modes
 from oric.sim.module import load
 from oric.support.diagnostics import CompileError, InternalError
@@ -47,13 +48,15 @@ _TOLD: Final = 500  # programs between two lines about how far it is
 
 
 class Way(NamedTuple):
-    """How a program is compiled: level, and most registers (0: no limit)."""
+    """How a program is compiled: level, most registers (0: no limit), and phases that do not run (names or numbers)."""
 
     level: int
     limit: int = 0
+    off: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"-O{self.level}" + (f" --maxrregcount {self.limit}" if self.limit else "")
+        limit = f" --maxrregcount {self.limit}" if self.limit else ""
+        return f"-O{self.level}{limit}" + (f" --disable-phase {','.join(self.off)}" if self.off else "")
 
 
 class Failure(NamedTuple):
@@ -103,10 +106,12 @@ def program_of(seed: int, target: str, size: int = 0, kind: str = "kernels") -> 
 
 
 def ways_of(seed: int) -> list[Way]:
-    """How the program of a seed is compiled: at every level, and at two with few registers."""
+    """How the program of a seed is compiled: at every level, at two with few registers, and with two phases off."""
     rng = random.Random(seed ^ 0x5EED)
     limit = rng.choice(LIMITS)
-    return [*(Way(level) for level in LEVELS), Way(0, limit), Way(rng.choice(LEVELS[1:]), limit)]
+    few = [Way(0, limit), Way(rng.choice(LEVELS[1:]), limit)]
+    off = sorted(rng.sample(optional_phases(LEVELS[-1]), 2))
+    return [*(Way(level) for level in LEVELS), *few, Way(LEVELS[-1], off=tuple(map(str, off)))]
 
 
 def compiled(text: str, target: str, way: Way) -> bytes:
@@ -115,7 +120,7 @@ def compiled(text: str, target: str, way: Way) -> bytes:
     Raises:
         CompileError, InternalError: it cannot be made.
     """
-    options = CompileOptions(target, way.level, maxrregcount=way.limit or None, verify=True)
+    options = CompileOptions(target, way.level, maxrregcount=way.limit or None, verify=True, disabled=way.off)
     return compile_text(text, options).image
 
 
@@ -158,7 +163,7 @@ def examine(program: FullProgram, target: str, ways: list[Way], ptxas: str | Non
     want, want_atoms = program.run(data)
     want = canonical(want)
     failures = [failure for way in ways if (failure := _tried(text, target, way, data, scalars, want, want_atoms)) is not None]
-    way = random.Random(program.seed).choice(ways)
+    way = random.Random(program.seed).choice([way for way in ways if not way.off] or ways)
     found = judged_by_ptxas(program, target, way, ptxas) if ptxas is not None else None
     if ptxas is None or found is None:
         return Outcome(failures)
@@ -298,7 +303,7 @@ def keep(folder: Path, program: FullProgram, target: str, failure: Failure, said
     kind = next(name for name, made in KINDS.items() if made is type(program))
     report = {
         "seed": program.seed, "programs": kind, "target": target, "level": failure.way.level,
-        "maxrregcount": failure.way.limit or None,
+        "maxrregcount": failure.way.limit or None, "disable-phase": ",".join(failure.way.off) or None,
         "kind": failure.kind, "message": failure.message, "ptxas": said, "statements": _plain(program.body),
         "functions": _plain(program.functions),
     }  # fmt: skip

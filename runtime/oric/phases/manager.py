@@ -29,14 +29,23 @@ def _with_function(overrides: tuple[tuple[int, str], ...]) -> tuple[Phase, ...]:
 
 
 def list_phases(
-    opt_level: int, functions: Mapping[int, str] = _NO_OVERRIDES, nvopt: int | None = None
+    opt_level: int,
+    functions: Mapping[int, str] = _NO_OVERRIDES,
+    nvopt: int | None = None,
+    disabled: Collection[str] = (),
 ) -> list[tuple[int, str, bool]]:
-    """(index, name, whether it runs at that level) of every phase of the table; ``functions`` as for :class:`PhaseManager`,
-    ``nvopt``: the NvOpt level whose recipes count, None for none.
+    """(index, name, whether it runs at that level) of every phase of the table; ``functions`` and ``disabled`` as for
+    :class:`PhaseManager`, ``nvopt``: the NvOpt level whose recipes count, None for none.
+
+    Raises:
+        ValueError: as :func:`switched_off`.
     """
-    recipes = recipes_of(nvopt)
+    recipes, off = recipes_of(nvopt), switched_off(disabled)
     runs = {
-        p.index: bool(functions.get(p.index, p.function)) and p.min_level <= opt_level and recipes.get(p.index, 1) > 0
+        p.index: p.index not in off
+        and bool(functions.get(p.index, p.function))
+        and p.min_level <= opt_level
+        and recipes.get(p.index, 1) > 0
         for p in PHASES
     }
     return [(p.index, _shown_name(p), runs[p.index]) for p in PHASES]
@@ -58,6 +67,24 @@ def select(names: Collection[str]) -> frozenset[int]:
                 raise ValueError(f"there is no phase '{name}' (see --list-phases)")
             chosen.update(found)
     return frozenset(chosen)
+
+
+def optional_phases(opt_level: int) -> list[int]:
+    """Indices of the phases that run at a level and that can be switched off."""
+    return [p.index for p in PHASES if p.function and not p.required and p.min_level <= opt_level]
+
+
+def switched_off(names: Collection[str]) -> frozenset[int]:
+    """Indices of the phases that are to be switched off, as :func:`select` takes them.
+
+    Raises:
+        ValueError: a name that fits no phase, or one without which no code can be made.
+    """
+    off = select(names)
+    for phase in PHASES:
+        if phase.required and phase.index in off:
+            raise ValueError(f"phase {phase.index} {_named(phase)} is required: it cannot be switched off")
+    return off
 
 
 class PhaseManager:
@@ -92,7 +119,7 @@ class PhaseManager:
         sink: Callable[[str], None] = print,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        off = select(disabled)
+        off = switched_off(disabled)
         self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
         for phase in _with_function(tuple(functions.items())):
             function = functions.get(phase.index, phase.function)
@@ -101,9 +128,8 @@ class PhaseManager:
                 raise ValueError(
                     f"phase {phase.index} {_shown_name(phase)}: there is no pass '{function}' for this target to run"
                 )
-            if phase.required and (run is None or phase.index in off):
-                why = "switched off" if run else "missing"
-                raise ValueError(f"phase {phase.index} {_shown_name(phase)} ({phase.function}) is required and {why}")
+            if phase.required and run is None:
+                raise ValueError(f"phase {phase.index} {_named(phase)} is required and missing")
             if run is not None and phase.min_level <= opt_level and phase.index not in off:
                 self._plan.append((phase, run, *contracts.CONTRACTS.get(function, contracts.NO_CONTRACT)))
         self._verify = verify
@@ -175,6 +201,12 @@ class PhaseManager:
 def _markers(phase: Phase) -> list[str]:
     """The documented headings of a dump, as comments."""
     return [f"// {marker}" for marker in phase.markers]
+
+
+def _named(phase: Phase) -> str:
+    """The name and, where it has one of its own, the function."""
+    name = _shown_name(phase)
+    return name if phase.name == UNDOCUMENTED else f"{name} ({phase.function})"
 
 
 def _shown_name(phase: Phase) -> str:
