@@ -6,19 +6,16 @@
 #include "tables/latency.h"
 #include "tables/thresholds.h"
 
-/* Threads that are elsewhere in the same stretch may write a uniform register as soon as these threads let them run. */
+/* Threads that are elsewhere in the same stretch may write a uniform register as soon as these threads let them run: in another block,
+ * or in the same one, to which they come later. */
 static void find_contested(const oric_fn *fn, oric_places *places) {
-    int32_t by[ORIC_PHYSICAL_UNITS];
-    for (int u = 0; u < ORIC_PHYSICAL_UNITS; u++) by[u] = -1;
     memset(places->contested, 0, sizeof places->contested);
     for (int32_t b = 0; b < fn->block_count; b++)
         for (uint32_t i = fn->block_first[b]; fn->apart[b] && i < fn->block_first[b + 1]; i++) {
             const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
             for (; a < end; a++)
-                for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u >= ORIC_U_UR && u < ORIC_U_MEMORY && u < a->unit + a->count; u++) {
-                    if (by[u] >= 0 && by[u] != b) places->contested[places->of[u]] = 1;
-                    by[u] = b;
-                }
+                for (uint32_t u = a->unit; a->flags & ORIC_A_DEF && u >= ORIC_U_UR && u < ORIC_U_MEMORY && u < a->unit + a->count; u++)
+                    places->contested[places->of[u]] = 1;
         }
 }
 

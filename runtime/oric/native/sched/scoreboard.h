@@ -9,7 +9,7 @@ typedef struct {
     int32_t count;
     int32_t memory; /* the place of ORIC_U_MEMORY */
     uint16_t of[ORIC_PHYSICAL_UNITS]; /* unit -> place */
-    uint8_t contested[ORIC_PHYSICAL_UNITS]; /* by place: a uniform register that several blocks write where threads are apart */
+    uint8_t contested[ORIC_PHYSICAL_UNITS]; /* by place: a uniform register that is written where threads are apart */
 } oric_places;
 
 /* Per place the scoreboards (bits) that a pending write, or a pending late read, of the unit counts on. */
