@@ -205,6 +205,7 @@ class _Loop:
         """Whether the rounds end, and few enough instructions stay."""
         state: dict[int, int] | None = self.start
         last: dict[int, int] | None = None
+        around = any(self.loops.header[b] != self.header for b in self.body)
         while state is not None:
             if state == last:  # nothing counts
                 return False
@@ -222,6 +223,8 @@ class _Loop:
                     state = self._met(state)
             self.count += 1
             self.looked_at += 1
+            if around and self.count > thresholds.UNROLL_AROUND:
+                return False
         return self.looked_at <= thresholds.UNROLL_KNOWN or 3 * self.staying <= 2 * self.looked_at
 
     def _look_at(self, b: i64) -> None:
