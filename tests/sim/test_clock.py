@@ -162,6 +162,38 @@ def test_a_load_of_no_thread_is_soon_over() -> None:
     assert off.cycles < 200 and on.cycles > off.cycles + 400
 
 
+# Four words of local memory are written, and one of them read, which only a sum with an argument tells.
+LOCAL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b64 %d<4>; .reg .b32 %r<9>; .local .align 16 .b8 own[64];
+  ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; mov.u64 %d2, own; cvt.u64.u32 %d3, %r1; add.u64 %d3, %d2, %d3;
+  mov.u32 %r2, %tid.x; STORE
+  ld.local.u32 %r3, [%d3]; st.global.u32 [%d1], %r3;
+  ret;
+}
+"""
+WORDS = (
+    "st.local.v4.u32 [%d2], {%r2, %r1, %r2, %r1};",
+    " ".join(f"st.local.u32 [%d2+{at}], %r2;" for at in (0, 4, 8, 12)),
+)
+
+
+def test_a_wide_store_of_local_memory_is_in_all_its_words() -> None:
+    """A load of any of them goes to memory as little as behind four stores."""
+    data = np.zeros(256, np.uint32)
+    for n in (0, 12):
+        wide, narrow = (
+            oric.sim.load(oric.compile(LOCAL.replace("STORE", words), arch="sm_90", opt_level=1).image)
+            .launch("k", 1, 32, [data, n], modes=Modes(timing=True))
+            .timing
+            for words in WORDS
+        )
+        assert wide is not None and narrow is not None
+        assert abs(wide.cycles - narrow.cycles) < 100
+
+
 # One warp works through n rounds, and arrives; the other one waits for it, in a loop with more or less in it.
 WAITING = """.version 8.0
 .target sm_90

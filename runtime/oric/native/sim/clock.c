@@ -137,11 +137,33 @@ static int insert(sim_clock_state *c, uint64_t key)
     return 1;
 }
 
-void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size)
+/* Note a sector for the instruction that the warp executes. */
+static void touch(sim_warp *w, uint64_t sector)
 {
     sim_clock_state *c = w->sim->clock;
     sim_record *r = w->clock;
-    if (c->failed || size == 0)
+    if (insert(c, sector << 9 | 0x1ff))
+        c->somewhere++;
+    if (insert(c, sector << 9 | (sm_of(w->cta) & 0xff)))
+        c->everywhere++;
+    if (!r || r->nevents == 0)
+        return;
+    sim_event *e = &r->events[r->nevents - 1];
+    for (uint32_t k = 0; k < e->sectors; k++)
+        if (r->sectors[e->first_sector + k] == sector)
+            return;
+    if (r->nsectors >= UINT32_MAX || !grow((void **)&r->sectors, r->nsectors, &r->room_sectors, sizeof *r->sectors)) {
+        c->failed = 1;
+        return;
+    }
+    r->sectors[r->nsectors++] = sector;
+    e->sectors++;
+}
+
+void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size)
+{
+    sim_record *r = w->clock;
+    if (w->sim->clock->failed || size == 0)
         return;
     if (space == ORIC_MEM_SHARED || space == ORIC_MEM_CLUSTER) {
         for (uint64_t word = address / BANK_BYTES; r && word <= (address + size - 1) / BANK_BYTES; word++)
@@ -149,28 +171,14 @@ void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size)
                 w->words_seen[w->lanes_seen++] = word;
         return;
     }
-    if (space == ORIC_MEM_LOCAL) /* threads of a warp lie next to each other there */
-        address = (1ull << 50) + ((uint64_t)w->id << 32) + address * SIM_LANES;
-    for (uint64_t sector = address >> SECTOR_SHIFT; sector <= (address + size - 1) >> SECTOR_SHIFT; sector++) {
-        if (insert(c, sector << 9 | 0x1ff))
-            c->somewhere++;
-        if (insert(c, sector << 9 | (sm_of(w->cta) & 0xff)))
-            c->everywhere++;
-        if (!r || r->nevents == 0)
-            continue;
-        sim_event *e = &r->events[r->nevents - 1];
-        uint32_t k = 0;
-        while (k < e->sectors && r->sectors[e->first_sector + k] != sector)
-            k++;
-        if (k < e->sectors)
-            continue;
-        if (r->nsectors >= UINT32_MAX || !grow((void **)&r->sectors, r->nsectors, &r->room_sectors, sizeof *r->sectors)) {
-            c->failed = 1;
-            return;
-        }
-        r->sectors[r->nsectors++] = sector;
-        e->sectors++;
+    if (space == ORIC_MEM_LOCAL) { /* threads of a warp lie next to each other there, word by word */
+        uint64_t own = (1ull << 50) + ((uint64_t)w->id << 32);
+        for (uint64_t word = address / BANK_BYTES; word <= (address + size - 1) / BANK_BYTES; word++)
+            touch(w, (own + word * BANK_BYTES * SIM_LANES) >> SECTOR_SHIFT);
+        return;
     }
+    for (uint64_t sector = address >> SECTOR_SHIFT; sector <= (address + size - 1) >> SECTOR_SHIFT; sector++)
+        touch(w, sector);
 }
 
 /* Turns of the banks: the most different words that one of them has to give. */
