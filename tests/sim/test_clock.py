@@ -12,6 +12,7 @@ import numpy as np
 import oric.sim
 import pytest
 from oric.sim import Modes, Timing
+from oric.support import elf
 
 from tests.sim.clock_pairs import EVERYWHERE, LEVELS, PAIRS, TARGETS, Launch, N, flat, size, squares
 from tests.sim.vendor_cubins import module
@@ -192,6 +193,39 @@ def test_a_wide_store_of_local_memory_is_in_all_its_words() -> None:
         )
         assert wide is not None and narrow is not None
         assert abs(wide.cycles - narrow.cycles) < 100
+
+
+# What is loaded last is at hand, what is loaded before it is not.
+AT_HAND = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %d; .reg .b32 %r<9>;
+  ld.param.u64 %d, [out];
+  ld.volatile.global.u32 %r1, [%d]; xor.b32 %r1, %r1, 1; st.volatile.global.u32 [%d+4], %r1;
+  ld.volatile.global.u32 %r2, [%d+512]; ld.volatile.global.u32 %r3, [%d];
+  add.u32 %r2, %r2, %r3; st.volatile.global.u32 [%d+4], %r2;
+  ret;
+}
+"""
+WRITE_BOARD, NO_BOARD = 110, 7
+
+
+def test_results_of_a_queue_come_in_order() -> None:
+    """A scoreboard of a load tells of the ones before it that have none."""
+    image = oric.compile(AT_HAND, arch="sm_90").image
+    text = elf.read(image).kernels["k"].text
+    words = [int.from_bytes(text[at : at + 16], "little") for at in range(0, len(text), 16)]
+    second = [n for n, word in enumerate(words) if word & 0xFFF == 0x981][1]  # LDG
+    bare = words[second] | NO_BOARD << WRITE_BOARD
+    changed = image.replace(text, text[: 16 * second] + bare.to_bytes(16, "little") + text[16 * (second + 1) :])
+    assert changed != image
+    marked, unmarked = (
+        oric.sim.load(one).launch("k", 1, 32, [np.zeros(256, np.uint32)], modes=Modes(timing=True)).timing
+        for one in (image, changed)
+    )
+    assert marked is not None and unmarked is not None
+    assert marked.cycles > 1000 and abs(marked.cycles - unmarked.cycles) < 10
 
 
 # One warp works through n rounds, and arrives; the other one waits for it, in a loop with more or less in it.

@@ -15,6 +15,7 @@
 #define LONG_QUEUE 32.0  /* cycles of work before the memory pipe takes no more */
 #define MOST_ISSUES (1u << 20)
 #define NEVER 1e300
+#define QUEUES 32u /* more than there are in spec/latency */
 
 typedef struct {
     const sim_record *record;
@@ -24,6 +25,7 @@ typedef struct {
     double done[ORIC_SCOREBOARDS][DEPTH];
     uint32_t uses[ORIC_SCOREBOARDS];
     double copies; /* when what has no scoreboard is over */
+    double unmarked[QUEUES]; /* when the results of each in-order queue are there that have none */
     uint8_t barrier, running;
 } warp_state;
 
@@ -92,6 +94,17 @@ static void use_board(warp_state *w, uint32_t board, double done)
         return;
     double before = w->uses[board] ? w->done[board][(w->uses[board] - 1) % DEPTH] : 0;
     w->done[board][w->uses[board]++ % DEPTH] = done > before ? done : before;
+}
+
+/* Results that come in order: a scoreboard of a later one tells of those before it that have none. */
+static double in_order(warp_state *w, const oric_class *klass, uint32_t board, double done)
+{
+    double *before = &w->unmarked[klass->queue % QUEUES];
+    if (!klass->queue || !(klass->does & 1) || klass->async == ORIC_ASYNC_GROUP)
+        return done;
+    done = done > *before ? done : *before;
+    *before = board >= ORIC_SCOREBOARDS ? done : 0;
+    return done;
 }
 
 static double board_time(const warp_state *w, uint32_t board)
@@ -243,6 +256,8 @@ static void issue(replay *p, uint32_t slot, double now)
     }
     if (e->sectors)
         done = global_access(p, w->record, e, start, klass->does != 2);
+    if (!e->off)
+        done = in_order(w, klass, oric_write_board_of(control), done);
     if (klass->async == ORIC_ASYNC_GROUP || (e->sectors && oric_write_board_of(control) >= ORIC_SCOREBOARDS))
         w->copies = done > w->copies ? done : w->copies;
     else if (!e->sectors && !e->turns && klass->flags & ORIC_C_DRAIN)
