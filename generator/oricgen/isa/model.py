@@ -15,7 +15,7 @@ KINDS = {
 # What operations do besides writing registers, in the order of the flags of oric_tables.ops.
 EFFECTS = (
     "load", "store", "atomic", "shared", "local", "constant", "branch", "call", "return", "exit", "barrier", "convergence",
-    "fence", "warp", "side_effect", "special", "common", "sum",
+    "fence", "warp", "side_effect", "special", "common", "sum", "global", "wide",
 )  # fmt: skip
 
 SLOTS = 12  # most operands of an operation, as oric_insn has places for

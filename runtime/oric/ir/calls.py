@@ -13,6 +13,7 @@ from oric_tables.registers import ARGUMENTS
 
 WORD: Final = 4  # bytes
 STACK_ALIGN: Final = 16  # bytes: of the stack pointer where code begins
+CALLER_ALIGN: Final = 8  # bytes: ... where functions begin that others call, which align it more for what is on the stack only
 _MOST_ALIGN: Final = 16  # of an argument
 FUNCTION_SLOT: Final = 8  # bytes of a function in the table of functions
 INDIRECT: Final = -1  # in place of the id of a function: which one, a register says

@@ -54,6 +54,10 @@ def word_of(*parts: int) -> int:
     return _SMALL[h >> 40 & 15] if h >> 63 else h & _M32
 
 
+# What an access may be besides, while it does nothing more than read or write memory.
+_OF_ACCESSES: Final = op.E_SHARED | op.E_LOCAL | op.E_GLOBAL | op.E_COMMON | op.E_WIDE
+
+
 class _Access:
     """An access to memory: places of its operands."""
 
@@ -84,7 +88,7 @@ def _plain_accesses() -> dict[int, _Access]:
         if row is None or "size" not in row.mods or not all(map(_SIZE.match, row.mods["size"].values)):
             continue
         constant = any(o.name == "cb" for o in row.operands)
-        if constant or (row.effects & ~(op.E_SHARED | op.E_LOCAL) in (LOAD, STORE) and _has_address(row)):
+        if constant or (row.effects & ~_OF_ACCESSES in (LOAD, STORE) and _has_address(row)):
             found[row.number] = _Access(row)
     return found
 

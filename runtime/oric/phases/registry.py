@@ -26,6 +26,7 @@ from .report import report_before_scheduling, report_final_memory_usage, report_
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
 from .warpgroup import settle_group_products
+from .widening import widen_accesses
 
 PASSES: Final[dict[str, PassFunction]] = {
     "check_initial_program": check_initial_program,
@@ -59,4 +60,5 @@ PASSES: Final[dict[str, PassFunction]] = {
     "join_conditions": join_conditions,
     "insert_convergence_barriers": insert_convergence_barriers,
     "follow_copies": follow_copies,
+    "widen_accesses": widen_accesses,
 }

@@ -46,7 +46,7 @@ from oric_tables.op import (
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import load_word
-from oric.ir.calls import FREE_STACK, INDIRECT, STACK_ARGUMENTS, STACK_POINTER, WORD, KeptCall
+from oric.ir.calls import CALLER_ALIGN, FREE_STACK, INDIRECT, STACK_ARGUMENTS, STACK_POINTER, WORD, KeptCall
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.legality import legality_of
@@ -74,7 +74,6 @@ _WAITS: Final = BARRIER | CALL | CONVERGENCE
 _AND: Final = 0xC0  # of the first two sources
 _MASK32: Final = 0xFFFFFFFF
 FRAME_ALIGN: Final = 16  # of the stack pointer at a call
-CALLER_ALIGN: Final = 8  # ... of others, which align it more for what is on the stack only
 _QUAD: Final = 4  # words of a register that may wait on the stack as one
 # Behind all else at calls and returns: room for what is known when registers are allocated, all that code elsewhere may write.
 LATER: Final = (opd.NO_OPERAND,) * 4

@@ -14,13 +14,13 @@ from oric_tables.op import IADD3, LDL, STL
 from oric_tables.ori_operands import KIND_SPILL_REFILL
 
 from oric.ir import operand as opd
-from oric.ir.calls import CFA, LEFT, RESTORED, SAVED, WORD, FrameMove
+from oric.ir.calls import CALLER_ALIGN, CFA, LEFT, RESTORED, SAVED, WORD, FrameMove
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, UP, UR, Function, P, R
 from oric.ir.optable import CALL, OPS
 from oric.ir.optable import RETURN as RETURNS
 
-from .convention import CALLER_ALIGN, FRAME_ALIGN, GENERAL_USED, LATER
+from .convention import FRAME_ALIGN, GENERAL_USED, LATER
 from .spill import size_mods
 
 if TYPE_CHECKING:
