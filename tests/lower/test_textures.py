@@ -260,3 +260,38 @@ def test_derivatives_of_lines(coordinates: str, wanted: str) -> None:
     (found,) = fetches(code(body, "sm_90"))
     assert found.startswith("TXD")
     assert f", {wanted}," in found
+
+
+# Two surfaces take turns as a counter says; `END` is what ends the loop, `MORE` what else happens in it.
+TURNS = """
+  ld.param.u64 %d1, [one]; ld.param.u64 %d2, [other]; ld.param.u32 %n, [n]; mov.u32 %c, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;
+ROUND:
+  and.b32 %r1, %c, 1; setp.eq.u32 %p1, %r1, 1; selp.b64 %d3, %d1, %d2, %p1;
+  suld.b.1d.b32.zero {%r2}, [%d3, {%r3}]; add.u32 %r4, %r4, %r2;
+  MORE
+  add.u32 %c, %c, 1; setp.lt.u32 %p2, %c, END; @%p2 bra ROUND;
+  st.global.u32 [%out], %r4;
+"""
+TURNS_PARAMS = ", .param .u64 one, .param .u64 other, .param .u32 n"
+
+
+def turns(arch: str, end: str, more: str = "") -> bool:
+    """Whether the surfaces of a counter take a loop over the threads."""
+    body = ".reg .b32 %n, %c, %lane; mov.u32 %lane, %tid.x;" + TURNS.replace("END", end).replace("MORE", more)
+    return any("R2UR P" in line for line in code(body, arch, level=1, params=TURNS_PARAMS))
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_handles_of_counters_take_no_loop(arch: str) -> None:
+    assert not turns(arch, "%n")
+    elsewhere = "setp.lt.u32 %p3, %lane, 5; @%p3 bra BEHIND; add.u32 %r4, %r4, 3; BEHIND:"
+    assert not turns(arch, "%n", elsewhere)
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_120"])
+def test_handles_of_counters_of_threads_take_a_loop(arch: str) -> None:
+    """Counters that threads change by themselves, and those of a loop that they leave one by one."""
+    assert turns(arch, "%n", "setp.lt.u32 %p3, %lane, 5; @%p3 bra BEHIND; add.u32 %c, %c, 1; BEHIND:")
+    assert turns(arch, "%n", "setp.lt.u32 %p3, %lane, 5; @%p3 add.u32 %c, %c, 1;")
+    assert turns(arch, "%n", "add.u32 %c, %c, %lane;")
+    assert turns(arch, "%lane")

@@ -12,8 +12,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import FETCH, FETCH_QUAD, LDG, LDS, MOV, QUAD_TURNS, SULD_D, SURED, SUST_D, SUST_P
-from oric_tables.operand_kinds import UNIFORM_SPECIAL
+from oric_tables.op import FETCH, FETCH_QUAD, MOV, QUAD_TURNS, SULD_D, SURED, SUST_D, SUST_P
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -21,9 +20,10 @@ from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function
 from oric.ir.images import COMPONENTS, HEADER_BANK, MOST_HALVES, PAIRS, SINGLE, WORD, Fetch, fetch_of, has_header, is_header
 from oric.ir.legality import legality_of
-from oric.ir.optable import ATOMIC, CALL, CONSTANT, LOAD, OPS, WARP
+from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 
+from .alike import Alike
 from .emit import Emitter, integer, packed, part
 from .turns import check_place
 
@@ -33,8 +33,6 @@ _RESULT, _ABSENT, _TEXTURE, _SAMPLER, _WORDS, _NUMBER = 0, 1, 2, 3, 4, -1  # ope
 _VECTORS: Final = 3  # of words, in a fetch for which the threads of a quad take turns
 _HALVED: Final = frozenset({"tex_halves", "tld_halves", "tld4_halves"})  # templates of such
 _SELECT: Final = (0x4410, 0x4432)  # of PRMT: the lower or the upper half of a word, zeros above
-_VARYING: Final = LOAD | ATOMIC | WARP | CALL
-_SAME_FOR_ALL: Final = frozenset({LDG, LDS})  # loads that give threads with one address one value
 _SAMPLER_SHIFT: Final = 16  # of the id of a sampler in the word of a pair
 
 
@@ -73,13 +71,15 @@ class _Placer:
         self.emitter.begin_function(f)
         self.defs: dict[int, list[int]] = {}  # word -> instructions that write it
         self.reads: dict[int, list[tuple[int, int]]] = {}  # register -> operands that read it
-        self.known: dict[int, bool] = {}
+        self.alike: Alike | None = None  # of the function as it came, where handles are in uniform registers
         self.refs: list[tuple[int, int]] = []
 
     def run(self) -> None:
         """Place everything."""
         f = self.f
         self._look()
+        if self.uniform:
+            self.alike = Alike(f, self.defs)
         order = vec[i64]()
         before = f.blocks()
         made = before
@@ -164,35 +164,8 @@ class _Placer:
         return source & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and f.imm_value(source) == 0
 
     def _is_uniform(self, operand: i64) -> bool:
-        """Whether the threads of a warp have the same value in a word, as it is made of such by definitions that stand alone."""
-        if not opd.is_register(operand):
-            return True
-        if operand & opd.INDEX in (opd.RZ, opd.PT):
-            return True
-        word = self.f.words_of(operand)
-        if word not in self.known:
-            self.known[word] = False  # a value that depends on itself is none
-            self.known[word] = self._is_made_uniform(operand)
-        return self.known[word]
-
-    def _is_made_uniform(self, operand: i64) -> bool:
-        f = self.f
-        i = self._definition(operand)
-        if i == NONE:
-            return False
-        flags = OPS.flags[f.op[i]]
-        sreg = OPS.sreg[f.op[i]]
-        if flags & _VARYING and not flags & CONSTANT and (f.op[i] not in _SAME_FOR_ALL or OPS.is_strong(f, i)):
-            return False
-        if sreg >= 0 and f.get(i, sreg) & opd.INDEX not in UNIFORM_SPECIAL:
-            return False
-        for at in range(f.count[i]):
-            source = f.get(i, at)
-            if not OPS.writes_at(f.op[i], at) and opd.is_register(source):
-                for n in range(opd.count_of(source)):
-                    if not self._is_uniform(part(source, n)):
-                        return False
-        return True
+        """Whether the threads of a warp that come by have the same value in a word."""
+        return self.alike is not None and self.alike.is_alike(operand)
 
     # -- code ----------------------------------------------------------------------------------------------
 
