@@ -195,3 +195,52 @@ def test_uniform_predicates_of_two_ways() -> None:
         else:
             with pytest.raises(OutOfRegisters):
                 allocate_registers(f, ctx)
+
+
+# A function that calls itself: nothing stays in uniform registers over its calls and blocks, the descriptor of memory neither.
+_WALK = """.version 8.8
+.target {arch}
+.address_size 64
+.func (.param .b32 r) walk(.param .b64 a, .param .b32 n)
+{{
+  .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %d<4>;
+  ld.param.u64 %d1, [a]; ld.param.u32 %r1, [n]; ld.global.u32 %r2, [%d1];
+{again}
+  setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE;
+  sub.u32 %r3, %r1, 1; add.u64 %d2, %d1, 4;
+  {{ .param .b64 pa; .param .b32 pn; .param .b32 pr; st.param.b64 [pa], %d2; st.param.b32 [pn], %r3;
+    call (pr), walk, (pa, pn); ld.param.b32 %r4, [pr]; }}
+  ld.global.u32 %r5, [%d1]; xor.b32 %r4, %r4, %r5; add.u32 %r2, %r2, %r4;
+DONE:
+  st.param.b32 [r], %r2; ret;
+}}
+.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+  .reg .b32 %r<3>; .reg .b64 %d<4>;
+  ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out];
+  {{ .param .b64 pa; .param .b32 pn; .param .b32 pr; st.param.b64 [pa], %d1; st.param.b32 [pn], 9;
+    call (pr), walk, (pa, pn); ld.param.b32 %r1, [pr]; }}
+  st.global.u32 [%d2], %r1; ret;
+}}
+"""
+_AGAIN = "AGAIN: add.u32 %r2, %r2, 1; ld.global.u32 %r6, [%d1]; setp.lt.u32 %p2, %r2, %r6; @%p2 bra AGAIN;"
+
+
+@pytest.mark.parametrize("again", ["", _AGAIN], ids=["once", "in a loop"])
+@pytest.mark.parametrize(
+    ("arch", "load", "waits"), [("sm_80", "ULDC", False), ("sm_90", "ULDC", False), ("sm_120", "LDCU", True)]
+)
+def test_the_descriptor_is_read_again(arch: str, load: str, waits: bool, again: str) -> None:
+    """Behind each place where threads may be apart; in loops not where the reader waits for it, there it is in general registers."""
+    data = np.arange(10, dtype=np.uint32) * 3 + 1
+    out = np.zeros(1, np.uint32)
+    image = oric.compile(_WALK.format(arch=arch, again=again), arch=arch).image
+    oric.sim.load(image).launch("k", grid=(1, 1, 1), block=(1, 1, 1), args=[data, out], modes=Modes(strict=True))
+    want, more = 0, 1 if again else 0
+    for n, value in enumerate(reversed(data.tolist())):
+        want = value + more + (want ^ value if n else 0)
+    assert out[0] == want & 0xFFFFFFFF
+    lines = disassemble(elf.read(image).functions["k"].text, arch)
+    kept = waits and bool(again)
+    assert any("R2UR" in line for line in lines) == kept
+    assert (sum(load in line for line in lines) > 2) == (not kept)  # one is the entry's

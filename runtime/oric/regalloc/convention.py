@@ -17,10 +17,6 @@ from oric_tables.cubin_layout import is_of_driver
 from oric_tables.op import (
     ARG_IN,
     ARG_OUT,
-    BMOV_B,
-    BMOV_R,
-    BREAK,
-    BSSY,
     CALL_ABS,
     CALL_ABS_IMM,
     CALL_REL,
@@ -53,13 +49,13 @@ from oric.ir.legality import legality_of
 from oric.ir.links import CALL as WHOLE
 from oric.ir.links import FUNCTION, HIGH, LOW, PLACE, POINTER, Link
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER
-from oric.ir.optable import BARRIER, CALL, CALL_READS, CONVERGENCE, OPS
+from oric.ir.optable import CALL_READS, OPS
 from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
 
 from .spill import SPILLED, size_mods
 from .subroutines import SharedCalls, fix_register, fixed_register, runs, without_own
-from .uniforms import spill_uniforms
+from .uniforms import make_again, may_wait, spill_uniforms
 from .watching import keep_alive
 
 if TYPE_CHECKING:
@@ -69,8 +65,6 @@ GENERAL_USED: Final = registers.RETURN_ADDRESS + 2  # what a function that calls
 _LEPC_TARGET: Final = "lepc_target"
 _KEPT_BY_DRIVER: Final = "kept_by_driver"
 _UNTOUCHED: Final = registers.UNTOUCHED_UNIFORM
-_GO_ON: Final = frozenset((BMOV_B, BMOV_R, BREAK, BSSY))  # of what is on barriers: nobody waits
-_WAITS: Final = BARRIER | CALL | CONVERGENCE
 _AND: Final = 0xC0  # of the first two sources
 _MASK32: Final = 0xFFFFFFFF
 FRAME_ALIGN: Final = 16  # of the stack pointer at a call
@@ -156,7 +150,7 @@ def _settle_uniforms(f: Function, ctx: PassContext) -> None:
     """Let nothing be in uniform registers that functions write where other threads of the warp may run other code meanwhile.
 
     What is there from one block to another, or across a place where threads wait, gets a register that functions leave alone in
-    an entry, as far as there are any, and waits in general registers in a function.
+    an entry, as far as there are any, and in a function is made again behind such places, or waits in general registers.
     """
     places = sorted(registers.UNTOUCHED_UNIFORM) if f.is_entry else []
     victims: list[int] = []
@@ -172,6 +166,7 @@ def _settle_uniforms(f: Function, ctx: PassContext) -> None:
             victims.append(n)
         else:
             raise InternalError(f"a uniform predicate of '{f.name}' is needed in several blocks")
+    victims = make_again(f, victims) if victims else victims
     if victims:
         spill_uniforms(f, victims)
 
@@ -194,7 +189,7 @@ def lasting_uniforms(f: Function) -> list[int]:
                     if home.setdefault(n, stretch) != stretch:
                         found.add(n)
                 at += 1
-            if f.op[i] == YIELD or (OPS.flags[f.op[i]] & _WAITS and f.op[i] not in _GO_ON):
+            if may_wait(f, i):
                 stretch += 1
             i = f.next[i]
         b += 1
