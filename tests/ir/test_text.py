@@ -105,7 +105,7 @@ MISTAKES = [
     ("bix0:\n    99\n", "2:5: error: expected a block or an instruction, found '99'", ""),
     ("entry f sm_91\nbix0:\n    EXIT\n", "1:1: error: expected 'entry NAME TARGET', with a target that code can be made for", ""),
     ("entry f sm_90 fast\nbix0:\n    EXIT\n",
-     "1:15: error: expected 'final_flow', 'merged', 'expanded=PHASE' or 'registers=NUMBER', found 'fast'", ""),
+     "1:15: error: expected 'final_flow', 'merged', 'ssa', 'expanded=PHASE' or 'registers=NUMBER', found 'fast'", ""),
     ("entry f sm_90 registers=2\nbix0:\n    MOV R5, R1\n    EXIT\n", "1:15: error: 'registers=2' says less than there are", ""),
     ("entry f sm_90 registers=x\nbix0:\n    EXIT\n", "1:15: error: expected a number, found 'x'", ""),
     ("entry f sm_90 registers=9999999\nbix0:\n    EXIT\n", "1:15: error: expected a number of registers, found 9999999", ""),

@@ -200,6 +200,8 @@ class Operation:
     takes: tuple[str, ...] = ()  # of a macro: sources that may be a constant or a place of a constant bank
     template: str = ""  # of a macro: the template of spec/lowering that it stands for
     expansion: int = 0  # of a macro: index of the phase that puts the template in its place
+    repeats: int = 0  # of a macro: so many of its last operands may stand any number of times
+    of: str = ""  # of a macro: the operation of the machine whose opcode it has in the documented layouts
 
     @property
     def ident(self) -> str:

@@ -23,7 +23,7 @@ def render(machine: Machine, words: dict[str, int], macros: Sequence[Operation])
     sources = ["spec/encoding/*.yaml", "spec/opcodes.yaml", "spec/macros.yaml"]
     head = header("#", "oricgen.outputs.encoding", sources)
     together = [*machine.operations, *macros]
-    operations = [_operation(o, words.get(o.name, MACRO_WORDS + o.number)) for o in together]
+    operations = [_operation(o, words.get(o.of or o.name, MACRO_WORDS + o.number)) for o in together]
     columns = _columns(together, machine.isas)
     return {
         "oric_tables/op.py": template("op.py.j2", header=head, effects=EFFECTS, indirect=INDIRECT, operations=operations),
@@ -59,6 +59,7 @@ _COLUMNS = (
     ("ORDER_STRONG", "q", "mask of the codes of memory orders that other threads' writes show through, 0 = no such modifier"),
     ("UNREAD", "h", "operation that does the same where nobody reads the results, 0 = none"),
     ("EXPANSION", "B", "index of the phase that expands a macro operation, 0 = it stays"),
+    ("REPEATS", "b", "how many of the last operands may stand any number of times"),
     ("ISAS", "H", "mask of the encoding models that have the operation, in the order of oric_tables.ops.ISAS"),
     ("KIND", "b", "kind of each operand slot as in oric_insn"),
     ("SIGNS", "b", "signs that each operand slot may have: 1 negation, 2 absolute value, 4 complement"),
@@ -85,6 +86,7 @@ def _facts(o: Operation, numbers: Mapping[str, int], models: Sequence[str]) -> l
         strong,
         numbers[o.unread] if o.unread else 0,
         o.expansion,
+        o.repeats,
         sum(1 << models.index(isa) for isa, forms in o.forms.items() if forms),
         [KINDS[k] for k in kinds] + [0] * (SLOTS - len(kinds)),
         [sum(bit for mark, bit in _MARKS.items() if mark in x.marks) for x in o.operands] + [0] * (SLOTS - len(kinds)),

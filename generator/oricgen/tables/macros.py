@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from .. import handlers
@@ -84,6 +84,8 @@ def _load(spec: Spec) -> tuple[Operation, ...]:
                 takes=_takes(spec, name, row, operands),
                 template=row.get("template", ""),
                 expansion=_expansion(spec, name, row),
+                repeats=_repeats(spec, name, row, len(operands)),
+                of=_of(spec, name, row, taken.values()),
             )
         )
     for operation in (*machine.operations, *out):
@@ -101,6 +103,22 @@ def _modifiers(spec: Spec, name: str, row: Map, machine: Mapping[str, Operation]
             raise SpecError(spec.path(FILES[0]), row["mods"].line_of(key), f"{name}: no operation '{of}' has a modifier '{key}'")
         out.append(replace(found, shift=sum(m.width for m in out)))
     return tuple(out)
+
+
+def _repeats(spec: Spec, name: str, row: Map, operands: int) -> int:
+    """How many of the last operands may stand any number of times: fewer than there are."""
+    found: int = row.get("repeats", 0)
+    if found >= max(operands, 1):
+        raise SpecError(spec.path(FILES[0]), row.line_of("repeats"), f"{name}: {found} of {operands} operands cannot be repeated")
+    return found
+
+
+def _of(spec: Spec, name: str, row: Map, machine: Collection[str]) -> str:
+    """The operation of the machine whose opcode a macro has."""
+    found: str = row.get("of", "")
+    if found and found not in machine:
+        raise SpecError(spec.path(FILES[0]), row.line_of("of"), f"{name}: the machine has no operation '{found}'")
+    return found
 
 
 def _check_shared(spec: Spec, name: str, row: Map) -> None:

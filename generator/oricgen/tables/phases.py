@@ -72,6 +72,8 @@ def check(spec: Spec) -> None:
         if row["name"] != UNDOCUMENTED and row["name"] in names:
             raise SpecError(path, line, f"{row['name']}: another phase has this name")
         names.add(row["name"])
+        if row["name"] != UNDOCUMENTED:
+            places[row["name"]] = [number]
         if (row["name"] != UNDOCUMENTED or row["function"]) and not ("source" in row and "doc" in row):
             raise SpecError(path, line, f"{row['name']}: phase {number} needs a source and a doc")
         if row["required"] and (row["min_level"] or not row["function"]):
@@ -82,12 +84,13 @@ def check(spec: Spec) -> None:
                 raise SpecError(path, line, message)
             places.setdefault(row["function"], []).append(number)
         _check_contract(path, rows, number, known, contracts)
+    _check_ssa(path, data)
     _check_recipes(spec, path, data)
     for number, rule in enumerate(data["constraints"]):
         line = data["constraints"].line_of(number)
         for side in ("before", "after"):
             if rule[side] not in places:
-                raise SpecError(path, line, f"constraints: no phase runs '{rule[side]}'")
+                raise SpecError(path, line, f"constraints: no phase runs '{rule[side]}' or is called that")
         if max(places[rule["before"]]) >= min(places[rule["after"]]):
             raise SpecError(path, line, f"constraints: {rule['before']} must come before {rule['after']}: {rule['reason']}")
 
@@ -109,6 +112,25 @@ def _check_analyses(path: PurePosixPath, data: Any) -> dict[str, set[str]]:
     for name in sorted(handlers.analyses() - known.keys()):
         raise SpecError(path, data.line_of("analyses"), f"analyses: there is no row for '{name}' of {handlers.CONTRACTS}")
     return known
+
+
+def _check_ssa(path: PurePosixPath, data: Any) -> None:
+    """One phase opens partial SSA form, a later one closes it, and what runs between says that it is in it."""
+    rows = data["phases"]
+    places: dict[str, list[int]] = {"opens": [], "closes": []}
+    for number, row in enumerate(rows):
+        if row.get("ssa") in places:
+            places[row["ssa"]].append(number)
+    opens, closes = places["opens"], places["closes"]
+    if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0] or not rows[closes[0]]["required"]:
+        raise SpecError(
+            path, rows.line_of(0), "phases: one phase opens partial SSA form, and a later one, which is required, closes it"
+        )
+    for number, row in enumerate(rows):
+        between = opens[0] < number < closes[0]
+        if between != (row.get("ssa") == "window") and (not between or row["function"]) and number not in (opens[0], closes[0]):
+            what = "stands in partial SSA form and does not say so" if between else "does not stand in partial SSA form"
+            raise SpecError(path, rows.line_of(number), f"{row['name']}: phase {number} {what} (`ssa`)")
 
 
 def _check_recipes(spec: Spec, path: PurePosixPath, data: Any) -> None:

@@ -34,9 +34,13 @@ class Cursor:
         self.before = NONE
 
     def at_start(self, block: i64) -> None:
-        """To the start of a block."""
+        """To the start of a block, behind what merges the values of the ways into it."""
+        f = self.f
         self.block = block
-        self.before = self.f.head[block]
+        before = f.head[block]
+        while before != NONE and OPS.repeats[f.op[before]]:
+            before = f.next[before]
+        self.before = before
 
     def in_front(self, i: i64) -> None:
         """In front of an instruction, whose line counts from here on."""
@@ -299,10 +303,11 @@ class Cursor:
         while i != NONE:
             f.block[i] = block
             at = OPS.label[f.op[i]]
-            if at >= 0 and at < f.count[i]:
+            while 0 <= at < f.count[i]:
                 operand = f.get(i, at)
                 if operand & opd.TYPE == opd.IS_LABEL:
                     f.set(i, at, opd.label(place_of[operand & opd.INDEX]))
+                at = at + OPS.repeats[f.op[i]] if OPS.repeats[f.op[i]] else -1
             i = f.next[i]
 
 

@@ -114,6 +114,21 @@ class DataFlow:
         self._check(b, bit)
         return self._behind[b * self.width + (bit >> _SHIFT)] >> (bit & _BIT) & 1 != 0
 
+    def all_in_front(self, b: i64) -> list[int]:
+        """The facts that hold in front of a block, in ascending order."""
+        self._check(b, 0)
+        found: list[int] = []
+        at: i64 = b * self.width
+        bit: i64 = 0
+        while bit < self.bits:
+            if not self._front[at + (bit >> _SHIFT)]:
+                bit += _BIT + 1
+                continue
+            if self._front[at + (bit >> _SHIFT)] >> (bit & _BIT) & 1:
+                found.append(int(bit))
+            bit += 1
+        return found
+
     def passes(self, b: i64) -> bool:
         """Whether a fact holds in front of a block that does not stop it."""
         at: i64 = b * self.width

@@ -171,6 +171,9 @@ class Function:
         self.subroutine = False
         self.sources: LineInfo | None = None  # what origins are of, where somebody wants to know
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of
+        self.in_window = False  # in partial SSA form, between phases 23 and 73 ...
+        self.window: set[int] = set()  # ... and the registers that have one definition there
+        self.homes: dict[int, int] = {}  # registers that a MovPhi names -> the register whose values they were
         self.final_flow = False
         self.merged = False
         self.expanded: int = 0

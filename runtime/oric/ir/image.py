@@ -29,6 +29,7 @@ INLINE_OPERANDS: Final = 9
 INSTRUCTION_SIZE: Final = structs.SIZES["oric_instruction"]
 BLOCK_SIZE: Final = structs.SIZES["oric_block"]
 REGISTER_SIZE: Final = structs.SIZES["oric_register"]
+MOVPHI: Final = 1 << 29  # of ``aux``: what tells a MovPhi from a MOV; the other marks (oric.ir.function) lie below
 _VOLATILE: Final = 0x20  # of special_flags
 _NO_REGISTER: Final = 0xFFFF  # in ``phys``
 _MASK64: Final = 0xFFFFFFFFFFFFFFFF
@@ -139,7 +140,7 @@ class Image:
             mods=f.mods[i] & _MASK64,
             position=self._position[i],
             opcode=ops.op(number).word,
-            aux=f.aux[i],
+            aux=f.aux[i] | (MOVPHI if OPS.repeats[number] else 0),
             operand_count=len(operands),
             operands=inline,
             enc_buf=NONE,

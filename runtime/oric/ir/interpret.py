@@ -24,6 +24,7 @@ from oric_tables.values import HAS_VALUE, UNSEEN
 from . import operand as opd
 from .function import AUX_VOLATILE, NONE, UP, UR, B, Function, P
 from .optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, EXIT, FENCE, INDIRECT, LOAD, OPS, PINNED, SPECIAL, STORE
+from .phis import value_from
 
 Event = tuple[Any, ...]
 STORED: Final = "stored"  # begins the event of a plain store
@@ -122,6 +123,9 @@ class Instruction:
             if operand not in (0, opd.NO_OPERAND):
                 (self.results if OPS.writes_at(self.op, at) else self.sources).append((at, operand))
         self.marks = ffi.new("int64_t[]", [numbers.F_ABSENT] * _PLACES)
+        self.wide: dict[int, int] = {}
+        if self.op == op.MovPhi:
+            return
         for at, operand in self.sources:
             self.marks[at] = _marks(f, operand)
         for at, operand in self.results:
@@ -162,14 +166,17 @@ class Thread:
 
     def run(self, limit: int = STEPS) -> list[Event]:
         """Execute from block 0 to the end, at most ``limit`` instructions."""
-        block = 0
+        block, source = 0, NONE
         while 0 <= block < self.f.blocks():
             following = block + 1
             code = self._code(block)
             limit -= 1 + len(code)
             if limit < 0:
                 return self.events
+            self._merge(code, source)
             for instruction in code:
+                if instruction.op == op.MovPhi:
+                    continue
                 if instruction.guard and not self.predicate(instruction.guard):
                     continue
                 target = self.execute(instruction)
@@ -178,9 +185,20 @@ class Thread:
                 if target != NONE:
                     following = target
                     break
-            block = following
+            block, source = following, block
         self._end("falls off")
         return self.events
+
+    def _merge(self, code: list[Instruction], source: int) -> None:
+        """The phis that a block begins with, at once, for a thread that comes from a block."""
+        found = []
+        for instruction in code:
+            if instruction.op != op.MovPhi:
+                break
+            value = value_from(self.f, instruction.number, source)
+            found.append((instruction.operands[0], self.source(value, opd.count_of(value))))
+        for operand, value in found:
+            self.write(operand, value)
 
     def _code(self, block: int) -> list[Instruction]:
         if block not in self._blocks:

@@ -96,6 +96,7 @@ class OpTable:
         self.order_strong = _column(op_tables.ORDER_STRONG)
         self.unread = _column(op_tables.UNREAD)
         self.expansion = _column(op_tables.EXPANSION)
+        self.repeats = _column(op_tables.REPEATS)
         self.kind = _column(op_tables.KIND)
         self.signs = _column(op_tables.SIGNS)
 

@@ -25,6 +25,7 @@ from .edges import make_edges
 from .function import NONE, Function, signed64
 from .lineinfo import LINE_BITS
 from .optable import INDIRECT, OPS
+from .phis import all_phis
 from .pieces import Broken, Line
 from .text import FACTS, LETTERS, SPECIAL, SPECIAL_WORDS, usual_type
 
@@ -158,8 +159,11 @@ class _Reader:
                 self.f.final_flow = True
             elif word == "merged":
                 self.f.merged = True
+            elif word == "ssa":
+                self.f.in_window = True
             else:
-                raise Broken(at, f"expected 'final_flow', 'merged', 'expanded=PHASE' or 'registers=NUMBER', found '{word}'")
+                known = "'final_flow', 'merged', 'ssa', 'expanded=PHASE' or 'registers=NUMBER'"
+                raise Broken(at, f"expected {known}, found '{word}'")
 
     def _facts(self, line: Line) -> None:
         for at, word in list(pieces.words(line.text, line.at))[1:]:
@@ -252,9 +256,13 @@ class _Reader:
         out = []
         for number, part in enumerate(parts):
             place = at + len(part) - len(part.lstrip())
-            if number == len(op.operands):
+            here = number
+            repeats: int = OPS.repeats[op.number]
+            if here >= len(op.operands) and repeats:
+                here = len(op.operands) - repeats + (here - len(op.operands)) % repeats
+            if here == len(op.operands):
                 raise Broken(place, f"expected {number} operands of {op.name} at the most, found {len(parts)}")
-            out.append(self._slot(op, op.operands[number], part.strip(), place))
+            out.append(self._slot(op, op.operands[here], part.strip(), place))
             at += len(part) + 1
         for slot in op.operands[len(out) :]:
             if slot.default is None:
@@ -410,6 +418,8 @@ class _Reader:
         """Make registers, the places of jump tables, edges."""
         f = self.f
         self._make_registers()
+        for phis in all_phis(f).values():
+            f.window.update(int(f.get(i, 0) & opd.INDEX) for i in phis)
         for table in f.attributes.jump_tables:
             end = table.offset + 4 * len(table.targets)
             f.attributes.constant2.extend(bytes(max(0, end - len(f.attributes.constant2))))

@@ -62,7 +62,7 @@ def write(f: Function, *, exact: bool = False) -> str:
     gives the same function.
     """
     kind = "entry" if f.is_entry else "function"
-    words = [word for word, holds in (("final_flow", f.final_flow), ("merged", f.merged)) if holds]
+    words = [word for word, holds in (("final_flow", f.final_flow), ("merged", f.merged), ("ssa", f.in_window)) if holds]
     words += [f"expanded={f.expanded}"] if f.expanded else []
     words += [f"registers={f.registers()}"] if exact else []
     out = [" ".join([kind, f.name, f.target, *words])]

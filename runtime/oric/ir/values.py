@@ -53,6 +53,9 @@ class Values:
         self.fact_source = nones(n)
         self.fact_version = zeros(n)
         self.fact_global = zeros(n)
+        self.fact_clock = zeros(n)
+        self.home = nones(n)  # of words that a MovPhi names: the number of what they are values of ...
+        self.home_clock = vec[i64]()  # ... and when one of these was defined last
         self.def_of = nones(n)
         self.def_block = nones(n)
         self.def_clock = zeros(n)
@@ -63,6 +66,27 @@ class Values:
         self.inner = nones(SLOTS)  # makers of the sources of the instruction that is looked at
         self._constants: dict[int, int] = {}
         self._count()
+        if f.homes:
+            self._find_homes()
+
+    def _find_homes(self) -> None:
+        """Number what words that meet are values of, each word of a register by itself."""
+        f = self.f
+        numbers: dict[int, int] = {}
+        for register, home in f.homes.items():
+            if home not in numbers:
+                numbers[home] = len(numbers)
+            word: i64 = f.reg_word[register]
+            end: i64 = word + f.reg_size[register]
+            while word < end:
+                self.home[word] = numbers[home]
+                word += 1
+        self.home_clock = zeros(len(numbers))
+
+    def is_last(self, word: i64, clock: i64) -> bool:
+        """Whether nothing that a word meets has been defined since: both would have to be kept, and copied where they meet."""
+        home = self.home[word]
+        return home < 0 or self.home_clock[home] <= clock
 
     def _count(self) -> None:
         """Numbers of definitions and of reads of each word, 2 for more than one."""
@@ -107,6 +131,7 @@ class Values:
                 return
             self.fact_version[word] = self.version[source]
         self.fact[word] = value
+        self.fact_clock[word] = self.clock
         self.fact_block[word] = self.block
         self.fact_source[word] = source
         lasting = self.defs[word] == 1 and (source < 0 or self.is_stable(source, self.block))
@@ -117,8 +142,10 @@ class Values:
         value = self.fact[word]
         if not value:
             return 0
+        source = self.fact_source[word]
+        if source >= 0 and not self.is_last(source, self.fact_clock[word]):
+            return 0
         if self.fact_block[word] == self.block:
-            source = self.fact_source[word]
             return value if source < 0 or self.version[source] == self.fact_version[word] else 0
         if self.fact_global[word] and self.graph.dominates(self.fact_block[word], self.block):
             return value
@@ -137,6 +164,8 @@ class Values:
                 end = word + opd.count_of(operand)
                 while word < end:
                     self.version[word] += 1
+                    if self.home[word] >= 0:
+                        self.home_clock[self.home[word]] = self.clock
                     self.fact[word] = 0
                     self.def_of[word] = NONE if f.guard[i] else i
                     self.def_block[word] = self.block
@@ -330,6 +359,8 @@ class Values:
         word = self.f.words_of(source)
         end = word + opd.count_of(source)
         while word < end:
+            if self.home[word] >= 0 and self.home_clock[self.home[word]] >= clock:
+                return False
             if block == self.block:
                 if self.def_block[word] == block and self.def_clock[word] >= clock:
                     return False
@@ -366,6 +397,8 @@ class Values:
         self.fact_source = append(self.fact_source, -1)
         self.fact_version = append(self.fact_version, 0)
         self.fact_global = append(self.fact_global, 0)
+        self.fact_clock = append(self.fact_clock, 0)
+        self.home = append(self.home, -1)
         self.def_of = append(self.def_of, NONE)
         self.def_block = append(self.def_block, -1)
         self.def_clock = append(self.def_clock, 0)

@@ -18,6 +18,7 @@ from .function import NONE, UP, UR, Function
 from .function import P as P_FILE
 from .lineinfo import line_of
 from .optable import BRANCH, EXIT, INDIRECT, KIND_PRED, KIND_UPRED, OPS, SLOTS
+from .phis import several
 from .text import format_instruction
 
 MAX_MESSAGES: Final = 20
@@ -74,6 +75,7 @@ class Checker:
     def __init__(self, f: Function) -> None:
         self.f = f
         self.problems: list[str] = []
+        self.before: list[list[int]] = []  # of blocks with a MovPhi, where control comes from
 
     def run(self) -> None:
         """Check blocks, edges, links and instructions."""
@@ -86,11 +88,15 @@ class Checker:
         while b < blocks:
             if self._links(b):
                 self._edges(b)
+                self._phis(b)
                 i = f.head[b]
                 while i != NONE:
                     self._instruction(b, i)
                     i = f.next[i]
             b += 1
+        if f.in_window:
+            for register in several(f):
+                self._say(f"register {register} of partial SSA form has more than one definition", NONE, NONE)
         tail = f.tail[blocks - 1]
         if tail == NONE or not OPS.flags[f.op[tail]] & (BRANCH | EXIT) or is_conditional(f, tail):
             self._say("control runs off the end of the function", blocks - 1, tail)
@@ -172,6 +178,42 @@ class Checker:
                 self._say("control flow that is not last in its block", b, i)
             i = f.next[i]
 
+    def _phis(self, b: i64) -> None:
+        """Check what merges values: first in its block, one definition each, a value for every way into the block and no more."""
+        f = self.f
+        i = f.head[b]
+        merges = True
+        while i != NONE:
+            if self._known(i) and OPS.repeats[f.op[i]]:
+                if not f.in_window:
+                    self._say("a MovPhi outside of partial SSA form", b, i)
+                if not merges:
+                    self._say("a MovPhi behind other instructions", b, i)
+                if f.guard[i]:
+                    self._say("a MovPhi under a guard", b, i)
+                ways = self._ways(b)
+                named = [int(f.get(i, at) & opd.INDEX) for at in range(2, f.count[i], 2)]
+                if sorted(named) != ways:
+                    self._say(f"values from {sorted(named)}, but control comes from {ways}", b, i)
+            else:
+                merges = False
+            i = f.next[i]
+
+    def _ways(self, b: i64) -> list[int]:
+        """The blocks that go to a block, in order."""
+        if not self.before:
+            self.before = [[] for _ in range(self.f.blocks())]
+            source: i64 = 0
+            while source < self.f.blocks():
+                at: i64 = 0
+                while at < self.f.succ_count[source]:
+                    target = self.f.successor(source, at)
+                    if 0 <= target < self.f.blocks():
+                        self.before[target].append(int(source))
+                    at += 1
+                source += 1
+        return self.before[b]
+
     def _known(self, i: i64) -> bool:
         number = self.f.op[i]
         return 0 < number < len(OPS.flags)
@@ -186,7 +228,8 @@ class Checker:
             name = ops.op(number).name
             self._say(f"the macro operation {name} is left behind phase {OPS.expansion[number]}, which expands it", b, i)
         slots = OPS.slots[number]
-        if f.count[i] > slots and OPS.writes[number] >= 0:
+        repeats = OPS.repeats[number]
+        if f.count[i] > slots and OPS.writes[number] >= 0 and not (repeats and (f.count[i] - slots) % repeats == 0):
             self._say(f"{f.count[i]} operands, it takes {slots}", b, i)
             return
         at: i64 = f.count[i]
@@ -197,7 +240,7 @@ class Checker:
         at = 0
         first = f.first[i]
         end = f.count[i]
-        if OPS.writes[number] < 0:  # what the convention says of registers follows
+        if OPS.writes[number] < 0 or repeats:  # what the convention says of registers follows, or the same again
             end = min(end, slots)
         while at < end:
             operand = f.operand[first + at]

@@ -14,6 +14,7 @@ from oric_tables.macros import EXPANSIONS, LONG, MODIFIERS, TEMPLATES
 
 from oric.ir import mbarriers
 from oric.ir import operand as opd
+from oric.ir import phis as merges
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import AUX_MBARRIER, AUX_VOLATILE, NONE, Function
@@ -73,6 +74,7 @@ def _expand(f: Function, ctx: PassContext, phase: i64) -> bool:
         expander = _Expander(f, ctx, phase)
         expander.run(waiting)
         waiting = Worklist(f, phase if expander.again else NONE)
+    merges.leave_several(f)
     return True
 
 
@@ -94,6 +96,7 @@ class _Expander:
         """Replace them; blocks that templates make stand behind the block of their macro."""
         f = self.f
         order = vec[i64]()
+        ends: dict[int, int] = {}  # blocks that macros have parted -> where their ends are now
         before = f.blocks()
         made = before
         i = waiting.next()
@@ -102,6 +105,8 @@ class _Expander:
             order = append(order, b)
             if i != NONE and f.block[i] == b:
                 self._block(b)
+                if self.emitter.block != b:
+                    ends[int(b)] = self.emitter.block
                 i = waiting.next()
             while made < f.blocks():
                 order = append(order, made)
@@ -110,6 +115,7 @@ class _Expander:
         self.ctx.count("macro operations expanded", self.count)
         if made > before:
             self.emitter.resolve_labels()
+            _move_ends(f, ends)
             self.cursor.reorder(order)
             make_edges(f)
 
@@ -159,6 +165,18 @@ class _Expander:
             mbarriers.pass_on(f, i, first)
         f.block[i] = NONE
         self.count += 1
+
+
+def _move_ends(f: Function, ends: dict[int, int]) -> None:
+    """What came from a block comes from where its end is now."""
+    for phis in merges.all_phis(f).values() if f.in_window else ():
+        for i in phis:
+            at: i64 = 2
+            while at < f.count[i]:
+                source = int(f.get(i, at) & opd.INDEX)
+                if source in ends:
+                    f.set(i, at, opd.label(ends[source]))
+                at += 2
 
 
 def _has_long_constant(f: Function, i: i64) -> bool:

@@ -99,7 +99,7 @@ def thread_jumps(flow: Flow) -> None:
         if kind != GONE:
             for target in flow.successors(b):
                 final = _through_empty(flow, target)
-                if final != target:
+                if final != target and not flow.has_other_value(b, target, final):
                     flow.redirect(b, target, final)
             if kind == COND and flow.target[b] == flow.other[b]:
                 flow.set_end(b, JUMP, NONE, flow.target[b], -1)
@@ -156,6 +156,7 @@ def _merge_chains(flow: Flow) -> bool:
             target = flow.target[b]
             if target == b or target == 0 or preds[target] != 1:
                 break
+            flow.settle(target, b)
             flow.cursor.append_block(b, target)
             flow.move_end(b, target)
             merged = True

@@ -14,7 +14,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import BAR_ARV, BAR_RED, BAR_SYNC, USETMAXREG_DEALLOC, USETMAXREG_TRY_ALLOC
+from oric_tables.op import BAR_ARV, BAR_RED, BAR_SYNC, USETMAXREG_DEALLOC, USETMAXREG_TRY_ALLOC, MovPhi
 from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
@@ -322,7 +322,8 @@ def blocks_apart(cfg: Cfg, points: vec[i64], branches: set[int]) -> set[int]:
 
 
 def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches: list[int], marked: vec[i64]) -> None:
-    """Mark words that get values on some of the ways that lead away from divergent branches."""
+    """Mark words that get values on some of the ways that lead away from divergent branches, or where such ways meet."""
+    apart = frozenset(branches)
     inside = _inside(cfg, branches)
     ways = _Ways(cfg, inside)
     for end, branch in sorted((points[branch], branch) for branch in branches):
@@ -330,6 +331,8 @@ def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches
     row: i64 = 0
     while row < definitions.rows():
         block = definitions.block[row]
+        if definitions.f.op[definitions.insn[row]] == MovPhi and _is_met_apart(cfg, block, ways.marked, inside, apart):
+            definitions.mark(row, marked)
         leaving = inside[block] != 0
         if ways.marked[block] or leaving:
             common = _is_common(definitions.f, definitions.insn[row])
@@ -340,6 +343,17 @@ def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches
                     marked[word] = 1
                 at += 1
         row += 1
+
+
+def _is_met_apart(cfg: Cfg, block: i64, ways: vec[i64], inside: vec[i64], branches: frozenset[int]) -> bool:
+    """Whether threads that took different ways come to a block."""
+    e = cfg.pred_start[block]
+    while e < cfg.pred_start[block + 1]:
+        p = cfg.pred[e]
+        if ways[p] or inside[p] or int(p) in branches:
+            return True
+        e += 1
+    return False
 
 
 def _inside(cfg: Cfg, branches: list[int]) -> vec[i64]:

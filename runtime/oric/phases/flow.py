@@ -11,9 +11,10 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import BRA, RETURN
+from oric_tables.op import BRA, RETURN, MovPhi
 
 from oric.ir import operand as opd
+from oric.ir import phis as merges
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.edges import has_register, is_conditional, set_target, target_of
@@ -35,7 +36,8 @@ class Flow:
     """A function taken apart: ``kind[b]``, ``node[b]`` (an instruction in no block), ``target[b]`` and ``other[b]``.
 
     ``tables`` holds the targets of jumps by table, ``follower`` the block that must stand right behind another. Control flow
-    must be last in its block (phase 6). Until :meth:`rebuild` the edges of the function mean nothing.
+    must be last in its block (phase 6). Until :meth:`rebuild` the edges of the function mean nothing. ``phis``: the MovPhi of
+    blocks, which what is done here keeps right (:mod:`oric.ir.phis`).
     """
 
     def __init__(self, f: Function) -> None:
@@ -47,6 +49,8 @@ class Flow:
         self.other = vec[i64]()
         self.tables: dict[int, list[int]] = {}
         self.follower: dict[int, int] = {}
+        self.phis: dict[int, list[int]] = merges.all_phis(f) if f.in_window else {}
+        self._carried: dict[tuple[int, int], int] = {}  # a block and a phi further on -> the phi there that gives it its value
         b: i64 = 0
         while b < f.blocks():
             self._take_off(b)
@@ -151,9 +155,80 @@ class Flow:
         if self.kind[b] == TABLE:
             self.tables[into] = self.tables.pop(b)
         self.kind[b] = GONE
+        self._now_from(into, b, into)
+
+    def _now_from(self, b: i64, old: i64, new: i64) -> None:
+        """Threads come to the successors of a block from block ``new`` that came from ``old``."""
+        for target in self.successors(b) if self.phis else ():
+            merges.renamed(self.f, self.phis.get(target, []), old, new)
+
+    def has_other_value(self, b: i64, old: i64, new: i64) -> bool:
+        """Whether a block that goes to ``new`` as well would bring another value there by way of ``old``, an empty block."""
+        if new not in self.phis or new not in self.successors(b):
+            return False
+        last = self._last_before(old, new)
+        return any(merges.value_from(self.f, i, b) != merges.value_from(self.f, i, last) for i in self.phis[new])
+
+    def _last_before(self, start: i64, end: i64) -> i64:
+        """The last of the blocks from ``start`` on to ``end`` that jump to one another; -1: they do not lead there."""
+        seen = {start}
+        while self.kind[start] == JUMP and self.target[start] != end and self.target[start] not in seen:
+            start = self.target[start]
+            seen.add(start)
+        return start if self.kind[start] == JUMP and self.target[start] == end else -1
+
+    def _carry(self, b: i64, old: i64, new: i64) -> None:
+        """Let the values that a block gives to phis come with it as it goes to ``new`` and no more to ``old``.
+
+        Either it went to ``new`` by way of empty blocks, or ``new`` leads to ``old`` and the values pass it, in phis of its own.
+        """
+        if new in self.phis:
+            last = self._last_before(old, new)
+            for i in self.phis[new] if last >= 0 else ():
+                if merges.place_of(self.f, i, b) < 0:
+                    merges.add(self.cursor, i, merges.value_from(self.f, i, last), b)
+        if old in self.phis and self._last_before(new, old) >= 0:
+            for i in list(self.phis[old]):
+                self._pass_on(i, b, new, old)
+
+    def _pass_on(self, i: i64, b: i64, block: i64, end: i64) -> None:
+        """Give a phi of block ``end`` what it had from block ``b`` by way of the blocks from ``block`` on."""
+        f = self.f
+        at = merges.place_of(f, i, b)
+        value = f.get(i, at)
+        merges.drop(self.cursor, i, at)
+        source = b
+        while block != end:
+            found = self._carried.get((int(block), int(i)))
+            if found is not None:
+                merges.add(self.cursor, found, value, source)
+                return
+            dest = f.get(i, 0)
+            self.cursor.at_start(block)
+            self.cursor.line = f.line[i]
+            made = self.cursor.make1(
+                MovPhi, opd.with_index(dest, f.new_reg(f.reg_type[dest & opd.INDEX], f.reg_size[dest & opd.INDEX]))
+            )
+            f.window.add(int(f.get(made, 0) & opd.INDEX))
+            self.cursor.put(value)
+            self.cursor.put(opd.label(source))
+            self._carried[int(block), int(i)] = made
+            self.phis.setdefault(int(block), []).append(made)
+            value = f.get(made, 0)
+            source = block
+            block = self.target[block]
+        merges.add(self.cursor, i, value, source)
+
+    def settle(self, b: i64, source: i64) -> None:
+        """Make copies of the phis of a block to which no other block than ``source`` goes."""
+        if b in self.phis:
+            merges.become_moves(self.cursor, b, source)
+            del self.phis[b]
 
     def redirect(self, b: i64, old: i64, new: i64) -> None:
         """Replace a successor of a block where it is one."""
+        if self.phis:
+            self._carry(b, old, new)
         if self.target[b] == old:
             self.target[b] = new
         if self.other[b] == old:
@@ -175,6 +250,7 @@ class Flow:
         if self.kind[b] == TABLE:
             self.tables[rest] = self.tables.pop(b)
         self.set_end(b, JUMP, NONE, rest, -1)
+        self._now_from(rest, b, rest)
         if b in self.follower:
             self.follower[rest] = self.follower.pop(b)
         self.follower[b] = rest
@@ -211,6 +287,8 @@ class Flow:
             for target in self.successors(order[place]):
                 self.cursor.edge(order[place], target)
             place += 1
+        if self.phis:
+            merges.drop_lost(self.f)
         self.cursor.reorder(order)
 
     def _order(self) -> vec[i64]:
@@ -273,9 +351,18 @@ class Flow:
                 self.target[b], self.other[b] = self.other[b], self.target[b]
                 continue
             detour = self.new_block(self.other[b])
+            if kind == COND and self.target[b] == self.other[b]:
+                self._come_twice(b, detour)
+            else:
+                merges.renamed(self.f, self.phis.get(self.other[b], []), b, detour)
             self.other[b] = detour
             out = append(out, detour)
         return out
+
+    def _come_twice(self, b: i64, detour: i64) -> None:
+        """Threads come to a block from ``b`` and by way of a new block as well."""
+        for i in self.phis.get(self.target[b], []):
+            merges.add(self.cursor, i, merges.value_from(self.f, i, b), detour)
 
     def _close(self, b: i64, following: i64) -> None:
         f = self.f

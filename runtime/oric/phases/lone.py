@@ -20,6 +20,7 @@ from oric.ir.edges import make_edges
 from oric.ir.function import NONE, Function, control_flow
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
+from oric.ir.phis import drop_lost
 
 _AMONG: Final = 1  # places of the operands of an election: the threads that take part ...
 _ELECTED: Final = 2  # ... and whether it is this one
@@ -45,6 +46,7 @@ def trust_elections(f: Function, ctx: PassContext) -> bool:
     if settled:
         f.merged = True
         make_edges(f)
+        drop_lost(f)
     ctx.count("elections of threads that are alone", settled)
     return settled != 0
 

@@ -13,7 +13,7 @@ from typing import Final, final
 from mypy_extensions import i64
 from oric_rules import matchers
 from oric_tables import ops, thresholds
-from oric_tables.op import MOV, VOTEU
+from oric_tables.op import MOV, VOTEU, MovPhi
 from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
@@ -114,6 +114,9 @@ class Walk:
     def _visit(self, i: i64) -> None:
         f = self.f
         values = self.values
+        if f.op[i] == MovPhi:  # what it reads is read elsewhere
+            values.define(i)
+            return
         values.substitute(i)
         flags = OPS.flags[f.op[i]]
         if f.guard[i] and f.guard[i] & opd.INDEX == opd.PT and not self._settle_guard(i, flags):
@@ -272,6 +275,8 @@ class Walk:
             age = values.clock - values.def_clock[word]
             here = values.def_block[word] == values.block
             if short_lived and (not here or age > thresholds.PREDICATE_REACH):
+                return False
+            if not values.is_last(word, values.def_clock[word]):
                 return False
             if values.def_of[word] != i or not (here or values.is_stable(word, values.block)):
                 return False

@@ -15,13 +15,15 @@ from oric_tables import op as op_numbers
 from oric_tables import thresholds
 
 from oric.ir import operand as opd
-from oric.ir.function import AUX_MBARRIER, NONE, Function
+from oric.ir.function import AUX_MBARRIER, NONE, Function, control_flow
 from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
 from oric.ir.passes import PassContext
+from oric.ir.phis import all_phis
 from oric.ir.words import WordList
 from oric.support.arrays import nones
 
 from .flow import COND, GONE, JUMP, Flow, can_invert
+from .unssa import leave
 
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
@@ -38,11 +40,37 @@ def predicate_short_blocks(f: Function, ctx: PassContext) -> bool:
         b += 1
     if b == f.blocks():
         return False
+    leave(f, ctx, _merged(f))
     work = _Predication(Flow(f))
     work.run()
     work.flow.rebuild()
     ctx.count("predicated branches", work.done)
     return True
+
+
+def _merged(f: Function) -> dict[int, list[int]]:
+    """The phis of the blocks in which short blocks meet: what has a value under a guard keeps its register behind it."""
+    found = all_phis(f) if f.in_window else {}
+    if not found:
+        return found
+    graph = control_flow(f)
+    short: set[int] = set()
+    b: i64 = 0
+    while b < f.blocks():
+        if f.succ_count[b] == 1 and graph.pred_start[b + 1] - graph.pred_start[b] == 1 and _is_short(f, b):
+            short.add(f.successor(b, 0))
+        b += 1
+    return {b: phis for b, phis in found.items() if b in short}
+
+
+def _is_short(f: Function, b: i64) -> bool:
+    """Whether a block has no more instructions than run under a guard, and a jump."""
+    left: i64 = thresholds.PREDICATION_SIZE + 1
+    i = f.head[b]
+    while i != NONE and left >= 0:
+        left -= 1
+        i = f.next[i]
+    return left >= 0
 
 
 @final
@@ -120,6 +148,8 @@ class _Predication:
         elif self._is_side(b, target) and self._is_side(b, other) and flow.target[target] == flow.target[other]:
             sides, meet = [(target, condition), (other, condition ^ opd.NEGATE)], flow.target[target]
         if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > thresholds.PREDICATION_SIZE:
+            return
+        if flow.phis and (meet in flow.phis or any(side in flow.phis for side, _ in sides)):
             return
         word = f.words_of(condition)
         for side, _ in sides:

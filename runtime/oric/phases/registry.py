@@ -23,8 +23,10 @@ from .reassociation import share_sums
 from .recipes import apply_nvopt_recipes
 from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
+from .ssa import generate_movphi
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
+from .unssa import convert_movphi
 from .warpgroup import settle_group_products
 from .widening import widen_accesses
 
@@ -50,6 +52,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "trust_elections": trust_elections,
     "lift_constants": lift_constants,
     "unroll_loops": unroll_loops,
+    "generate_movphi": generate_movphi,
+    "convert_movphi": convert_movphi,
     "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,
     "general_optimize_mid": general_optimize_mid,
