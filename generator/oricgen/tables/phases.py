@@ -123,9 +123,8 @@ def _check_ssa(path: PurePosixPath, data: Any) -> None:
             places[row["ssa"]].append(number)
     opens, closes = places["opens"], places["closes"]
     if len(opens) != 1 or len(closes) != 1 or opens[0] > closes[0] or not rows[closes[0]]["required"]:
-        raise SpecError(
-            path, rows.line_of(0), "phases: one phase opens partial SSA form, and a later one, which is required, closes it"
-        )
+        message = "phases: one phase opens partial SSA form, and a later one, which is required, closes it"
+        raise SpecError(path, data.line_of("phases"), message)
     for number, row in enumerate(rows):
         between = opens[0] < number < closes[0]
         if between != (row.get("ssa") == "window") and (not between or row["function"]) and number not in (opens[0], closes[0]):
