@@ -110,6 +110,7 @@ class _Construction:
             if chosen[r] >= 0:
                 self.registers = append(self.registers, r)
             r += 1
+        self.naming: list[list[int]] = [[] for _ in range(f.blocks())]  # by block, the instructions that name such registers
         self.begins: set[int] = set()  # places of operands that write the first word of a pair of which the other follows ...
         self.completes: set[int] = set()  # ... and of those that write the other
         self.live = DataFlow(self.graph, len(self.registers), backward=True)
@@ -148,9 +149,24 @@ class _Construction:
             b = self.graph.order[at]
             i = f.head[b]
             while i != NONE:
-                self._note_half(b, i, first, half)
+                if self._names(i):
+                    self.naming[b].append(int(i))
+                    self._note_half(b, i, first, half)
                 i = f.next[i]
             at += 1
+
+    def _names(self, i: i64) -> bool:
+        """Whether an instruction names a register that gets names."""
+        f = self.f
+        if opd.is_register(f.guard[i]) and self.chosen[f.guard[i] & opd.INDEX] >= 0:
+            return True
+        at: i64 = f.first[i]
+        end = at + f.count[i]
+        while at < end:
+            if opd.is_register(f.operand[at]) and self.chosen[f.operand[at] & opd.INDEX] >= 0:
+                return True
+            at += 1
+        return False
 
     def _note_half(self, b: i64, i: i64, first: vec[i64], half: vec[i64]) -> None:
         f = self.f
@@ -184,15 +200,12 @@ class _Construction:
 
     def _find_live(self) -> None:
         """Which registers are read behind which places; what is written in part or under a guard is read as well."""
-        f = self.f
         seen = nones(len(self.registers))  # the block in which it was read or written before
         at: i64 = 0
         while at < self.graph.reachable:
             b = self.graph.order[at]
-            i = f.head[b]
-            while i != NONE:
+            for i in self.naming[b]:
                 self._note_live(b, i, seen)
-                i = f.next[i]
             at += 1
         self.live.solve()
 
@@ -327,16 +340,13 @@ class _Construction:
             stack.extend(children.get(int(b), ()))
 
     def _number_block(self, b: i64, undo: list[tuple[int, int]]) -> None:
-        f = self.f
         for number in self.phis.get(int(b), ()):
             k = self.phi_register[number]
             undo.append((int(k), int(self.now[k])))
             self.now[k] = self._value(k, True)
             self.phi_value[number] = self.now[k]
-        i = f.head[b]
-        while i != NONE:
+        for i in self.naming[b]:
             self._number_instruction(i, undo)
-            i = f.next[i]
         e = self.graph.succ_start[b]
         while e < self.graph.succ_start[b + 1]:
             for number in self.phis.get(int(self.graph.succ[e]), ()):

@@ -73,6 +73,7 @@ class _Leaving:
         self.root = vec[i64]()
         self.near: list[set[int]] = []
         self.members: list[list[int]] = []
+        self.naming: list[list[int]] = [[] for _ in range(f.blocks())]  # by block, the instructions that name members
         self.written: set[int] = set()  # block and bit: what a block writes
         self.dead: set[int] = set()  # phis of which nobody reads what they define
         self.copied = 0
@@ -154,7 +155,9 @@ class _Leaving:
             b = self.graph.order[at]
             i = f.head[b]
             while i != NONE:
-                self._note(b, i, seen)
+                if self._names(i):
+                    self.naming[b].append(int(i))
+                    self._note(b, i, seen)
                 i = f.next[i]
             at += 1
         for phis in self.phis.values():
@@ -220,20 +223,31 @@ class _Leaving:
                     if self._bit(f.get(i, at)) >= 0:
                         ends.setdefault(int(f.get(i, at + 1) & opd.INDEX), []).append(int(f.get(i, at)))
                     at += 2
+        alive = _Alive(self)
         at = 0
         while at < self.graph.reachable:
             b = self.graph.order[at]
-            alive = _Alive(self)
+            alive.clear()
             for bit in self.live.all_in_front(b):
                 alive.add(bit, 1)
             for operand in ends.get(int(b), ()):
                 alive.add(self._bit(operand), opd.count_of(operand))
-            i = f.tail[b]
-            while i != NONE and f.op[i] != MovPhi:
-                self._pass(i, alive)
-                i = f.prev[i]
+            for i in reversed(self.naming[b]):
+                if f.op[i] != MovPhi:
+                    self._pass(i, alive)
             self._pass_phis(b, alive)
             at += 1
+
+    def _names(self, i: i64) -> bool:
+        """Whether an instruction names a member; predicates are none."""
+        f = self.f
+        at: i64 = f.first[i]
+        end = at + f.count[i]
+        while at < end:
+            if self._bit(f.operand[at]) >= 0:
+                return True
+            at += 1
+        return False
 
     def _pass(self, i: i64, alive: _Alive) -> None:
         f = self.f
@@ -406,20 +420,14 @@ class _Leaving:
                     f.window.discard(int(self.register[m]))
                     name[self.register[m]] = first
                     changed = True
-        b: i64 = 0
-        while b < f.blocks() and changed:
-            i = f.head[b]
-            while i != NONE:
-                if opd.is_register(f.guard[i]) and name[f.guard[i] & opd.INDEX] != f.guard[i] & opd.INDEX:
-                    f.set_guard(i, opd.with_index(f.guard[i], name[f.guard[i] & opd.INDEX]))
+        for naming in self.naming if changed else ():
+            for i in naming:
                 at: i64 = 0
                 while at < f.count[i]:
                     operand = f.operand[f.first[i] + at]
                     if opd.is_register(operand) and name[operand & opd.INDEX] != operand & opd.INDEX:
                         f.set(i, at, opd.with_index(operand, name[operand & opd.INDEX]))
                     at += 1
-                i = f.next[i]
-            b += 1
 
     def _remove(self) -> None:
         f = self.f
@@ -459,6 +467,13 @@ class _Alive:
         self.work = work
         self.is_live = zeros(work.bits)
         self.parts: dict[int, set[int]] = {}
+
+    def clear(self) -> None:
+        """Let no word be live."""
+        for live in self.parts.values():
+            for bit in live:
+                self.is_live[bit] = 0
+            live.clear()
 
     def add(self, bit: i64, count: i64) -> None:
         """Let words be live."""
