@@ -12,7 +12,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import IADD3, IMAD, LEA, LOP3, MOV, SEL, SHF
+from oric_tables.op import IADD3, IMAD, LEA, LOP3, MOV, SEL, SHF, MovPhi
 from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
@@ -171,6 +171,8 @@ class LowBits:
         op, mods = f.op[i], f.mods[i]
         if op == MOV:
             return _NOTHING if mods else self._source(f.get(i, 1), assumed)
+        if op == MovPhi:
+            return self._met(i, assumed)
         if op == SEL:
             return _both(self._source(f.get(i, 1), assumed), self._source(f.get(i, 2), assumed))
         if not self._is_plain(i):
@@ -190,6 +192,15 @@ class LowBits:
         if op == IMAD:
             return _sum(self._product(first, second, assumed), self._source(third, assumed))
         return _NOTHING
+
+    def _met(self, i: i64, assumed: dict[int, int]) -> i64:
+        """What the values of all ways into a block have in common."""
+        found: i64 = _ANY
+        at: i64 = 1
+        while at < self.f.count[i]:
+            found = _both(found, self._source(self.f.get(i, at), assumed))
+            at += 2
+        return found
 
     def _is_plain(self, i: i64) -> bool:
         """Whether an instruction has no predicates that carry or are combined."""
