@@ -23,6 +23,7 @@ from oricgen.rewriting.resolve import ADDRESSES, PAIR, Resolver, Slot, code_of
 ARCHES = tuple(TARGETS)
 # The memory operations that rules for addresses are tried with.
 ACCESSES = {"ADDRESS32": ("LDS", "STS", "LDL"), "ADDRESS64": ("LDG", "STG")}
+NARROW = "LDL"  # the load, which executions know, that makes numbers of few bits
 _PREDICATES = ("pred", "upred")
 _TEXT = "entry test {} final_flow\nbix0:\n    EXIT\n"
 
@@ -86,6 +87,20 @@ class Builder:
                 self._observe(made)
         return Built(self.f, root, order, arch)
 
+    def _narrow(self, name: str) -> int:
+        """A register of as few bits as the rule wants of a variable: what is loaded; 0 when it wants nothing."""
+        limits = dict(self.rule.unsigned) | dict(self.rule.signed)
+        if name not in limits:
+            return 0
+        bits, signed = limits[name], name in dict(self.rule.signed)
+        fitting = [row for row in self.rules.narrow if (row.signed if signed else row.unsigned) <= bits]
+        row = self.rng.choice([row for row in fitting if row.operation.name == NARROW])
+        known = {"Rd": self._register(1), "Ra": self._register(self.resolver.width(row.operation, 1)), "off": self.f.imm(0)}
+        self.cursor.make(row.operation.number, row.bits)
+        for operand in row.operation.operands:
+            self.cursor.put(known.get(operand.name, opd.NO_OPERAND))
+        return known["Rd"]
+
     # -- operands ----------------------------------------------------------------------------------------
 
     def _register(self, words: int, predicate: bool = False) -> int:
@@ -136,7 +151,8 @@ class Builder:
                 return self._register(slot.words, predicate)
             case Variable(name, keeps, negated):
                 if name not in self.variables:
-                    self.variables[name] = self._register(slot.words, predicate) | (self._marks(slot) if keeps else 0)
+                    narrow = self._narrow(name)
+                    self.variables[name] = narrow or self._register(slot.words, predicate) | (self._marks(slot) if keeps else 0)
                 return self.variables[name] ^ (opd.NEGATE if negated else 0)
             case Truth(value):
                 return opd.PT_OPERAND if value else opd.NOT_PT_OPERAND

@@ -84,7 +84,14 @@ def test_a_rule_fires(number: int) -> None:
     said = {matchers.TEXTS[n] if n >= 0 else {FOLDED: "folded", -1: "nothing"}[n]: count for n, count in first.items()}
     assert first[number], f"never fires: {rule.text()}: {said}"
     later = [n for n in first if n > number]
-    assert not later, said
+    assert not later or _turns(rule), said
+
+
+def _turns(rule: Rule) -> bool:
+    """Whether sources of the pattern change places for a constant, so that it is another pattern."""
+    return any(
+        node.operation in RULES.commute and RULES.commute[node.operation].negated is not None for node in rule.match.nodes()
+    )
 
 
 @pytest.mark.parametrize("number", range(len(RULES.rules)), ids=[place(r) for r in RULES.rules])

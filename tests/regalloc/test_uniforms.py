@@ -231,7 +231,7 @@ _AGAIN = "AGAIN: add.u32 %r2, %r2, 1; ld.global.u32 %r6, [%d1]; setp.lt.u32 %p2,
     ("arch", "load", "waits"), [("sm_80", "ULDC", False), ("sm_90", "ULDC", False), ("sm_120", "LDCU", True)]
 )
 def test_the_descriptor_is_read_again(arch: str, load: str, waits: bool, again: str) -> None:
-    """Behind each place where threads may be apart; in loops not where the reader waits for it, there it is in general registers."""
+    """Behind each place where threads may be apart; in loops it waits in general registers where its reader would wait."""
     data = np.arange(10, dtype=np.uint32) * 3 + 1
     out = np.zeros(1, np.uint32)
     image = oric.compile(_WALK.format(arch=arch, again=again), arch=arch).image

@@ -98,7 +98,7 @@ def _measure(rule: Rule, source: Source, rank: Mapping[str, int], known: set[str
 
 def _takes_all(one: Rule, other: Rule, commute: Mapping[str, Commute], resolver: Resolver) -> bool:
     """Whether the first rule fits everything that the second fits; one that asks to be the only reader does not fit others."""
-    if one.alone and not other.alone:
+    if (one.alone and not other.alone) or one.unsigned or one.signed:
         return False
     return (not one.conditions or one.conditions == other.conditions) and covers(one, other, commute, resolver)
 

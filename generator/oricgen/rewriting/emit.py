@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..isa.model import Operation
 from .model import Anything, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import Order, orders
-from .resolve import ADDRESSES, BASE, OFFSET, PAIR, ROOT, Resolver, code_of, words
+from .resolve import ADDRESSES, BASE, DIRECT, OFFSET, PAIR, ROOT, Resolver, code_of, words
 
 _FULL = 0xFFFFFFFF
 _WHOLE = 2  # words of a pair
@@ -243,6 +243,9 @@ class RuleFunction:
             return
         if name == self.rule.is_register:
             self._unless(f"not opd.is_register({local})")
+        for which, limits in enumerate((self.rule.unsigned, self.rule.signed)):
+            for _, bits in (limit for limit in limits if limit[0] == name):
+                self._unless(f"v.width_of({local}, {which}) > {bits}")
         self._bind(name, local)
 
     def _expression(self, text: str) -> str:
@@ -273,6 +276,8 @@ class RuleFunction:
                 return f"v.whole_number({self._expression(text)})"
             case Constant(text):
                 return f"v.number({self._expression(text)})"
+            case Anything():
+                return "NO_OPERAND"
         raise AssertionError(source)
 
     def _make(self) -> None:
@@ -289,13 +294,14 @@ class RuleFunction:
         elif isinstance(make, Node):
             operation = self.resolver.operations[make.operation]
             slots = self.resolver.slots(make.operation)
-            made = [self._made(s, size=slot.words) for s, slot in zip(make.sources, slots, strict=False)]
-            made += ["0"] * (3 - len(made))
+            made = [self._made(s, slot.words == 0, slot.words) for s, slot in zip(make.sources, slots, strict=False)]
+            carried = [f"v.put_predicate(i, {slots[n].position}, {made[n]})" for n in range(DIRECT, len(made))]
+            made = made[:DIRECT] + ["0"] * (DIRECT - len(made))
             mods = " | ".join(filter(None, (self._modifier(operation, t) for t in make.modifiers))) or "0"
-            arguments = f"i, {operation.number}, {mods}, {len(make.sources)}, {', '.join(made)}"
-            self._done(f"v.make({arguments})")
+            arguments = f"i, {operation.number}, {mods}, {min(len(make.sources), DIRECT)}, {', '.join(made)}"
+            self._done(f"v.make({arguments})", carried)
             if self.rule.register:
-                self._done(f"v.make_with_register({arguments}, {make.sources.index(Variable(self.rule.register))})")
+                self._done(f"v.make_with_register({arguments}, {make.sources.index(Variable(self.rule.register))})", carried)
         elif words(self.resolver.operations[self.rule.match.operation], 0) == _WHOLE:
             self._done(f"v.make_copies(i, {self._made(make, size=_WHOLE)})")
         else:
@@ -305,8 +311,10 @@ class RuleFunction:
         assert isinstance(source, Constant | Literal)
         return self._expression(source.text) if isinstance(source, Constant) else str(source.value)
 
-    def _done(self, call: str) -> None:
+    def _done(self, call: str, further: Sequence[str] = ()) -> None:
         self._say(f"if {call}:")
+        for line in further:
+            self._say(f"    {line}")
         self._say(f"    v.fired = {self.number}")
         self._say("    return True")
 

@@ -113,6 +113,8 @@ class Rule:
     register: str = ""  # a variable that goes into a register when it is a constant that no form takes
     alone: bool = False  # only where nobody else reads what the other instructions of the pattern make
     is_register: str = ""  # a variable that must be a register
+    unsigned: tuple[tuple[str, int], ...] = ()  # variables whose bits from a number on must be zero
+    signed: tuple[tuple[str, int], ...] = ()  # variables that must be a signed number of so many bits, extended with its sign
 
     def text(self) -> str:
         """``IADD3(x, RZ, RZ) => x if ...`` as flat views show it."""
@@ -123,6 +125,8 @@ class Rule:
         tail += f" ({self.register} in a register)" if self.register else ""
         tail += " (read by nobody else)" if self.alone else ""
         tail += f" ({self.is_register} a register)" if self.is_register else ""
+        tail += "".join(f" ({name} of {bits} bits)" for name, bits in self.unsigned)
+        tail += "".join(f" ({name} of {bits} bits with a sign)" for name, bits in self.signed)
         return f"{place}{show(self.match)} => {show(self.make)}{tail}"
 
 
@@ -134,6 +138,7 @@ class Commute:
     swap: tuple[tuple[Modifier, dict[int, int]], ...] = ()
     table: Modifier | None = None
     all_results: bool = False  # stay the same, not only the first
+    negated: int | None = None  # position of a predicate that is the other one then
     any_nan: bool = False  # which of two NaNs is passed on depends on the order
     path: str = ""
     line: int = 0
@@ -152,6 +157,20 @@ class Contraction:
     values: tuple[tuple[tuple[int, int], tuple[int, int], tuple[int, int]], ...]
 
 
+@dataclass(frozen=True)
+class Narrow:
+    """An operation whose result is a number of few bits: where ``mask`` of its modifiers is ``bits``.
+
+    Bits from ``unsigned`` on are zero, and it is a number of ``signed`` bits that is extended with its sign.
+    """
+
+    operation: Operation
+    mask: int
+    bits: int
+    unsigned: int
+    signed: int
+
+
 @dataclass
 class Rules:
     """Everything in ``spec/rewrites``."""
@@ -161,6 +180,7 @@ class Rules:
     functions: dict[str, Function] = field(default_factory=dict)
     rank: dict[str, int] = field(default_factory=dict)
     contract: list[Contraction] = field(default_factory=list)
+    narrow: list[Narrow] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

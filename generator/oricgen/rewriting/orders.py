@@ -24,11 +24,11 @@ class Order:
 def orders(root: Node, node: Node, commute: Mapping[str, Commute], resolver: Resolver) -> list[Order]:
     """The orders of the sources of ``node``, a part of the pattern ``root``.
 
-    Where modifiers change with the order (``swap``), only the one that is written.
+    Where modifiers change with the order (``swap``), or a predicate does (``negate``), only the one that is written.
     """
     plain = tuple(slot.position for slot in resolver.slots(node.operation)[: len(node.sources)])
     entry = commute.get(node.operation)
-    if entry is None or entry.swap or not set(entry.positions) <= set(plain):
+    if entry is None or entry.swap or entry.negated is not None or not set(entry.positions) <= set(plain):
         return [Order(plain)]
     at = [plain.index(p) for p in entry.positions]
     uses = _uses(root)

@@ -94,7 +94,7 @@ class _Reader:
             return self.signed(text, made)
         if kind == "mark" and text == "?":
             self.take()
-            if made:
+            if made and self.depth < 2:
                 raise self.error("'?' cannot be made")
             return Anything()
         if kind == "mark" and text == "#":

@@ -123,7 +123,11 @@ class Prover:
                     marks = slot.operand.marks if slot.operand else ""
                     sources[slot.position] = _random_operand(rng, slot.words, marks, tuples)
             order = rng.choice(PERMUTATIONS[1:]) if len(entry.positions) == len(PERMUTATIONS[0]) else (1, 0)
+            if entry.negated is not None:
+                sources.setdefault(entry.negated, _random_operand(rng, 0, "", tuples))
             moved = sources | {entry.positions[j]: sources[entry.positions[place]] for j, place in enumerate(order)}
+            if entry.negated is not None:
+                moved[entry.negated] = replace(moved[entry.negated], marks=moved[entry.negated].marks ^ NEG)
             before = self.value(operation, mods, sources, entry.all_results)
             after = self.value(operation, _moved_mods(mods, entry, order), moved, entry.all_results)
             if before is None or after is None:
@@ -365,10 +369,22 @@ class Trial:
             case Variable(name, keeps, negated):
                 if name not in self.operands:
                     marks = _random_marks(self.rng, allowed, words <= 0) if keeps else 0
-                    self.operands[name] = Operand(_random_values(self.rng, words, self.count), marks)
+                    self.operands[name] = Operand(self._narrow(name, _random_values(self.rng, words, self.count)), marks)
                 known = self.operands[name]
                 return replace(known, marks=known.marks ^ NEG) if negated else known
         raise AssertionError(source)
+
+    def _narrow(self, name: str, values: Array) -> Array:
+        """Values of a variable, of as many bits as the rule says."""
+        for limited, bits in self.rule.unsigned:
+            if limited == name:
+                values = values & np.uint64((1 << bits) - 1)
+        for limited, bits in self.rule.signed:
+            if limited == name:
+                low = values & np.uint64((1 << bits) - 1)
+                above = np.uint64(_MASK[1] & ~((1 << bits) - 1))
+                values = np.where(low >> np.uint64(bits - 1) & np.uint64(1), low | above, low)
+        return values
 
     def _mods(self, node: Node) -> int:
         mods = 0

@@ -12,7 +12,22 @@ from ..isa.model import Modifier, Operand, Operation
 from ..spec import Spec
 from ..strictyaml import Map
 from ..tables import macros
-from .model import Anything, Commute, Constant, Contraction, Function, Literal, Node, Rule, Rules, Source, Truth, Variable, Within
+from .model import (
+    Anything,
+    Commute,
+    Constant,
+    Contraction,
+    Function,
+    Literal,
+    Narrow,
+    Node,
+    Rule,
+    Rules,
+    Source,
+    Truth,
+    Variable,
+    Within,
+)
 from .parse import pattern
 
 FOLDER = "rewrites"
@@ -21,6 +36,8 @@ ADDRESSES = {"ADDRESS32": 1, "ADDRESS64": 2}
 # Pseudo-operation of patterns: a pair of registers by its words.
 PAIR = "PAIR"
 BASE, OFFSET = "Ra", "off"
+DIRECT = 3  # sources of what is made that follow its result; further ones are predicates behind other results
+_WORD = 32
 _REACH = 20  # bits of an offset; where a form has fewer, sums stay in front
 ROOT = "root_"  # in front of the name of a modifier of the instruction around an operand rule
 _EXPRESSION = (
@@ -131,6 +148,9 @@ def _load(spec: Spec) -> Rules:
             out.commute[key] = _commute(resolver, key, row, path, commute.line_of(key))
         contract = data.get("contract", {})
         out.contract += [_contraction(resolver, key, row, path, contract.line_of(key)) for key, row in contract.items()]
+        narrow = data.get("narrow", [])
+        for number, row in enumerate(narrow):
+            out.narrow += _narrow(resolver, row, path, narrow.line_of(number))
     with Mistakes() as each:
         for name, data in files.items():
             rules = data.get("rules", [])
@@ -156,8 +176,12 @@ def _commute(resolver: Resolver, name: str, row: Map, path: str, line: int) -> C
     table = row.get("table")
     if table is not None and (table not in mods or len(row["sources"]) != 3):
         raise SpecError(path, line, f"{name}: 'table' names the truth table of three sources")
+    negated = row.get("negate")
+    if negated is not None and (negated not in places or operation.operands[places[negated]].kind != "pred"):
+        raise SpecError(path, line, f"{name}: there is no predicate '{negated}'")
     positions = tuple(places[s] for s in row["sources"])
-    return Commute(positions, tuple(swaps), mods[table] if table else None, "results" in row, "nan" in row, path, line)
+    other = places[negated] if negated else None
+    return Commute(positions, tuple(swaps), mods[table] if table else None, "results" in row, other, "nan" in row, path, line)
 
 
 def _contraction(resolver: Resolver, name: str, row: Map, path: str, line: int) -> Contraction:
@@ -175,6 +199,15 @@ def _contraction(resolver: Resolver, name: str, row: Map, path: str, line: int) 
         )
         values.append((product_bits, sum_bits, fused_bits))
     return Contraction(product, total, fused, tuple(values))
+
+
+def _narrow(resolver: Resolver, row: Map, path: str, line: int) -> list[Narrow]:
+    found = []
+    for name in row["operations"]:
+        operation = resolver.operation(name, path, line)
+        mask, bits = _bits_of(operation, [row["modifier"]], path, line)
+        found.append(Narrow(operation, mask, bits, row.get("unsigned", _WORD), row["signed"]))
+    return found
 
 
 def _bits_of(operation: Operation, names: Sequence[str], path: str, line: int) -> tuple[int, int]:
@@ -205,6 +238,7 @@ def _rule(resolver: Resolver, rules: Rules, row: Map, path: str, line: int) -> R
     conditions = (conditions,) if isinstance(conditions, str) else tuple(conditions)
     within = _within(resolver, row["within"], match, path, line) if "within" in row else None
     more = {key: row[key] for key in ("register", "alone", "is_register") if key in row}
+    more |= {key: tuple(row[key].items()) for key in ("unsigned", "signed") if key in row}
     rule = Rule(path, line, match, make, conditions, within, **more)
     _Names(resolver, rules, rule).check()
     return rule
@@ -269,6 +303,9 @@ class _Names:
             raise self.error(f"'{rule.register}' should go into a register and is no source of what is made")
         if rule.is_register and rule.is_register not in self.variables:
             raise self.error(f"'{rule.is_register}' should be a register and is no source of the pattern")
+        for name, _ in (*rule.unsigned, *rule.signed):
+            if self.variables.get(name) != 1:
+                raise self.error(f"'{name}' should have few bits and is no register of the pattern")
 
     def _result_words(self) -> int:
         node = self.rule.match
@@ -279,8 +316,14 @@ class _Names:
     def _made(self, node: Node) -> None:
         slots = self.resolver.slots(node.operation)[: len(node.sources)]
         first = 0 if node.operation in ADDRESSES else 1
-        if [s.position for s in slots] != list(range(first, first + len(slots))):
+        direct = slots[:DIRECT]
+        if [s.position for s in direct] != list(range(first, first + len(direct))):
             raise self.error(f"the sources of {node.operation} do not follow its destination")
+        for source, slot in zip(node.sources, slots, strict=True):
+            if source == Anything() and (slot.operand is None or slot.operand.default is None):
+                raise self.error(f"{node.operation} cannot do without its source number {slot.position}")
+            if slot not in direct and (slot.operand is None or slot.operand.kind != "pred"):
+                raise self.error(f"{node.operation}: behind {DIRECT} sources only predicates are made")
         if node.operation in ADDRESSES or self.rule.match.operation in ADDRESSES:
             if node.operation != self.rule.match.operation:
                 raise self.error("an address is made of an address of the same width")
@@ -373,4 +416,4 @@ class _Names:
             raise self.error(f"'{text}': {name} takes {', '.join(function.parameters)}")
 
 
-__all__ = ["ADDRESSES", "PAIR", "Resolver", "Slot", "code_of", "constant_words", "load", "words"]
+__all__ = ["ADDRESSES", "DIRECT", "PAIR", "Resolver", "Slot", "code_of", "constant_words", "load", "words"]

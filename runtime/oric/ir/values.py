@@ -13,7 +13,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.op import MOV, ST, STG, STL, STS
-from oric_tables.rewrites import COMMUTE, REORDERED, TABLE
+from oric_tables.rewrites import COMMUTE, NARROW_FIRST, NARROW_VALUES, NEGATED, REORDERED, TABLE
 
 from oric.support.arrays import nones, zeros
 
@@ -27,6 +27,7 @@ from .operand import SIGNS
 from .optable import CONTROL, KIND_PRED, KIND_UPRED, OPS, SLOTS
 
 MASK32: Final = 0xFFFFFFFF
+_WORD_BITS: Final = 32
 # Mark on an immediate that stands for the upper word of a 64-bit value whose lower word is 0; only inside this package.
 HIGH_WORD: Final = 1 << 60
 WHOLE: Final = 1 << 61  # mark on an immediate that is a 64-bit constant with a lower word; only inside this package
@@ -294,12 +295,22 @@ class Values:
         commute = COMMUTE.get(f.op[i])
         if commute is None or at not in commute[0] or not (commute[2] or self.is_only_result(i)):
             return -1
+        negated: i64 = NEGATED.get(f.op[i], -1)
+        if negated >= f.count[i] or (negated >= 0 and is_absent(f.get(i, negated))):
+            return -1
         for place in commute[0]:
             other: i64 = place
+            if negated >= 0 and self.is_number(f.get(i, other)):
+                continue  # one of two constants needs a register in either order
             if other != at and legal.kind_of(f, f.get(i, other)) == legal.KIND_GPR:
                 if self.legality.format_with_two(f, i, at, f.get(i, other), other, value & ~MARKS):
                     return other
         return -1
+
+    def is_number(self, operand: i64) -> bool:
+        """Whether a source is a constant that needs a register where the operation takes none."""
+        value = self.constant(operand)
+        return value != NOT_CONSTANT and value != 0
 
     def _swap_mods(self, i: i64, places: i64) -> None:
         """Change the modifiers as sources change places; ``places`` is the sum of their positions."""
@@ -313,6 +324,9 @@ class Values:
         if table >= 0:  # sources 1 and 2, 2 and 3, or 1 and 3
             mods = self._reordered(mods, table, 2 if places == 3 else 1 if places == 5 else 5)
         f.set_mods(i, mods)
+        negated: i64 = NEGATED.get(op, -1)
+        if negated >= 0:
+            f.set(i, negated, f.get(i, negated) ^ opd.NEGATE)
 
     def _fitted(self, operand: i64, value: i64, kind: i64, format_: i64) -> i64:
         """``value`` with the signs of ``operand``, as an operand of that number format; 0 when it does not fit."""
@@ -484,6 +498,20 @@ class Values:
         """Whether one place at most read the first result of an instruction when the walk began."""
         return self.reads[self.f.words_of(self.f.get(i, 0))] < 2
 
+    def width_of(self, operand: i64, signed: i64) -> i64:
+        """How many bits a source has, the sign among them if ``signed``: above them are zeros, or copies of the sign."""
+        if operand & SIGNS:
+            return _WORD_BITS
+        i = self.maker_of(operand)
+        if i == NONE:
+            return _WORD_BITS
+        at = NARROW_FIRST[self.f.op[i]]
+        while at < NARROW_FIRST[self.f.op[i] + 1]:
+            if self.f.mods[i] & NARROW_VALUES[at] == NARROW_VALUES[at + 1]:
+                return NARROW_VALUES[at + 2 + signed]
+            at += 4
+        return _WORD_BITS
+
     def rest_is_default(self, i: i64, start: i64) -> bool:
         """Whether the sources from an operand on are left out or the constant true predicate."""
         f = self.f
@@ -564,7 +592,7 @@ class Values:
         if self.legality.takes(self.f, op, a, b, c if self.legality.sources(op) > 2 else 0):
             return self._made(i, op, mods, count, a, b, c)
         commute = COMMUTE.get(op)
-        if commute is None or commute[1]:
+        if commute is None or commute[1] or op in NEGATED:
             return False
         table: i64 = TABLE.get(op, -1)
         if self.legality.takes(self.f, op, b, a, c):
@@ -597,6 +625,11 @@ class Values:
             f.set(i, 3, c)
         self.changed += 1
         return True
+
+    def put_predicate(self, i: i64, at: i64, source: i64) -> None:
+        """Give an instruction that was just made a predicate as its source ``at``, behind results that it does not have."""
+        Cursor(self.f).rewrite(i, self.f.op[i], self.f.mods[i], at + 1)
+        self.f.set(i, at, source)
 
     def put_source(self, i: i64, at: i64, term: i64, source: i64) -> bool:
         """Put a float operand for the source ``term`` at a place, the signs of ``term`` on top of its own, if there is a form."""
