@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,11 +16,19 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
+from oric_tables import ops
+from oric_tables.macros import SHARED
 from oric_tables.phases import PHASES
 from oric_tables.values import HAS_VALUE
 
 ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
 WIDENING = next(phase.index for phase in PHASES if phase.function == "widen_accesses")  # of several stores it makes one
+CONVENTION = next(phase.index for phase in PHASES if phase.function == "lower_calls")
+NUMBER = {row.name: number for number, row in enumerate(ops.OPS) if row is not None}
+CALL_SHARED = {number for number, row in enumerate(ops.OPS) if row is not None and row.name.startswith("CALL_SHARED")}
+SHARING = {
+    number for number, row in enumerate(ops.OPS) if row is not None and {number, NUMBER.get(f"{row.name}.ANY")} & set(SHARED)
+}
 SEEDS = range(5)
 
 
@@ -62,9 +71,13 @@ class Check:
 
 
 def _unseen(f: Function) -> set[int]:
-    """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower."""
-    found = {f.op[i] for i in all_instructions(f)} - HAS_VALUE
-    return {OPS.expansion[op] for op in found if OPS.expansion[op]}
+    """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower. So is the
+    code that several of some operations share, and call."""
+    operations = [f.op[i] for i in all_instructions(f)]
+    shared = Counter(op for op in operations if op in SHARING)
+    found = {op for op in operations if op not in HAS_VALUE or shared[op] > 1}
+    calls = {CONVENTION} if CALL_SHARED & found else set()
+    return {OPS.expansion[op] for op in found if OPS.expansion[op]} | calls
 
 
 def check_phases(

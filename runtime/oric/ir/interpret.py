@@ -131,10 +131,13 @@ class Instruction:
         for at, operand in self.results:
             self.marks[at] = 0 if opd.is_register(operand) else numbers.F_ABSENT
         for at, operand in self.sources:
-            default = self.row.operands[at].default
+            default = self.row.operands[at].default if at < len(self.row.operands) else None  # behind them: those of a convention
             if default is not None and operand == (opd.NOT_PT_OPERAND if default[2] else opd.PT_OPERAND):
                 self.marks[at] = numbers.F_ABSENT  # said or left out, it is the same
-        self.wide = {at: self.row.regs(at, self.mods) for at, _ in (*self.sources, *self.results)}
+        self.wide = {
+            at: self.row.regs(at, self.mods) if at < len(self.row.operands) else opd.count_of(operand)
+            for at, operand in (*self.sources, *self.results)
+        }
 
 
 def _marks(f: Function, operand: int) -> int:
