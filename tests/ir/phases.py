@@ -71,8 +71,8 @@ class Check:
 
 
 def _unseen(f: Function) -> set[int]:
-    """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower. So is the
-    code that several of some operations share, and call."""
+    """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower. So is
+    the code that several of some operations share, and call."""
     operations = [f.op[i] for i in all_instructions(f)]
     shared = Counter(op for op in operations if op in SHARING)
     found = {op for op in operations if op not in HAS_VALUE or shared[op] > 1}
