@@ -41,7 +41,7 @@ def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     writes again before anybody reads it.
     """
     marks = _Marks(f)
-    if not _works_together(f):
+    if not works_together(f):
         _mark_overwritten(f, marks.needed)
     marks.run()
     dead, dropped = _remove(f, marks)
@@ -49,7 +49,7 @@ def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     return dead + dropped != 0
 
 
-def _works_together(f: Function) -> bool:
+def works_together(f: Function) -> bool:
     """Whether threads of a warp exchange something: who does not want it any more may be waited for by others elsewhere."""
     b: i64 = 0
     while b < f.blocks():
