@@ -90,7 +90,7 @@ def test_the_dump_of_one_phase_is_what_the_next_begins_with(tmp_path: Path, caps
     ("words", "text", "message"),
     [
         (["--phase", "Nonsense"], TEXT, "oric: error: there is no phase 'Nonsense' (see --list-phases)\n"),
-        (["--phase", "23"], TEXT, "oric: error: nothing runs in phase 23 '23' for sm_90\n"),
+        (["--phase", "24"], TEXT, "oric: error: nothing runs in phase 24 '24' for sm_90\n"),
         (["--sm", "sm_91"], TEXT, "oric: error: unknown target 'sm_91'"),
         (["-O", "7"], TEXT, "oric: error: argument -O: invalid choice: "),
         (["--bogus"], TEXT, "oric: error: unrecognized arguments: --bogus\n"),

@@ -127,7 +127,7 @@ def test_nothing_or_all_begins_where_it_is(size: str, kept: int) -> None:
 def test_the_order_of_the_code_leaves_other_accesses_outside(loads_first: bool, target: str) -> None:
     """Loads of other bytes from the same base, for which long work waits, come neither between copies nor in front of them."""
     copies = " ".join(f"cp.async.cg.shared.global [%r3+{1024 * n}], [%d1+{64 * n}], 16;" for n in range(3))
-    loads = " ".join(f"ld.shared.f32 %f{n}, [%r3+{3500 + 4 * n}];" for n in range(3))
+    loads = " ".join(f"ld.shared.f32 %f{n}, [%r3+{3500 + 8 * n}];" for n in range(3))
     work = "sqrt.approx.f32 %f4, %f0; ex2.approx.f32 %f4, %f4; fma.rn.f32 %f4, %f1, %f2, %f4; st.global.f32 [%d1+512], %f4;"
     reads = f".reg .f32 %f<5>; {loads} {work}"
     text = TEXT.format(

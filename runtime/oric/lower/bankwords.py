@@ -157,11 +157,16 @@ class _Words:
                 i = f.next[i]
             b += 1
         place: i64 = 0
+        left = vec[i64]()
         while place < len(self.places):
             i = self.places[place]
-            self._note(_key_of(f.get(i, self.places[place + 1])), i, self.places[place + 1])
+            at = self.places[place + 1]
+            if f.guard[i] and f.get(i, at) & opd.INDEX >= FARTHEST:  # it may lie outside of the bank, and nobody come to it
+                left = append(append(left, i), at)
+            else:
+                self._note(_key_of(f.get(i, at)), i, at)
             place += 2
-        self.places = vec[i64]()
+        self.places = left
 
     def _note(self, key: int, i: int, at: int) -> None:
         known = self.readers.get(key)
@@ -249,8 +254,8 @@ class _Words:
         i = self._first(block, readers)
         return i != NONE and self.f.op[i] == BSYNC
 
-    def _make(self, dest: int, key: int, uniform: bool) -> None:
-        """A load in front of the cursor."""
+    def _make(self, dest: int, key: int, uniform: bool, guard: i64 = 0) -> None:
+        """A load in front of the cursor; one that is not uniform may have a guard."""
         bank = opd.const_bank(key >> 20 & 0xF, 0)
         offset: int = key & opd.INDEX
         mods = self.wide_mods if key & _PAIR else 0
@@ -261,7 +266,7 @@ class _Words:
             self.cursor.make4(LDCU, dest, opd.RZ_OPERAND, bank, self.f.imm(offset), mods)
             return
         base, offset = self._base(offset)
-        self.cursor.make4(LDC, dest, base, bank, self.f.imm(offset), mods)
+        self.cursor.make4(LDC, dest, base, bank, self.f.imm(offset), mods, guard)
 
     def uniform_wide_mods(self) -> int:
         """The modifiers of LDCU.64."""
@@ -303,7 +308,8 @@ class _Words:
             operand = f.get(i, place)
             cursor.in_front(i)
             register = opd.reg(f.new_reg(R))
-            self._make(register, _key_of(operand), False)
+            guard = f.guard[i] if operand & opd.INDEX >= FARTHEST else 0
+            self._make(register, _key_of(operand), False, guard)
             f.set(i, place, register | operand & opd.SIGNS)
 
     def _drop_copies(self) -> None:

@@ -269,7 +269,7 @@ class _Widening:
         made = self.cursor.clone(members[0].i)
         names = ops.op(op).unpack(f.mods[made])
         names["size"] = _SIZES[words]
-        f.mods[made] = ops.op(op).pack(**names)
+        f.set_mods(made, ops.op(op).pack(**names))
         f.set(made, wanted, whole)
         first = 0
         for m in members:

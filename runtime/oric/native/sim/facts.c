@@ -42,8 +42,8 @@ static void look_at(int isa, const oric_insn *in, sim_insn_facts *f, sim_source 
     f->guard = ORIC_UNITS;
     f->read_ends = oric_read_ends(&f->s);
     uint32_t effects = in->op < ORIC_SLOT_OPS ? oric_flows[in->op].effects : 0;
-    f->again = !(effects & ~(uint32_t)(ORIC_DOES_LOAD | ORIC_DOES_STORE | ORIC_DOES_SHARED | ORIC_DOES_LOCAL | ORIC_DOES_CONSTANT |
-                                       ORIC_DOES_COMMON));
+    f->again = !(effects & ~(uint32_t)(ORIC_DOES_LOAD | ORIC_DOES_STORE | ORIC_DOES_SHARED | ORIC_DOES_LOCAL | ORIC_DOES_GLOBAL |
+                                       ORIC_DOES_WIDE | ORIC_DOES_CONSTANT | ORIC_DOES_COMMON));
     for (int u = 0; u < n; u++) {
         const oric_register_use *use = &uses[u];
         if (use->operand == ORIC_BY_GUARD) {
