@@ -13,6 +13,7 @@ from oric_tables.op import LDC, MOV
 
 from . import operand as opd
 from .cursor import Cursor
+from .function import Function
 from .legality import Legality
 
 FARTHEST: Final = 1 << 15  # one behind the last offset that LDC has room for (spec/encoding: s38-53)
@@ -21,6 +22,17 @@ FARTHEST: Final = 1 << 15  # one behind the last offset that LDC has room for (s
 def bank_of(operand: i64) -> i64:
     """The bank of a word, as LDC and LDCU name it."""
     return opd.const_bank(opd.aux_of(operand), 0)
+
+
+def is_far(f: Function, i: i64) -> bool:
+    """Whether an instruction reads a word of a bank that may lie outside of it."""
+    at: i64 = 0
+    while at < f.count[i]:
+        operand = f.get(i, at)
+        if operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK and operand & opd.INDEX >= FARTHEST:
+            return True
+        at += 1
+    return False
 
 
 def load_word(cursor: Cursor, legality: Legality, dest: i64, operand: i64, guard: i64 = 0) -> i64:

@@ -17,7 +17,7 @@ from oric_tables import thresholds
 from oric_tables.op import BSYNC, LDC, LDCU, MOV
 
 from oric.ir import operand as opd
-from oric.ir.bankwords import FARTHEST, bank_of
+from oric.ir.bankwords import FARTHEST, bank_of, is_far
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, R2, UR, Function, R, control_flow
@@ -161,7 +161,7 @@ class _Words:
         while place < len(self.places):
             i = self.places[place]
             at = self.places[place + 1]
-            if f.guard[i] and f.get(i, at) & opd.INDEX >= FARTHEST:  # it may lie outside of the bank, and nobody come to it
+            if f.guard[i] and is_far(f, i):  # nobody may come to it
                 left = append(append(left, i), at)
             else:
                 self._note(_key_of(f.get(i, at)), i, at)
@@ -308,7 +308,7 @@ class _Words:
             operand = f.get(i, place)
             cursor.in_front(i)
             register = opd.reg(f.new_reg(R))
-            guard = f.guard[i] if operand & opd.INDEX >= FARTHEST else 0
+            guard = f.guard[i] if is_far(f, i) else 0
             self._make(register, _key_of(operand), False, guard)
             f.set(i, place, register | operand & opd.SIGNS)
 

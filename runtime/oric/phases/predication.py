@@ -15,6 +15,7 @@ from oric_tables import op as op_numbers
 from oric_tables import thresholds
 
 from oric.ir import operand as opd
+from oric.ir.bankwords import is_far
 from oric.ir.function import AUX_MBARRIER, NONE, Function, control_flow
 from oric.ir.optable import ATOMIC, BARRIER, CONTROL, CONVERGENCE, FENCE, LOAD, OPS, STORE, WARP
 from oric.ir.passes import PassContext
@@ -191,15 +192,16 @@ class _Predication:
     def _guard(self, b: i64, guard: i64) -> None:
         """Put the instructions of a block under a condition, but for those that nobody outside this run of it knows.
 
-        A load stays under it: where the condition does not hold its address may be nobody's. So does what reads its result, which
-        has a value under the condition alone.
+        A load stays under it: where the condition does not hold its address may be nobody's, and a word far behind a constant
+        bank is one. So does what reads its result, which has a value under the condition alone.
         """
         f = self.f
         carried = self._read_before_written(b)
         under: set[int] = set()
         i = f.head[b]
         while i != NONE:
-            if OPS.flags[f.op[i]] & (_EFFECTS | LOAD) or self._reads(i, under) or not self._is_local(b, i, carried):
+            loads = OPS.flags[f.op[i]] & (_EFFECTS | LOAD) or is_far(f, i)
+            if loads or self._reads(i, under) or not self._is_local(b, i, carried):
                 f.set_guard(i, guard)
                 self.scratch.clear()
                 self.scratch.add_writes(f, i)
