@@ -55,6 +55,12 @@ def test_shared_predicates_that_have_to_wait_in_memory() -> None:
     assert examine(program_of(3401771, "sm_75", 0, "calls"), "sm_75", [Way(0, 24), Way(3, 24)], None).failures == []
 
 
+@pytest.mark.measure
+def test_a_pair_comes_back_of_which_one_word_is_wanted() -> None:
+    """The other word was not kept: its old value is nobody's any more."""
+    assert examine(program_of(7000634, "sm_103f"), "sm_103f", [Way(2, 32)], None).failures == []
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_programs_with_calls(seed: int) -> None:
     """Functions that call each other, for a target each."""

@@ -136,3 +136,34 @@ def test_an_entry_without_operands() -> None:
     text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
     for f, ctx in planted.before_allocation(text, "sm_90", 0, None):
         planted.allocated(f, ctx).check()
+
+
+UNDER_TWO_GUARDS = """.version 8.7
+.target {arch}
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+{{
+  .reg .b32 %r<5>; .reg .pred %p<2>; .reg .b64 %a, %o;
+  ld.param.u64 %a, [in]; ld.param.u64 %o, [out];
+  ld.global.v4.u32 {{%r3, %r1, %r0, %r2}}, [%a];
+  setp.lt.s32 %p0, %r3, %r1;
+  setp.lt.s32 %p1, %r2, %r1;
+  @%p0 bra L;
+  clz.b32 %r0, %r0;
+L:
+  @!%p1 mov.b32 %r0, %r2;
+  @!%p0 add.u32 %r0, %r1, %r0;
+  selp.b32 %r4, 1, 0, %p0;
+  st.global.u32 [%o], %r4;
+  @!%p0 st.global.u32 [%o+4], %r0;
+  ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"])
+def test_what_a_word_holds_under_one_guard_stays_when_it_gets_something_under_another(arch: str) -> None:
+    """The register of the word has something else where the first guard does not hold, and nobody reads it there."""
+    for level in range(4):
+        for f, ctx in planted.before_allocation(UNDER_TWO_GUARDS.format(arch=arch), arch, level, None):
+            planted.allocated(f, ctx).check()

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     int32_t when, version, guard, guard_version;
     int32_t before; /* the version that it is where the guard does not hold */
+    int32_t also, also_version; /* another guard under which it has the version, 0 = none: see define() */
 } half;
 
 typedef struct {

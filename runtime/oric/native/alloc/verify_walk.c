@@ -66,6 +66,12 @@ static int32_t half_version(verifier *v, int32_t carrier, int when, int32_t guar
     return h->when == when && guard != UNKNOWN_GUARD && h->guard == guard && h->guard_version == guard_version && intact(v, carrier) ? h->version : -1;
 }
 
+/* Whether it has a version where a guard holds, under which it had the one before when an instruction under another guard defined that. */
+static int has_under(const verifier *v, int32_t carrier, int32_t version, int32_t guard, int32_t guard_version) {
+    const half *h = &v->halves[carrier];
+    return h->when == 1 && h->version == version && h->also && h->also == guard && h->also_version == guard_version && intact(v, carrier);
+}
+
 static void fill(verifier *v, int32_t carrier, int32_t version) {
     see_carrier(v, carrier);
     v->has_version[carrier] = version;
@@ -80,7 +86,7 @@ typedef struct {
 } having;
 
 static having had(verifier *v, int32_t carrier) {
-    having found = {version_in(v, carrier), {0, 0, 0, 0, 0}};
+    having found = {version_in(v, carrier), {0}};
     if (intact(v, carrier)) found.part = v->halves[carrier];
     return found;
 }
@@ -111,15 +117,18 @@ static int32_t guard_of(verifier *v, const oric_node *node, int32_t *version) {
 }
 
 /* A version is defined through a carrier. Under a guard the carriers that had the one before have this one where the guard does not
- * hold; so has this carrier (`old`), or it has the version only where the guard holds. */
-static void define(verifier *v, int32_t carrier, int32_t now, int32_t before, int32_t guard, int32_t guard_version, int old) {
+ * hold; so has this carrier (`old`), or it has the version only where the guard holds, and where that of the instruction before did by
+ * which it had the one before (`part`). */
+static void define(verifier *v, int32_t carrier, int32_t now, int32_t before, int32_t guard, int32_t guard_version, int old, half part) {
     int32_t value = v->value_of[carrier];
     see_carrier(v, carrier);
     for (int32_t c = guard ? v->first_carrier[value] : -1; c >= 0; c = v->next_carrier[c])
         if (c != carrier && readable(v, c, before) && !is_cleared(v, c))
-            v->halves[c] = (half){-1, now, guard, guard_version, before}, v->has_content[c] = v->content[v->place_of[c]];
+            v->halves[c] = (half){.when = -1, .version = now, .guard = guard, .guard_version = guard_version, .before = before}, v->has_content[c] = v->content[v->place_of[c]];
     fill(v, carrier, !guard || old ? now : -1);
-    if (guard && !old) v->halves[carrier] = (half){1, now, guard, guard_version, before};
+    if (!guard || old) return;
+    v->halves[carrier] = (half){.when = 1, .version = now, .guard = guard, .guard_version = guard_version, .before = before};
+    if (part.when == 1 && part.version == before && part.guard > 0 && part.guard != guard) v->halves[carrier].also = part.guard, v->halves[carrier].also_version = part.guard_version;
 }
 
 /* --- what is wrong with a read */
@@ -210,7 +219,9 @@ static void step_original(verifier *v, const oric_node *node) {
     for (int k = 0; k < node->access_count; k++)
         for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++) {
             if (a[k].flags & ORIC_A_DEF || readable(v, (int32_t)u, v->expected[word])) continue;
-            int there = guard && !(a[k].flags & ORIC_A_GUARD) && half_version(v, (int32_t)u, 1, guard, guard_version) == v->expected[word];
+            int there = guard && !(a[k].flags & ORIC_A_GUARD) &&
+                        (half_version(v, (int32_t)u, 1, guard, guard_version) == v->expected[word] ||
+                         has_under(v, (int32_t)u, v->expected[word], guard, guard_version));
             if (!there) bad_read(v, node, a[k].slot, (int32_t)u, v->expected[word]);
         }
     int stays = is_idle(v, node);
@@ -219,8 +230,9 @@ static void step_original(verifier *v, const oric_node *node) {
         for (uint32_t u = a[k].unit; u < a[k].unit + a[k].count; u++, word++) {
             if (!(a[k].flags & ORIC_A_DEF)) continue;
             int old = guard && readable(v, (int32_t)u, v->expected[word]);
+            half part = had(v, (int32_t)u).part;
             if (!stays) write_place(v, (int32_t)u);
-            define(v, (int32_t)u, now, v->expected[word], guard, guard_version, old);
+            define(v, (int32_t)u, now, v->expected[word], guard, guard_version, old, part);
             if (v->leaves[word]) v->last_version[v->value_of[u]] = now;
         }
 }
@@ -252,21 +264,24 @@ static int base_is_there(verifier *v, const oric_node *node, int count, int32_t 
     return 0;
 }
 
+/* Some words of a refill may be nobody's any more, and then have not been kept: whoever reads one is told. */
 static void step_refill(verifier *v, const oric_node *node) {
     uint32_t unit = 0;
-    having found[4] = {{0, {0, 0, 0, 0, 0}}};
-    int32_t word;
-    int count;
+    having found[4] = {{0, {0}}};
+    int32_t word, lost = -1;
+    int count, there = 0;
     oric_v_data(v, node, 0, &unit, &count);
     int based = base_is_there(v, node, count, &word);
     for (int c = 0; c < count; c++) {
         int32_t value = v->value_of[unit + (uint32_t)c], carrier = based && value >= 0 ? oric_v_cell(v, word + c, value) : -1;
         found[c].version = -1;
         if (carrier >= 0) found[c] = had(v, carrier);
+        there |= found[c].version >= 0 || found[c].part.when;
         if (carrier < 0 || found[c].version >= 0 || found[c].part.when) continue;
-        int missing = !v->stored[carrier - v->units] || is_shared(v, carrier);
-        oric_v_problem(v, missing ? ORIC_V_NO_SPILL : ORIC_V_UNINITIALIZED_MEMORY, node, 0, value, -1);
+        if (!v->stored[carrier - v->units] || is_shared(v, carrier)) oric_v_problem(v, ORIC_V_NO_SPILL, node, 0, value, -1);
+        else if (lost < 0) lost = value;
     }
+    if (lost >= 0 && !there) oric_v_problem(v, ORIC_V_UNINITIALIZED_MEMORY, node, 0, lost, -1);
     for (int c = 0; c < count; c++) write_place(v, (int32_t)unit + c);
     for (int c = 0; c < count; c++)
         if (v->value_of[unit + (uint32_t)c] >= 0) give(v, (int32_t)unit + c, found[c]);
@@ -280,7 +295,7 @@ static void step_spill(verifier *v, const oric_node *node) {
     if (!base_is_there(v, node, count, &word)) return;
     for (int c = 0; c < count; c++) {
         int32_t from = (int32_t)unit + c, value = v->value_of[from], to = value < 0 ? -1 : oric_v_cell(v, word + c, value);
-        having found = {-1, {0, 0, 0, 0, 0}};
+        having found = {-1, {.when = 0}};
         if (value >= 0) found = had(v, from);
         if (guard && value >= 0) {
             int32_t part = half_version(v, from, 1, guard, guard_version), there = half_version(v, to, -1, guard, guard_version);
@@ -328,7 +343,7 @@ static void step_bit(verifier *v, const oric_node *node, int spill) {
 static void step_uniform(verifier *v, const oric_node *node, int refill) {
     const oric_access *to = oric_v_result(v, node), *from = oric_v_source(v, node);
     int32_t value = v->value_of[from->unit];
-    having found = {-1, {0, 0, 0, 0, 0}};
+    having found = {-1, {.when = 0}};
     if (value >= 0 && v->value_of[to->unit] == value) found = had(v, (int32_t)from->unit);
     if (refill && found.version < 0 && !found.part.when)
         oric_v_problem(v, ORIC_V_NO_SPILL, node, from->slot, value, v->quiet ? -1 : intruder(v, (int32_t)from->unit));
@@ -339,7 +354,7 @@ static void step_uniform(verifier *v, const oric_node *node, int refill) {
 /* A predicate comes back from its bit of a register. */
 static void step_shared_test(verifier *v, const oric_node *node) {
     int32_t unit, to = (int32_t)oric_v_result(v, node)->unit, value = v->value_of[to], bit = oric_v_shared_bit(v, node, &unit);
-    having found = {-1, {0, 0, 0, 0, 0}};
+    having found = {-1, {.when = 0}};
     if (value < 0 || v->value_of[bit] != value) oric_v_problem(v, ORIC_V_BIT_PATTERN, node, -1, value, -1);
     else found = had(v, bit);
     if (value >= 0 && v->value_of[bit] == value && found.version < 0 && !found.part.when) {
@@ -354,7 +369,7 @@ static void step_shared_test(verifier *v, const oric_node *node) {
 static void step_shared_change(verifier *v, const oric_node *node, int set) {
     int32_t unit, bit = oric_v_shared_bit(v, node, &unit), first = bit, guard = set ? oric_v_guard(v, node) : -1;
     int32_t base = v->units + v->cell_count;
-    having stays[32], now = {-1, {CLEARED, 0, 0, 0, 0}};
+    having stays[32], now = {-1, {.when = CLEARED}};
     while (first > base && v->bits_shared[first - 1 - base].place / 32 == unit) first--;
     int32_t last = first;
     for (; last < v->carriers && v->bits_shared[last - base].place / 32 == unit; last++)
