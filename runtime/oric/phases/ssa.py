@@ -14,6 +14,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import thresholds
 from oric_tables.op import MovPhi
 from oric_tables.registers import FLAG_FIXED
 
@@ -50,7 +51,7 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
 
 
 def _choose(f: Function) -> vec[i64] | None:
-    """By register the number that it has among those that get names, or -1; None when none does."""
+    """By register the number that it has among those that get names, or -1; None when none does, or too many would."""
     graph = control_flow(f)
     written = zeros(f.registers())
     b: i64 = 0
@@ -72,7 +73,7 @@ def _choose(f: Function) -> vec[i64] | None:
             chosen[r] = count
             count += 1
         r += 1
-    return chosen if count else None
+    return chosen if 0 < count <= thresholds.SSA_ROOM // f.blocks() else None
 
 
 def _note(f: Function, i: i64, written: vec[i64], out: bool) -> None:
