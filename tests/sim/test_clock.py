@@ -228,6 +228,33 @@ def test_results_of_a_queue_come_in_order() -> None:
     assert marked.cycles > 1000 and abs(marked.cycles - unmarked.cycles) < 10
 
 
+CHASED = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out) {{
+  .reg .b64 %d, %e; .reg .b32 %r<4>; .shared .align 16 .b32 s[64];
+  ld.param.u64 %d, [in]; ld.param.u64 %e, [out]; mov.u32 %r1, s; st.shared.u32 [s+16], %r1; bar.sync 0;
+  {copy}
+  {chain}
+  cp.async.wait_all;
+  st.global.u32 [%e], %r1; ret;
+}}
+"""
+
+
+def test_loads_of_shared_memory_do_not_wait_for_a_copy_into_it() -> None:
+    """It has no result in a register: what comes behind it in the queue is told of by its own scoreboard."""
+    cycles = []
+    for copy in ("", "cp.async.ca.shared.global [s], [%d], 16;"):
+        text = CHASED.format(copy=copy, chain="ld.shared.u32 %r1, [%r1+16]; " * 60)
+        found = oric.sim.load(oric.compile(text, arch="sm_80").image).launch(
+            "k", 1, 1, [np.zeros(64, np.uint32), np.zeros(1, np.uint32)], modes=Modes(timing=True)
+        )
+        assert found.timing is not None
+        cycles.append(found.timing.cycles)
+    assert cycles[0] > 1200 and abs(cycles[1] - cycles[0]) < 100
+
+
 # One warp works through n rounds, and arrives; the other one waits for it, in a loop with more or less in it.
 WAITING = """.version 8.0
 .target sm_90

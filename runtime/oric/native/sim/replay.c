@@ -100,7 +100,7 @@ static void use_board(warp_state *w, uint32_t board, double done)
 static double in_order(warp_state *w, const oric_class *klass, uint32_t board, double done)
 {
     double *before = &w->unmarked[klass->queue % QUEUES];
-    if (!klass->queue || !(klass->does & 1) || klass->async == ORIC_ASYNC_GROUP)
+    if (!klass->queue || !(klass->does & 1) || klass->result != ORIC_RESULT_VARIABLE)
         return done;
     done = done > *before ? done : *before;
     *before = board >= ORIC_SCOREBOARDS ? done : 0;
