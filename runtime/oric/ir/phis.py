@@ -15,7 +15,7 @@ from oric.support.arrays import zeros
 from . import operand as opd
 from .cursor import Cursor
 from .function import NONE, Function, R
-from .optable import OPS
+from .optable import written_registers
 
 
 def phis_of(f: Function, b: i64) -> list[int]:
@@ -154,19 +154,14 @@ def several(f: Function) -> list[int]:
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            mask = OPS.writes[f.op[i]]
-            at: i64 = 0
-            while mask >> at and at < f.count[i]:
-                operand = f.operand[f.first[i] + at]
-                if mask >> at & 1 and opd.is_register(operand):
-                    word = f.words_of(operand)
-                    end = word + opd.count_of(operand)
-                    while word < end:
-                        if written[word] and int(operand & opd.INDEX) in f.window:
-                            found[int(operand & opd.INDEX)] = 1
-                        written[word] = 1
-                        word += 1
-                at += 1
+            for operand in written_registers(f, i):
+                word = f.words_of(operand)
+                end = word + opd.count_of(operand)
+                while word < end:
+                    if written[word] and int(operand & opd.INDEX) in f.window:
+                        found[int(operand & opd.INDEX)] = 1
+                    written[word] = 1
+                    word += 1
             i = f.next[i]
         b += 1
     return sorted(found)

@@ -19,7 +19,7 @@ from oric.ir import operand as opd
 from oric.ir.calls import CALLER_ALIGN, STACK_ALIGN
 from oric.ir.conditions import exponent
 from oric.ir.function import NONE, Function
-from oric.ir.optable import OPS
+from oric.ir.optable import OPS, written_registers
 
 BITS: Final = 4  # that are looked at: no access is larger than 16 bytes
 _SHIFT: Final = 4  # of the number of bits
@@ -81,17 +81,12 @@ class LowBits:
         while b < f.blocks():
             i = f.head[b]
             while i != NONE:
-                mask = OPS.writes[f.op[i]]
-                at: i64 = 0
-                while mask >> at and at < f.count[i]:
-                    operand = f.get(i, at)
-                    if mask >> at & 1 and opd.is_register(operand):
-                        word = f.words_of(operand)
-                        end = word + opd.count_of(operand)
-                        while word < end:
-                            self.writers.setdefault(int(word), []).append(int(i))
-                            word += 1
-                    at += 1
+                for operand in written_registers(f, i):
+                    word = f.words_of(operand)
+                    end = word + opd.count_of(operand)
+                    while word < end:
+                        self.writers.setdefault(int(word), []).append(int(i))
+                        word += 1
                 i = f.next[i]
             b += 1
 

@@ -22,7 +22,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
 from oric.ir.edges import make_edges, set_target, target_of
 from oric.ir.function import NONE, Function, control_flow
-from oric.ir.optable import BRANCH, EXIT, INDIRECT, OPS
+from oric.ir.optable import BRANCH, EXIT, INDIRECT, OPS, written_registers
 from oric.ir.passes import PassContext
 from oric.support.arrays import nones, zeros
 
@@ -252,15 +252,9 @@ class _Leaving:
     def _pass(self, i: i64, alive: _Alive) -> None:
         f = self.f
         mask = OPS.writes[f.op[i]]
-        written: list[int] = []
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.operand[f.first[i] + at]
-            if mask >> at & 1 and self._bit(operand) >= 0:
-                written.append(int(operand))
-            at += 1
+        written = [operand for operand in written_registers(f, i) if self._bit(operand) >= 0]
         self._write(written, alive, f.guard[i] != 0)
-        at = -1
+        at: i64 = -1
         while at < f.count[i]:
             operand = f.guard[i] if at < 0 else f.operand[f.first[i] + at]
             if at < 0 or not mask >> at & 1:

@@ -37,6 +37,7 @@ from oric.ir.optable import (
     STORE,
     WARP,
     WIDE,
+    written_registers,
 )
 from oric.ir.passes import PassContext
 from oric.ir.values import is_absent
@@ -194,18 +195,12 @@ class _Widening:
 
     def _end_changed(self, i: i64) -> None:
         """End the groups of registers that an instruction writes."""
-        f = self.f
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.get(i, at)
-            if mask >> at & 1 and opd.is_register(operand):
-                for n in range(opd.count_of(operand)):
-                    word = int(opd.word(operand, n))
-                    for groups in (*self.loads.values(), *self.stores.values()):
-                        if word in groups:
-                            self._end_group(groups, word)
-            at += 1
+        for operand in written_registers(self.f, i):
+            for n in range(opd.count_of(operand)):
+                word = int(opd.word(operand, n))
+                for groups in (*self.loads.values(), *self.stores.values()):
+                    if word in groups:
+                        self._end_group(groups, word)
 
     def _end_others(self, groups: _Groups, base: int) -> None:
         """End all groups but that of a register, whose bytes are told apart by offsets."""
