@@ -10,7 +10,7 @@ from hypothesis import given
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_VOLATILE, NONE, R2, Function, P, R, control_flow
-from oric.ir.image import INLINE_OPERANDS, INSTRUCTION_SIZE, MAGIC, Image, field_values, layout, operand_words
+from oric.ir.image import INLINE_OPERANDS, INSTRUCTION_SIZE, MAGIC, MOVPHI, Image, field_values, layout, operand_words
 from oric.ir.read import read
 from oric.ir.text import all_instructions, operands_of
 from oric_tables import op, ops, structs
@@ -159,7 +159,8 @@ def test_the_image_says_what_the_arrays_say(f: Function) -> None:
     for at, i in enumerate(order):
         node = c.instructions[at]
         assert (node.id, node.number, node.mods, node.line) == (i, f.op[i], f.mods[i] & MASK64, f.line[i])
-        assert (node.aux, node.control, node.block, node.position) == (f.aux[i], f.control[i], f.block[i], at)
+        mark = MOVPHI if f.op[i] == op.MovPhi else 0  # in Ori both are one opcode: the mark alone tells them apart
+        assert (node.aux, node.control, node.block, node.position) == (f.aux[i] | mark, f.control[i], f.block[i], at)
         assert (node.prev, node.next) == (place[f.prev[i]], place[f.next[i]])
         assert node.guard == operand_words(f.guard[i])
         assert c.operands(at) == [operand_words(o) for o in operands_of(f, i)]

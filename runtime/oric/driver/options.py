@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from oric_tables.phases import NVOPT_LEVELS
 from oric_tables.targets import Target
-from oric_tables.thresholds import ORDER_SLACK
+from oric_tables.thresholds import ORDER_WEIGHT
 
 from oric.support.added import Added
 from oric.support.targets import find_target
 
 MAX_OPT_LEVEL = 3
-MAX_REGISTER_USAGE = len(ORDER_SLACK) - 1
+MAX_REGISTER_USAGE = len(ORDER_WEIGHT) - 1
 
 
 class LaunchBounds:

@@ -5,7 +5,7 @@ Source: Ori IR, "Key CFG Functions". The loops over blocks are C (``native/suppo
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
@@ -13,6 +13,8 @@ from oric_tables._native import ffi, lib
 
 from oric.support.arrays import nones, zeros
 from oric.support.lend import lend
+
+_DEEPEST: Final = 5  # loops beyond them count no more
 
 
 @final
@@ -45,6 +47,11 @@ class Loops:
         while at >= 0 and self.depth[at] > depth:
             at = self.outer[at]
         return at == header
+
+    def runs(self, b: i64) -> int:
+        """How often a block is expected to run for once that the function does: each loop has some eight rounds."""
+        found: int = 8 ** min(self.depth[b], _DEEPEST)
+        return found
 
     def left(self, b: i64, x: i64) -> i64:
         """The header of the outermost loop that the edge from ``b`` to ``x`` leaves, -1 when it stays in all loops."""

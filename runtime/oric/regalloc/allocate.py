@@ -6,7 +6,6 @@ registers run out. Source: Register Model, "Seven Allocator Register Classes", "
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, final
 
@@ -17,7 +16,7 @@ from oric_tables.registers import FLAG_FIXED, KEPT, TITLES
 
 from oric.ir import machine
 from oric.ir.function import NONE, Function
-from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
+from oric.ir.machine import FILES, MachineFunction
 from oric.ir.passes import PassContext
 from oric.ir.register_changes import most_at_once, room_of
 
@@ -26,6 +25,7 @@ from .convention import GENERAL_USED
 from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
 from .idle import drop_idle
+from .order import GENERAL, Order, careful, comfortable, frugal, put_in_order, roomy
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .remake import remake
 from .residence import Code
@@ -37,15 +37,12 @@ from .uniforms import choose_uniforms, spill_uniforms
 from .verify import Proof, wanted
 from .watching import definitions, drop_changed, look_away
 
-GENERAL: Final = FILES.index("R")
 PREDICATES: Final = FILES.index("P")
 UNIFORM: Final = FILES.index("UR")
 _ALL_FILES: Final = (1 << len(FILES)) - 1
 _FOR_PREDICATES: Final = 8  # general registers, at the most
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
 CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
-# (largest numbers of live units, limits, level of register usage) -> live units that an order may reach, by file
-_Order = Callable[[list[int], list[int], int], list[int]]
 
 
 @final
@@ -188,7 +185,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         done = _search(f, ctx, limits, room, lean)
         if done.failed and compares < _ROUNDS and done.result.peak[PREDICATES] > limits[PREDICATES]:
             compares += 1
-            chosen = choose_compares(f, _again(done), limits[PREDICATES] - int(thresholds.ORDER_MARGIN[PREDICATES]))
+            chosen = choose_compares(f, _again(done), comfortable(limits)[PREDICATES])
             if chosen is not None:
                 done.view = None  # the arrays of the function grow
                 chosen.repeat()
@@ -450,11 +447,11 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     file = int(NONE)  # the one that the last order had too few of
-    orders = (_roomy, _comfortable, _careful, None, _frugal) if optimize else (None,) if f.for_debugger else (None, _frugal)
+    orders = (roomy, comfortable, careful, None, frugal) if optimize else (None,) if f.for_debugger else (None, frugal)
     for order in orders:
-        if (order is _careful and file != PREDICATES) or (order is _roomy and not lean):
+        if (order is careful and file != PREDICATES) or (order is roomy and not lean):
             continue
-        done = _try(view, limits, order, optimize, ctx.register_usage, room)
+        done = _try(f, view, limits, order, optimize, ctx.register_usage, room)
         if not done.failed:
             return done
         file = int(done.result.failed_file)
@@ -475,59 +472,14 @@ def limits_of(f: Function, ctx: PassContext) -> list[int]:
 
 
 def _try(
-    view: MachineFunction, limits: list[int], order: _Order | None, optimize: bool, level: int, room: list[int] | None
+    f: Function, view: MachineFunction, limits: list[int], order: Order | None, optimize: bool, level: int, room: list[int] | None
 ) -> Allocation:
     """Allocate, after putting the code in order as far as the live registers that ``order`` names allow."""
     if lib.oric_liveness(view.fn):
         raise MemoryError("no memory for liveness")
     if order is not None:
-        margin = int(thresholds.ORDER_MARGIN[GENERAL])
-        most = None if room is None else [max(block - margin, thresholds.ORDER_FLOOR) for block in room]
-        live = order(_peak(view), limits, level)
-        _put_in_order(view, live, order, ffi.NULL if most is None else ffi.new("int32_t[]", most))
-    return Allocation(view, limits, _ALL_FILES if optimize else 0, room, closer=order is not _frugal)
-
-
-def _put_in_order(view: MachineFunction, live: list[int], order: _Order, most: Any) -> None:
-    """Put the code in order. ``most``: the general registers of each block as C reads them, while the call lasts: so it is an
-    argument, as compiled code lets go of a local after its last use.
-    """
-    how = {"limit": live, "by_use": order is _frugal, "careful": order is _careful, "most": most}
-    if lib.oric_list_schedule(view.fn, ffi.new("oric_list_options *", how)) < 0:
-        raise MemoryError("no memory for scheduling")
-
-
-def _peak(view: MachineFunction) -> list[int]:
-    """Largest number of live units of each file."""
-    peak = ffi.new("int32_t[5]")
-    if lib.oric_pressure(view.fn, peak):
-        raise MemoryError("no memory for the measure of pressure")
-    return list(peak)
-
-
-def _frugal(peak: list[int], limits: list[int], level: int) -> list[int]:
-    """What frees registers comes first; for code that does not fit as it is."""
-    return [0, 0, NO_LIMIT, 0, 0]
-
-
-def _comfortable(peak: list[int], limits: list[int], level: int) -> list[int]:
-    """Live registers that the order may reach: some more than the code as it came needs, but not near the limit."""
-    below = [limit - margin for limit, margin in zip(limits, thresholds.ORDER_MARGIN, strict=True)]
-    wished = max(peak[0] + thresholds.ORDER_SLACK[level], thresholds.ORDER_LEAST[level])
-    general = min(wished, max(below[0], thresholds.ORDER_FLOOR))
-    return [general, below[1], NO_LIMIT, below[3], below[4]]
-
-
-def _roomy(peak: list[int], limits: list[int], level: int) -> list[int]:
-    """The same for code that needs all registers there are in another order: it has been put in one that needs few."""
-    found = _comfortable(peak, limits, level)
-    found[GENERAL] = max(limits[GENERAL] - thresholds.ORDER_MARGIN[GENERAL], thresholds.ORDER_FLOOR)
-    return found
-
-
-def _careful(peak: list[int], limits: list[int], level: int) -> list[int]:
-    """The same where that order had too many predicates: what makes them comes early only where they fit until its turn."""
-    return _comfortable(peak, limits, level)
+        put_in_order(f, view, limits, order, level, room)
+    return Allocation(view, limits, _ALL_FILES if optimize else 0, room, closer=order is not frugal)
 
 
 def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:

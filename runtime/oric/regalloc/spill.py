@@ -36,7 +36,6 @@ FRAME_ALIGN: Final = 16
 WORD: Final = 4  # bytes
 _WIDEST: Final = 4  # words of one access
 _LEAVES: Final = -2  # in a list of events: a part leaves the file
-_DEEPEST: Final = 5  # an instruction in a loop counts eight times one outside, down to this depth
 
 
 def may_be_spilled(f: Function) -> list[bool]:
@@ -420,8 +419,7 @@ class _Splitter:
         """What an instruction of a block counts; beside a call it counts little."""
         if b in self._calling:
             return 1
-        cost: int = 8 ** min(self.plan.code.cfg.loops().depth[b], _DEEPEST)
-        return cost
+        return self.plan.code.cfg.loops().runs(b)
 
     def _sources(self, kept: list[int], needed: set[int]) -> tuple[set[tuple[int, int]], set[int]]:
         """What makes, and where leaves, what is brought back from memory somewhere."""

@@ -26,13 +26,14 @@ typedef struct {
     int32_t *first_edge; /* CSR of successors: edge numbers */
     int32_t *edge_list;
     int32_t edge_room;
-    int32_t *height, *waiting, *uses;
+    int32_t *height, *waiting, *before, *uses; /* waiting: predecessors that have not issued, before: all of them */
     int64_t *ready;
     uint8_t *done, *alive;
     heap available, pending, source;
     int32_t *room; /* by place in the block: predicates that may be live behind it beside those of the original order */
     oric_node *moved;
     int32_t live[ORIC_FILES];
+    int32_t limit, reached; /* of the general file in this block: registers that may be live, that were */
     int64_t pipe_free[ORIC_PIPES];
     int32_t pressured;  /* count registers */
     int32_t ordered;    /* what frees nothing comes in the original order, whose predicates are counted ahead */
@@ -70,6 +71,7 @@ static int allocate_scratch(scheduler *s) {
     s->first_edge = malloc(longest * sizeof(int32_t));
     s->height = malloc(longest * sizeof(int32_t));
     s->waiting = malloc(longest * sizeof(int32_t));
+    s->before = malloc(longest * sizeof(int32_t));
     s->ready = malloc(longest * sizeof(int64_t));
     s->done = malloc(longest);
     s->moved = malloc(longest * sizeof(oric_node));
@@ -79,13 +81,13 @@ static int allocate_scratch(scheduler *s) {
     s->room = malloc(longest * sizeof(int32_t));
     s->uses = calloc(units, sizeof(int32_t));
     s->alive = calloc(units, 1);
-    int ok = s->first_edge && s->height && s->waiting && s->ready && s->done && s->moved && s->available.items && s->pending.items &&
+    int ok = s->first_edge && s->height && s->waiting && s->before && s->ready && s->done && s->moved && s->available.items && s->pending.items &&
              s->source.items && s->room && s->uses && s->alive;
     return ok && !oric_depgraph_init(&s->graph, fn) ? 0 : -1;
 }
 
 static void free_scratch(scheduler *s) {
-    free(s->first_edge), free(s->edge_list), free(s->height), free(s->waiting), free(s->ready), free(s->done), free(s->moved);
+    free(s->first_edge), free(s->edge_list), free(s->height), free(s->waiting), free(s->before), free(s->ready), free(s->done), free(s->moved);
     free(s->available.items), free(s->pending.items), free(s->source.items), free(s->room), free(s->uses), free(s->alive);
     oric_depgraph_free(&s->graph);
 }
@@ -101,10 +103,8 @@ static int analyse(scheduler *s, int32_t count) {
         if (!s->edge_list) return s->edge_room = 0, -1;
     }
     memset(s->first_edge, 0, ((size_t)count + 2) * sizeof(int32_t));
-    memset(s->waiting, 0, ((size_t)count + 1) * sizeof(int32_t));
-    memset(s->done, 0, (size_t)count + 1);
-    memset(s->ready, 0, ((size_t)count + 1) * sizeof(int64_t));
-    for (int32_t e = 0; e < g->edge_count; e++) s->first_edge[g->edges[e].from + 1]++, s->waiting[g->edges[e].to]++;
+    memset(s->before, 0, ((size_t)count + 1) * sizeof(int32_t));
+    for (int32_t e = 0; e < g->edge_count; e++) s->first_edge[g->edges[e].from + 1]++, s->before[g->edges[e].to]++;
     for (int32_t i = 0; i < count; i++) s->first_edge[i + 1] += s->first_edge[i];
     for (int32_t e = g->edge_count; e-- > 0;) s->edge_list[--s->first_edge[g->edges[e].from + 1]] = e;
     memmove(s->first_edge, s->first_edge + 1, ((size_t)count) * sizeof(int32_t));
@@ -207,8 +207,7 @@ static int has_room(scheduler *s, int32_t node, int32_t more) {
 static uint32_t exceeds(scheduler *s, int32_t node, const int32_t *change) {
     uint32_t files = 0;
     for (int f = 0; f < ORIC_FILES; f++) {
-        int32_t limit = s->options->limit[f];
-        if (f == ORIC_FILE_R && s->options->most && s->options->most[s->block] < limit) limit = s->options->most[s->block];
+        int32_t limit = f == ORIC_FILE_R ? s->limit : s->options->limit[f];
         if (change[f] > 0 && s->live[f] + change[f] > limit) files |= 1u << f;
     }
     if (change[ORIC_FILE_P] > 0 && s->ordered && !has_room(s, node, change[ORIC_FILE_P])) files |= 1u << ORIC_FILE_P;
@@ -305,6 +304,7 @@ static int64_t issue(scheduler *s, int32_t node, int64_t cycle) {
     s->pipe_free[klass->pipe] = cycle + klass->spacing;
     int32_t turn = s->ordered ? head(s) : node;
     if (s->pressured) pressure_change(s, &nodes[node], change, 1);
+    if (s->live[ORIC_FILE_R] > s->reached) s->reached = s->live[ORIC_FILE_R];
     for (int32_t i = turn; i < node && change[ORIC_FILE_P]; i++) s->room[i] -= change[ORIC_FILE_P];
     for (int32_t k = s->first_edge[node]; k < s->first_edge[node + 1]; k++) {
         const oric_edge *edge = &s->graph.edges[s->edge_list[k]];
@@ -314,13 +314,18 @@ static int64_t issue(scheduler *s, int32_t node, int64_t cycle) {
     return cycle + klass->stall;
 }
 
-static int64_t schedule_block(scheduler *s, int32_t count) {
-    if (analyse(s, count)) return -1;
-    oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
+/* The order of a block that is analysed, into `moved`; returns its cycles. limit: registers of the general file. */
+static int64_t order_block(scheduler *s, int32_t count, int32_t limit) {
+    const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     int64_t cycle = 0;
     s->available.count = s->pending.count = s->source.count = 0;
+    s->limit = s->options->most && s->options->most[s->block] < limit ? s->options->most[s->block] : limit;
+    memcpy(s->waiting, s->before, (size_t)count * sizeof(int32_t));
+    memset(s->done, 0, (size_t)count);
+    memset(s->ready, 0, (size_t)count * sizeof(int64_t));
     memset(s->pipe_free, 0, sizeof s->pipe_free);
     if (s->pressured) count_uses(s, count);
+    s->reached = s->live[ORIC_FILE_R];
     if (s->ordered) count_room(s, count);
     for (int32_t i = 0; i < count; i++)
         if (!s->waiting[i]) make_ready(s, i);
@@ -337,22 +342,59 @@ static int64_t schedule_block(scheduler *s, int32_t count) {
         s->moved[placed] = nodes[node];
     }
     if (s->pressured) forget_uses(s);
-    for (int32_t i = 0; i < count; i++) nodes[i] = s->moved[i];
     return cycle;
 }
 
+static int64_t schedule_block(scheduler *s, int32_t count) {
+    if (analyse(s, count)) return -1;
+    int64_t cycles = order_block(s, count, s->options->limit[ORIC_FILE_R]);
+    memcpy(&s->fn->nodes[s->fn->block_first[s->block]], s->moved, (size_t)count * sizeof *s->moved);
+    return cycles;
+}
+
+static int prepare(scheduler *s) {
+    for (int f = 0; f < ORIC_FILES; f++) s->pressured |= s->options->limit[f] < INT32_MAX;
+    s->ordered = s->options->careful && !s->options->by_use && s->pressured;
+    if (s->pressured && !s->fn->live_in) return -1;
+    return allocate_scratch(s);
+}
+
+static int32_t length(const scheduler *s) { return (int32_t)(s->fn->block_first[s->block + 1] - s->fn->block_first[s->block]); }
+
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options) {
     scheduler s = {.fn = fn, .options = options};
-    int64_t total = 0;
-    for (int f = 0; f < ORIC_FILES; f++) s.pressured |= options->limit[f] < INT32_MAX;
-    s.ordered = options->careful && !options->by_use && s.pressured;
-    if (s.pressured && !fn->live_in) return -1;
-    if (allocate_scratch(&s)) total = -1;
+    int64_t total = prepare(&s);
     for (s.block = 0; total >= 0 && s.block < fn->block_count; s.block++) {
-        int32_t count = (int32_t)(fn->block_first[s.block + 1] - fn->block_first[s.block]);
+        int32_t count = length(&s);
         int64_t cycles = count ? schedule_block(&s, count) : 0;
         total = cycles < 0 ? -1 : total + cycles;
     }
     free_scratch(&s);
     return total;
+}
+
+/* A limit that an order has stayed below would not change it: so the largest comes first. */
+static int32_t measure_block(scheduler *s, const int32_t *limits, int32_t limit_count, int64_t often, int64_t *spent, int32_t *reached) {
+    int32_t count = length(s);
+    int64_t cycles = 0;
+    if (!count) return 0;
+    if (analyse(s, count)) return -1;
+    for (int32_t k = limit_count; k-- > 0;) {
+        if (k + 1 == limit_count || s->reached > limits[k]) cycles = order_block(s, count, limits[k]);
+        spent[k] += often * cycles;
+        if (s->reached > reached[k]) reached[k] = s->reached;
+    }
+    return 0;
+}
+
+int32_t oric_list_measure(oric_fn *fn, const oric_list_options *options, const int32_t *limits, int32_t count, const int64_t *often,
+                          int64_t *spent, int32_t *reached) {
+    scheduler s = {.fn = fn, .options = options};
+    int32_t failed = prepare(&s);
+    memset(spent, 0, (size_t)count * sizeof *spent);
+    memset(reached, 0, (size_t)count * sizeof *reached);
+    for (s.block = 0; !failed && s.block < fn->block_count; s.block++)
+        failed = measure_block(&s, limits, count, often[s.block], spent, reached);
+    free_scratch(&s);
+    return failed;
 }

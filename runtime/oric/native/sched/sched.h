@@ -29,6 +29,12 @@ typedef struct {
  * be known; after it pass no limits. Returns the sum of the expected cycles of all blocks, or -1 without memory. */
 int64_t oric_list_schedule(oric_fn *fn, const oric_list_options *options);
 
+/* What the orders that oric_list_schedule makes would cost with each of `count` limits of the general file, ascending, in place of
+ * that of the options. often: by block, how often it runs; spent: by limit, expected cycles of all runs; reached: by limit, the
+ * largest number of live general registers. The function stays as it is. Returns 0, or -1 without memory. */
+int32_t oric_list_measure(oric_fn *fn, const oric_list_options *options, const int32_t *limits, int32_t count, const int64_t *often,
+                          int64_t *spent, int32_t *reached);
+
 /* Put blocks in which more than `limit` registers of the general file are live, or more than `most` of the block where that is not
  * NULL, in an order with fewer, where there is one. Before allocation; liveness must be known. fixed: by unit, the register that it has to get, -1: any; NULL: any for all.
  * Returns how many blocks have changed, or -1 without memory. */
