@@ -143,6 +143,47 @@ def test_the_code_has_no_frame_beside_one_of_the_kernel() -> None:
     assert frames == {"k": 64, "$__internal_0": 0}
 
 
+@pytest.mark.parametrize("instruction", INSTRUCTIONS)
+def test_the_code_has_no_barrier_of_convergence(instruction: str) -> None:
+    """Those of its callers are in use around the call."""
+    (code, _), *_ = compile_functions(kernel(instruction, "sm_90"), CompileOptions("sm_90", 3))
+    assert code.functions
+    assert not {name(f, i) for f in code.functions for i in all_instructions(f)} & {"BSSY", "BSYNC", "BREAK", "WARPSYNC"}
+
+
+DIVISORS = (3, 5, 6, 7, 9, 10)
+
+
+def executed(text: str, arch: str, numerators: Any) -> int:
+    """Instructions of a warp whose threads divide these by several numbers, one division behind the other."""
+    out = np.zeros(32, np.float32)
+    image = oric.compile(text, arch=arch).image
+    done = oric.sim.load(image).launch("k", (1, 1, 1), (32, 1, 1), [numerators, out], modes=Modes(strict=True))
+    want = np.float32(0) * numerators
+    for divisor in DIVISORS:
+        want = want + numerators / np.float32(divisor)
+    assert (out.view(np.uint32) == want.view(np.uint32)).all()
+    return int(done.warp_instructions)
+
+
+@pytest.mark.parametrize("arch", TARGETS_RUN)
+def test_zeros_need_few_instructions_and_their_threads_wait_for_the_others(arch: str) -> None:
+    """Zeros take the way out at once; what follows the division runs once for all threads."""
+    lines = ["add.u64 %d1, %in, %tid4; ld.global.f32 %f1, [%d1]; add.u64 %d2, %out, %tid4; mul.f32 %f3, %f1, 0f00000000;"]
+    lines += [f"mov.b32 %f2, {float_bits(n)}; div.rn.f32 %f4, %f1, %f2; add.f32 %f3, %f3, %f4;" for n in DIVISORS]
+    lines += ["sin.approx.f32 %f9, %f3; st.volatile.global.f32 [%d2], %f9;"] * 200
+    text = source("\n".join([*lines, "st.global.f32 [%d2], %f3;"]), arch)
+    zeros, tiny = np.zeros(32, np.float32), np.full(32, 1e-40, np.float32)
+    mixed = np.where(np.arange(32) % 3, -zeros, tiny).astype(np.float32)
+    plain = executed(text, arch, np.full(32, 7, np.float32))
+    assert plain < executed(text, arch, zeros) < plain + 20 * len(DIVISORS)
+    assert executed(text, arch, mixed) < plain + 80 * len(DIVISORS)
+
+
+def float_bits(value: float) -> str:
+    return f"0f{np.float32(value).view(np.uint32):08X}"
+
+
 def test_few_copies_stay_copies() -> None:
     few = source("ld.global.f64 %g1, [%in]; " + " ".join(f"div.rn.f64 %g{n + 1}, %g{n}, 0d4008000000000000;" for n in range(1, 4))
                  + " st.global.f64 [%out], %g4;")  # fmt: skip

@@ -49,7 +49,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     b: i64 = 0
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
-    if b == f.blocks() and not _parts(f):
+    if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
         _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set())
         return f.code_epoch != before
     flow = Flow(f)
