@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oric.sass.check import check_cubin
+from oric.sass.listing import list_cubin
 from oric.support import elf
 from oric_tables._native import lib
 
@@ -119,4 +120,33 @@ BETWEEN = {
 def test_a_long_wait_leaves_the_instruction_in_front_its_own_stall(between: str, target: str, level: int) -> None:
     """What a stall count cannot hold passes in NOPs behind it."""
     image = oric.compile(SPLIT.format(target=target, mma=MMA, between=between), arch=target, opt_level=level).image
+    assert not check_cubin(elf.read(image)).findings
+
+
+SPIN = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n)
+{
+  .reg .b64 %a; .reg .b32 %n, %v; .reg .pred %q;
+  ld.param.u64 %a, [p]; ld.param.u32 %n, [n];
+again:
+  ld.acquire.gpu.b32 %v, [%a];
+  setp.ne.s32 %q, %v, %n;
+  @%q bra again;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
+def test_what_waits_for_memory_waits_for_that_alone(target: str):
+    """The comparison comes first, and its time passes while what ends the acquire does its work."""
+    image = oric.compile(SPIN, arch=target).image
+    (code,) = list_cubin(elf.read(image)).functions
+    names = [line.text.split()[-1 if line.text.startswith("@") else 0].split(".")[0] for line in code.lines]
+    load, compare, end = (next(n for n, name in enumerate(names) if name == wanted) for wanted in ("LD", "ISETP", "CCTL"))
+    assert load < compare < end
+    assert code.lines[compare].control & 15 < code.lines[end].control & 15
     assert not check_cubin(elf.read(image)).findings

@@ -140,7 +140,8 @@ static void place(control *c, uint32_t position) {
     if (klass->async == ORIC_ASYNC_WAIT) need(&time, c->group);
     need(&time, c->pipe[klass->pipe]);
     wait_for_registers(c, node, &time);
-    for (int32_t u = 0; node->flags & ORIC_I_DRAIN && u < c->places.count; u++) need(&time, busy_until(c, u)); /* other code goes on */
+    int leaves = node->flags & ORIC_I_DRAIN && !(node->flags & ORIC_I_ORDERED); /* other code goes on; what orders memory waits for that alone */
+    for (int32_t u = 0; leaves && u < c->places.count; u++) need(&time, busy_until(c, u));
     node->pads = 0;
     if (c->previous >= 0) leave_minimum(c, &time);
     if (c->previous >= 0) set_stall(c, &c->fn->nodes[c->previous], node, time - c->now);

@@ -117,10 +117,18 @@ static int may_meet(const access_place *a, const access_place *b) {
     return x < y + b->bytes && y < x + a->bytes;
 }
 
+/* Accesses keep their order; some have to end before the next one, and some wait for all that have not ended. */
+static void follow(oric_depgraph *g, int32_t from, int32_t to) {
+    if (from < 0) return;
+    const oric_node *node = node_at(g, g->block, from);
+    int ends = node->flags & ORIC_I_COMPLETES || (node->flags & ORIC_I_VARIABLE && node_at(g, g->block, to)->flags & ORIC_I_DRAIN);
+    add_edge(g, from, to, ends ? oric_classes[g->fn->isa][node->klass].estimate : 1, ORIC_E_MEMORY);
+}
+
 static void settle(oric_depgraph *g, memory_state *m, int32_t i) {
-    add_edge(g, m->floor, i, 1, ORIC_E_MEMORY);
-    for (int32_t k = 0; k < m->store_count; k++) add_edge(g, m->stores[k].node, i, 1, ORIC_E_MEMORY);
-    for (int32_t k = 0; k < m->load_count; k++) add_edge(g, m->loads[k].node, i, 1, ORIC_E_MEMORY);
+    follow(g, m->floor, i);
+    for (int32_t k = 0; k < m->store_count; k++) follow(g, m->stores[k].node, i);
+    for (int32_t k = 0; k < m->load_count; k++) follow(g, m->loads[k].node, i);
     m->store_count = m->load_count = 0;
     m->floor = i;
 }
@@ -131,21 +139,21 @@ static void access_space(oric_depgraph *g, memory_state *m, const oric_node *nod
     if (m->store_count == ORIC_MEMORY_WINDOW && writes) return settle(g, m, i);
     if (m->load_count == ORIC_MEMORY_WINDOW && !writes) {
         /* with the oldest loads unknown to later stores, this load stands for them */
-        for (int32_t k = 0; k < m->load_count; k++) add_edge(g, m->loads[k].node, i, 1, ORIC_E_MEMORY);
+        for (int32_t k = 0; k < m->load_count; k++) follow(g, m->loads[k].node, i);
         m->load_count = 0;
         access_place all = *place;
         all.bytes = 0;
         for (int32_t k = 0; k < m->store_count; k++)
-            if (may_meet(&m->stores[k], place)) add_edge(g, m->stores[k].node, i, 1, ORIC_E_MEMORY);
-        add_edge(g, m->floor, i, 1, ORIC_E_MEMORY);
+            if (may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
+        follow(g, m->floor, i);
         m->loads[m->load_count++] = all;
         return;
     }
-    add_edge(g, m->floor, i, 1, ORIC_E_MEMORY);
+    follow(g, m->floor, i);
     for (int32_t k = 0; k < m->store_count; k++)
-        if (may_meet(&m->stores[k], place)) add_edge(g, m->stores[k].node, i, 1, ORIC_E_MEMORY);
+        if (may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
     for (int32_t k = 0; writes && k < m->load_count; k++)
-        if (may_meet(&m->loads[k], place)) add_edge(g, m->loads[k].node, i, 1, ORIC_E_MEMORY);
+        if (may_meet(&m->loads[k], place)) follow(g, m->loads[k].node, i);
     if (writes) m->stores[m->store_count++] = *place;
     else m->loads[m->load_count++] = *place;
 }
@@ -166,6 +174,7 @@ int oric_depgraph_build(oric_depgraph *g, int32_t block) {
     int32_t count = (int32_t)(fn->block_first[block + 1] - fn->block_first[block]), pool_used = 0, fence = -1;
     for (int s = 0; s < ORIC_SPACES; s++) spaces[s] = (memory_state){.floor = -1};
     g->edge_count = 0;
+    g->block = block;
     for (int32_t i = 0; i < count; i++) {
         const oric_node *node = node_at(g, block, i);
         const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;

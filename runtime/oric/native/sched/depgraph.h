@@ -19,6 +19,7 @@ typedef struct {
     oric_reader *pool;
     oric_edge *edges;
     int32_t edge_count, edge_room;
+    int32_t block;       /* whose graph it is */
     int failed;
 } oric_depgraph;
 
