@@ -35,7 +35,8 @@ ld.param.u32 %r2, [full]; ld.param.u32 %r3, [lower]; setp.gt.u32 %q0, %r0, 15; @
 mad.lo.u32 %r1, %r0, 7, 3; and.b32 %r4, %r0, 1; setp.eq.u32 %q1, %r4, 0; setp.gt.u32 %q2, %r0, 5; and.b32 %r7, %r0, 3;
 mov.u32 %r5, 0; mov.u32 %r6, 0; cvt.u64.u32 %d2, %r7; setp.eq.u32 %q3, %r7, 2; setp.lt.u32 %q4, %r0, %r2; xor.b32 %r8, %r0, 9;
 """
-TAIL = " st.global.u32 [%d0], %r5; st.global.u32 [%d0+128], %r6; ret;\n}\n"
+STORES = " st.global.u32 [%d0], %r5; st.global.u32 [%d0+128], %r6;"
+TAIL = f"{STORES} ret;\n}}\n"
 VALUE = LANE * 7 + 3
 FULL, LOWER = 0xFFFFFFFF, 0x0000FFFF
 TILE = np.where(LANE > 15, FULL ^ LOWER, LOWER)
@@ -101,6 +102,7 @@ WAYS = {
  add.u32 %r5, %r5, 1000; bra J; A: {b} {a} {b} J:""",
     "after an arm": """@%q3 bra A; @%q1 bra B; {a} bra C; B: {b} C: @!%q1 add.u32 %r5, %r5, 1000; bra J;
  A: {a} @!%q1 add.u32 %r5, %r5, 1000; J:""",
+    "ends": "@%q1 bra A; {a} add.u32 %r5, %r5, 1000; st.global.u32 [%d0], %r5; st.global.u32 [%d0+128], %r6; ret; A: {b}",
 }  # fmt: skip
 
 
@@ -171,6 +173,40 @@ def test_places_of_other_masks_stay_apart(target: str, level: int) -> None:
     assert out[:32].tolist() == [2 * 0xFFC0] * 16 + [0] * 16
 
 
+@pytest.mark.memcheck
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_nobody_waits_for_others_where_those_of_a_mask_meet(target: str, level: int) -> None:
+    """The upper lanes vote and end; those that wait for them meanwhile pass no place of that mask."""
+    body = """setp.lt.u32 %q5, %r0, 8; @%q5 bra A; vote.sync.ballot.b32 %r5, %q2, 0xffffff00;
+ st.global.u32 [%d0], %r5; ret; A: vote.sync.ballot.b32 %r5, %q2, 0xffffffff;
+ setp.lt.u32 %q5, %r0, 16; @%q5 bra J; vote.sync.ballot.b32 %r5, %q2, 0xffffff00; J:"""
+    made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=level, verify=True)
+    out = np.zeros(64, np.uint32)
+    args = [out, FULL, LOWER]
+    done = oric.sim.load(made.image).launch("k", grid=1, block=32, args=args, modes=Modes(strict=True, memcheck=True))
+    assert [str(report) for report in done.reports] == []
+    assert out[:32].tolist() == [0xC0] * 8 + [0xFFFFFF00] * 24
+
+
+@pytest.mark.memcheck
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("target", TARGETS)
+def test_threads_meet_in_a_loop_that_they_come_to_apart(target: str, level: int) -> None:
+    """Those of a mask go on together though they began the loop apart, and each waits behind it for those that it came with."""
+    body = """setp.eq.u32 %q5, %r0, 31; setp.gt.u32 %q6, %r0, 19; and.b32 %r9, %r0, 1; setp.eq.u32 %q7, %r9, 0;
+ selp.b32 %r9, 0x55555555, 0x2aaaaaaa, %q7; @!%q6 bra L; @!%q5 bra L; st.global.u32 [%d0], %r0; ret;
+ L: add.u32 %r10, %r7, 1;
+ M: sub.u32 %r10, %r10, 1; setp.ne.u32 %q8, %r10, 0; vote.sync.ballot.b32 %r11, %q8, %r9; and.b32 %r9, %r9, %r11;
+ add.u32 %r5, %r5, 1; @%q8 bra M;"""
+    made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=level, verify=True)
+    out = np.zeros(64, np.uint32)
+    args = [out, FULL, LOWER]
+    done = oric.sim.load(made.image).launch("k", grid=1, block=32, args=args, modes=Modes(strict=True, memcheck=True))
+    assert [str(report) for report in done.reports] == []
+    assert out[:32].tolist() == [n % 4 + 1 for n in range(31)] + [31]
+
+
 @pytest.mark.measure
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_vendors_threads_meet(ptxas: str, tmp_path: Path, case: Case) -> None:
@@ -215,7 +251,7 @@ class Ways:
         self.labels = 0
         self.form = self.FORMS[self.rng.choice([name for name in self.FORMS if name != "smallest" or target != "sm_75"])]
         self.count = self.rng.randrange(2, 7)
-        self.body = self.some(self.count, 0)
+        self.body = self.ends(0)
 
     def label(self) -> str:
         self.labels += 1
@@ -223,6 +259,14 @@ class Ways:
 
     def meet(self) -> str:
         return self.form.format(m=self.rng.choice(("0xffffffff", "-1")), e="%r2") + " or.b32 %r5, %r5, %r16; add.u32 %r6, %r6, 1;"
+
+    def ends(self, depth: int) -> str:
+        """The same, where threads may end at several places."""
+        if depth == 3 or self.rng.random() < 0.6:
+            return self.some(self.count, depth)
+        other, bit = self.label(), self.rng.randrange(5)
+        test = f" shr.u32 %r8, %r0, {bit}; and.b32 %r8, %r8, 1; setp.eq.u32 %q3, %r8, 0; @%q3 bra {other};\n"
+        return f"{test}{self.ends(depth + 1)}{STORES} ret;\n {other}:{self.ends(depth + 1)}"
 
     def some(self, count: int, depth: int) -> str:
         """Code in which every thread passes ``count`` places."""

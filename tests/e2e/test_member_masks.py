@@ -36,6 +36,10 @@ OPERATIONS = {
     "redux_max": "redux.sync.max.s32 %r1, %a, %m;",
     "redux_xor": "redux.sync.xor.b32 %r1, %a, %m;",
     "shfl": "shfl.sync.bfly.b32 %r1, %a, 1, 0x1f, %m;",
+    "redux_constant": "redux.sync.add.u32 %r1, 5, %m;",
+    "match_constant": "match.any.sync.b32 %r1, 7, %m;",
+    "match_constant64": "match.any.sync.b64 %r1, 0x700000007, %m;",
+    "shfl_constant": "shfl.sync.bfly.b32 %r1, 0x12345678, 1, 0x1f, %m;",
 }
 ELECT = {"elect": "elect.sync %r1|%p1, %m; selp.u32 %r2, 0x80000000, 0, %p1; xor.b32 %r1, %r1, %r2;"}
 
@@ -48,6 +52,8 @@ def one(name: str, lane: int, lanes: list[int], a: Array) -> int:
     if name in ("ballot", "any", "all", "uni"):
         ballot = sum(1 << k for k, o in zip(lanes, odd, strict=True) if o)
         return {"ballot": ballot, "any": int(any(odd)), "all": int(all(odd)), "uni": int(len(set(odd)) == 1)}[name]
+    if name.endswith("constant") or name == "match_constant64":
+        return {"redux": 5 * len(lanes), "match": mask, "shfl": 0x12345678}[name.partition("_")[0]]
     if name.startswith("match_any"):
         return sum(1 << k for k in lanes if a[k] == a[lane])
     if name == "match_all":
@@ -150,7 +156,7 @@ def judge(image: bytes, name: str, shape: str, tile: int) -> None:
 def test_tiles(arch: str, level: int, shape: str) -> None:
     for name, op in (OPERATIONS | (ELECT if arch == "sm_90" else {})).items():
         for tile in TILES:
-            if (name != "shfl" or tile > 1) and not (arch == "sm_75" and name.startswith("redux")):
+            if (not name.startswith("shfl") or tile > 1) and not (arch == "sm_75" and name.startswith("redux")):
                 check(name, op, shape, arch, level, tile)
 
 

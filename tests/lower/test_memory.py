@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 
 import numpy as np
+import oric
 import pytest
 
 from .support import launch, source
@@ -313,3 +314,30 @@ def test_offsets_of_constants_behind_a_register(offset: int, level: int) -> None
     ld.const.u32 %r1, [%d1+{offset}]; add.s64 %out, %out, %tid4; st.global.u32 [%out], %r1;"""
     out = launch(source(body, module=module), np.zeros(1), np.zeros(8, np.uint32), level=level, threads=8)
     assert list(out) == list(range(10, 18))
+
+
+@pytest.mark.parametrize("type_", ["u8", "s8", "u16", "s16", "u32", "u64"])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100", "sm_120"])
+def test_constants_far_from_the_start_of_their_bank(arch: str, type_: str) -> None:
+    """In a bank of constants and in that of parameters: what an offset of 16 bits with a sign cannot say, at both sides of that."""
+    size, values = int(type_[1:]) // 8, [5, 7, 9, 11, 13]
+    ends = [(1 << 15) - size, 1 << 15, (1 << 15) + size, (1 << 15) - 4 * size, 63992]
+    data = bytearray(64000)
+    for at, value in zip(ends, values, strict=True):
+        data[at] = value
+    module = f".const .align 8 .b8 cells[64000] = {{{','.join(map(str, data))}}};"
+    out = "\n".join(
+        f"ld.const.{type_} %{'d1' if size == 8 else 'r1'}, [cells+{at}]; "
+        f"{'cvt.u32.u64 %r1, %d1;' if size == 8 else ''} st.global.u32 [%out+{4 * k}], %r1;"
+        for k, at in enumerate(ends)
+    )
+    assert list(launch(source(out, arch, module), np.zeros(1), np.zeros(5, np.uint32), arch, threads=1)) == values
+    if arch == "sm_75":
+        return  # 4,352 bytes at the most
+    place = 32000 - 64 + 8 * (size == 8)
+    body = f"ld.param.{type_} %{'d1' if size == 8 else 'r1'}, [big+{place}]; {'cvt.u32.u64 %r1, %d1;' if size == 8 else ''}"
+    text = source(f"{body} st.global.u32 [%out], %r1;", arch, params=", .param .align 16 .b8 big[32000]")
+    big, found = np.zeros(32000, np.uint8), np.zeros(1, np.uint32)
+    big[place] = 77
+    oric.sim.load(oric.compile(text, arch=arch).image).launch("k", 1, 1, [np.zeros(1), found, big.tobytes()])
+    assert list(found) == [77]

@@ -8,6 +8,7 @@ from mypy_extensions import i64
 from oric_tables import ops, storage
 
 from oric.ir import operand as opd
+from oric.ir.bankwords import FARTHEST
 from oric.ir.calls import ParamVariable
 from oric.ir.function import AUX_VOLATILE, NONE
 from oric.ir.optable import MEMORY, OPS, PINNED
@@ -352,7 +353,7 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
         base = found.base
         offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.code.attributes.param_base(b.target))
     if base == opd.RZ_OPERAND:
-        if not -(1 << 15) <= offset < 1 << 16:  # outside of every variable
+        if not -(1 << 15) <= offset <= FARTHEST - each:
             base, offset = b.constant(offset & _MASK32), 0
     elif not -(1 << 15) <= offset < 1 << 15:
         moved = b.new_r()

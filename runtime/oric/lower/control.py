@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from mypy_extensions import i64
 from oric_tables.cubin_layout import PROTOTYPE_TYPES
+from oric_tables.op import WARPSYNC
 
 from oric.ir import operand as opd
 from oric.ir.calls import INDIRECT, WORD, CallSite, Shape
-from oric.ir.function import AUX_ALONE, AUX_APART
+from oric.ir.cursor import Cursor
+from oric.ir.function import AUX_ALONE, AUX_APART, NONE, Function
 from oric.ir.optable import BARRIER, OPS, WARP
 from oric.support import nodes
 from oric.support.diagnostics import NotSupported
@@ -149,12 +151,30 @@ def barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> Non
 
 def of_a_mask(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``shfl.sync`` and its like: the lines, in which the threads of a mask may come to what is of the warp one by one."""
-    made: i64 = len(b.code.op)
+    f = b.code
+    made: i64 = len(f.op)
+    wait: i64 = NONE
     run_lines(b, program, guard, operands)
-    while made < len(b.code.op):
-        if OPS.flags[b.code.op[made]] & WARP:
-            b.code.aux[made] |= AUX_APART
+    end: i64 = len(f.op)
+    while made < end:
+        if f.op[made] == WARPSYNC:
+            wait = made
+        if OPS.flags[f.op[made]] & WARP:
+            f.aux[made] |= AUX_APART
+            if wait != NONE:
+                _bring_to(f, wait, made)
+            wait = NONE
         made += 1
+
+
+def _bring_to(f: Function, wait: i64, made: i64) -> None:
+    """Put a WARPSYNC directly in front of what its mask is for: constants may have got their registers in between."""
+    if f.prev[made] == wait or f.block[made] != f.block[wait]:
+        return
+    cursor = Cursor(f)
+    cursor.remove(wait)
+    cursor.in_front(made)
+    cursor.link(wait)
 
 
 def warp_barrier(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

@@ -34,7 +34,7 @@ from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
+from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, masked_apart, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -50,13 +50,13 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
-        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set())
+        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
     gathered = gather_barriers(flow, ctx)
-    gather_masked(flow, ctx)
+    groups = masked_apart(flow)
     calls = _calls_apart(flow)
     masked = _masked(f)
     leaving = leaving_blocks(flow)
@@ -77,12 +77,13 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered}, calls, most)
     apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, waits.ways_out(waiting))
     _let_others_run(f, waiting)
-    _settle_warpsync(f, apart, ctx, gathered)
+    _settle_warpsync(f, apart, ctx, gathered, {i for group in groups for unit in group for i in unit.members})
     inserted = _Insertion(flow, barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
     f.attributes.parts_for_good = bool(unmet or waiting)
     ctx.count("convergence barriers", inserted.count)
     _keep_apart(flow, masked, ctx)
+    gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
     flow.rebuild()
     return True
 
@@ -307,8 +308,10 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
         cursor.make(YIELD)
 
 
-def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
-    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart.
+def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int], waiting: set[int]) -> None:
+    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart, and of the instructions ``gathered``.
+
+    ``waiting``: what has its own, as threads come to it from several places.
 
     Behind one they are together until something lets them part: the end of the block, if not earlier. Source: observed on ptxas
     13.0.88, which has a NOP in place of every other one.
@@ -322,7 +325,7 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
         while i != NONE:
             following = f.next[i]
             if (away and not together) or i in gathered:
-                if _needs_everybody(f, i):
+                if i not in waiting and _needs_everybody(f, i):
                     cursor.in_front(i)
                     whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")

@@ -27,7 +27,7 @@ from .divergence import Definitions, WaitingLoops, blocks_apart, divergence
 from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
 from .makers import Makers
-from .regions import leaving_blocks, meeting_points
+from .regions import leaving_blocks
 
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
 _RIGHT: Final[int] = ops.op(SHF).pack(dir="R", type="U32")
@@ -48,7 +48,7 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     units = _barriers(flow.f)
     if not units:
         return set()
-    parting = _Parting(flow, with_exits=True)  # they may have been at a barrier before
+    parting = _Parting(flow)  # they may have been at a barrier before
     parting.settle()
     families: dict[tuple[int, ...], list[Unit]] = {}
     for unit in units:
@@ -64,20 +64,29 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     return found
 
 
-def gather_masked(flow: Flow, ctx: PassContext) -> None:
-    """Lead the threads of a mask together where some may be at one place and some at another of what is alike."""
+def masked_apart(flow: Flow) -> list[list[Unit]]:
+    """What is alike and of one mask, where some of its threads may be at one place and some at another.
+
+    The places have no guards then: there are branches around them.
+    """
     kinds = _masked(flow.f)
     if not kinds:
-        return
-    parting = _Parting(flow, with_exits=False)
+        return []
+    parting = _Parting(flow)  # those that end have been elsewhere before, perhaps at one of the places
     if not any(parting.meeting(alike) for alike in kinds.values()):
-        return
+        return []
     parting.settle()
     groups = [group for alike in kinds.values() for group in parting.meeting(alike)]
     for group in groups:
         for unit in group:
             if flow.f.guard[unit.first]:
                 branch_around(flow, unit)
+    return groups
+
+
+def gather_masked(flow: Flow, groups: list[list[Unit]], ctx: PassContext) -> None:
+    """Lead the threads of masks together: ``groups`` are those of :func:`masked_apart`."""
+    for group in groups:
         Gathering(flow, group, _wait(flow, group, ctx)).run()
         ctx.count("warp-wide instructions that threads reach apart", len(group))
 
@@ -113,11 +122,10 @@ class _Parting:
     """Where the threads of a warp part and meet again.
 
     ``points``: by block, where the threads that part at its end meet. At first threads may part at every branch, and be apart
-    anywhere; :meth:`settle` finds out where. In code without such a structure it stays so. ``with_exits``: threads that end do
-    not meet the others.
+    anywhere; :meth:`settle` finds out where. In code without such a structure it stays so. Threads that end meet nobody.
     """
 
-    def __init__(self, flow: Flow, with_exits: bool) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.flow = flow
         self.cfg: Cfg = flow.graph(without_bare_exits=True)
         self.anywhere: bool = self.cfg.loops().irreducible
@@ -125,7 +133,7 @@ class _Parting:
         self._branches: list[int] = []
         if self.anywhere:
             return
-        self.points = self._stops() if with_exits else meeting_points(flow, self.cfg, self.cfg, leaving_blocks(flow)).points
+        self.points = self._stops()
         b: i64 = 0
         while b < self.cfg.blocks:
             if self.cfg.succ_start[b + 1] - self.cfg.succ_start[b] > 1 and self.cfg.number[b] >= 0:

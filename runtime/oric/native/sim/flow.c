@@ -174,9 +174,29 @@ void sim_bssy(sim_warp *w, uint32_t mask, uint32_t breg)
             w->B[breg][l] = mask;
 }
 
+/*
+ * Lanes wait for the participants that each of them sees: those that WARPSYNC has brought together may have begun the region at
+ * different times.
+ */
 void sim_bsync(sim_warp *w, uint32_t mask, uint32_t breg)
 {
-    wait_here(w, mask, SIM_AT_BSYNC, (uint8_t)breg, 0);
+    uint32_t left = mask;
+    while (left) {
+        uint32_t set = participants(w, left, breg), same = 0;
+        for (uint32_t l = 0; l < SIM_LANES; l++)
+            if ((left >> l & 1) && (w->B[breg][l] & ~w->dead) == set)
+                same |= 1u << l;
+        left &= ~same;
+        if (left) {
+            current(w)->mask &= ~same;
+            sim_group *g = add_group(w, w->pc, same);
+            g->state = SIM_AT_BSYNC;
+            g->index = (uint8_t)breg;
+            g->wait = 0;
+        } else {
+            wait_here(w, same, SIM_AT_BSYNC, (uint8_t)breg, 0);
+        }
+    }
     reconverge(w);
 }
 
