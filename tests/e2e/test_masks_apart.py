@@ -111,6 +111,30 @@ def program(case: Case, way: str, masks: tuple[str, str], target: str) -> str:
     return HEAD.format(target=target) + WAYS[way].format(a=first, b=second) + TAIL
 
 
+# a mask that is in a register, by what makes it
+REGISTERS = {
+    "a parameter": ("", "%r2", "%r2"),
+    "copies": ("mov.u32 %r9, %r2; mov.u32 %r10, %r9;", "%r10", "%r2"),
+    "several steps": ("mov.u32 %r9, %ctaid.x; not.b32 %r9, %r9; mov.u32 %r10, %r9;", "%r9", "%r10"),
+}
+
+
+@pytest.mark.memcheck
+@pytest.mark.parametrize("made", REGISTERS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_threads_of_a_mask_in_a_register_meet(case: Case, made: str) -> None:
+    """Where it is the same for all of them, at two places that are on different ways."""
+    number = CASES.index(case) + list(REGISTERS).index(made)
+    lines, *masks = REGISTERS[made]
+    for k in range(4):
+        target = TARGETS[(number + k) % len(TARGETS)]
+        if takes(case, target):
+            way = ("arms", "ends")[k >> 1]
+            text = program(case, way, (masks[0], masks[1]), target).replace("mov.u32 %r5, 0;", f"mov.u32 %r5, 0; {lines}", 1)
+            made_ = oric.compile(text, arch=target, opt_level=3 * (k & 1), verify=True)
+            check(made_.image, case, TILE | FULL)
+
+
 def check(image: bytes, case: Case, mask: Array, memcheck: bool = True) -> None:
     out = np.zeros(64, np.uint32)
     args = [out, FULL, LOWER]
@@ -225,6 +249,10 @@ def test_threads_that_cannot_meet_go_straight_on() -> None:
         ("SHFL", "@%q0 bra A; shfl.sync.bfly.b32 %r5, %r1, 8, 0x1f, 0xffff; shfl.sync.bfly.b32 %r5, %r5, 4, 0x1f, 0xffff; A:"),
         ("WARPSYNC", "@%q0 bra A; bar.warp.sync 0xffff; bra J; A: bar.warp.sync 0xffff0000; J:"),
         ("WARPSYNC", "@%q0 bra A; bar.warp.sync %r3; bra J; A: bar.warp.sync %r3; J:"),
+        (
+            "VOTE",
+            "@%q0 bra A; vote.sync.ballot.b32 %r5, %q1, %r2; bra J; A: not.b32 %r2, %r2; vote.sync.ballot.b32 %r5, %q1, %r2; J:",
+        ),
     ):
         made = oric.compile(HEAD.format(target="sm_90a") + body + TAIL, arch="sm_90a").image
         lines = disassemble(elf.read(made).kernels["k"].text, "sm_90a")

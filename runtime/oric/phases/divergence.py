@@ -93,6 +93,18 @@ class Definitions:
             self.words = append(self.words, found.words[at])
             at += 1
 
+    def of_one_block(self) -> dict[int, list[int]]:
+        """Word -> the instructions that define it, where all of them are in one block."""
+        found: dict[int, list[int]] = {}
+        row: i64 = 0
+        while row < self.rows():
+            at = self.dests[row]
+            while at < self.sources[row]:
+                found.setdefault(self.words[at], []).append(self.insn[row])
+                at += 1
+            row += 1
+        return {word: made for word, made in found.items() if len({self.f.block[i] for i in made}) == 1}
+
     def rows(self) -> i64:
         """Number of rows."""
         return len(self.insn)

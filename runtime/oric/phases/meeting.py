@@ -73,10 +73,10 @@ def masked_apart(flow: Flow) -> list[list[Unit]]:
     if not kinds:
         return []
     parting = _Parting(flow)  # those that end have been elsewhere before, perhaps at one of the places
-    if not any(parting.meeting(alike) for alike in kinds.values()):
+    if not any(parting.meeting(alike) for alike in kinds):
         return []
     parting.settle()
-    groups = [group for alike in kinds.values() for group in parting.meeting(alike)]
+    groups = [group for alike in kinds for same in parting.of_one_mask(alike) for group in parting.meeting(same)]
     for group in groups:
         for unit in group:
             if flow.f.guard[unit.first]:
@@ -130,6 +130,8 @@ class _Parting:
         self.cfg: Cfg = flow.graph(without_bare_exits=True)
         self.anywhere: bool = self.cfg.loops().irreducible
         self._apart: set[int] | None = None
+        self._different = vec[i64]()  # by word, whether threads may have different values of it
+        self._definitions: Definitions | None = None
         self._branches: list[int] = []
         if self.anywhere:
             return
@@ -146,7 +148,8 @@ class _Parting:
             return
         definitions = Definitions(self.flow)
         waits = WaitingLoops(self.flow, self.cfg, definitions, self.points)
-        branches, _ = divergence(self.flow, self.cfg, definitions, self.points, waits)
+        branches, self._different = divergence(self.flow, self.cfg, definitions, self.points, waits)
+        self._definitions = definitions
         self._branches = sorted(branches)
         self._apart = blocks_apart(self.cfg, self.points, branches)
 
@@ -168,6 +171,48 @@ class _Parting:
     def apart(self, block: i64) -> bool:
         """Whether threads may be apart in a block."""
         return self._apart is None or block in self._apart
+
+    def of_one_mask(self, alike: list[Unit]) -> list[list[Unit]]:
+        """Units with masks in registers, by the register whose only value they are; it is the same for all threads of the warp.
+
+        Those of other registers are in no list: most masks are not for threads that are elsewhere.
+        """
+        if _is_known(alike[0].mask):
+            return [alike]
+        found: dict[int, list[Unit]] = {}
+        made = self._definitions.of_one_block() if self._definitions is not None else {}
+        for unit in alike:
+            word = self._origin(made, unit)
+            if word >= 0 and (_is_word(word) or not self._different[word]):
+                found.setdefault(word, []).append(unit)
+        return list(found.values())
+
+    def _origin(self, made: dict[int, list[int]], unit: Unit) -> int:
+        """What the mask of a unit is a copy of: a register's word with one value at all such places, a bank's word; -1: none."""
+        f = self.flow.f
+        operand, reader = unit.mask, unit.first
+        while opd.is_register(operand) and not operand & opd.SIGNS:
+            word: int = f.words_of(operand)
+            makers = made.get(word, [])
+            if not makers or not self._is_behind(reader, makers[-1]):
+                return -1
+            last = makers[-1]
+            if len(makers) > 1 or f.op[last] != MOV or f.guard[last] or f.mods[last]:
+                return word
+            operand, reader = f.get(last, 1), last
+            if not opd.is_register(operand) and not _is_word(operand):
+                return word
+        return operand if _is_word(operand) else -1
+
+    def _is_behind(self, reader: i64, last: i64) -> bool:
+        """Whether an instruction comes behind another one in its block, or is in a block that all threads come to from there."""
+        f = self.flow.f
+        if f.block[last] != f.block[reader]:
+            return self.cfg.dominates(f.block[last], f.block[reader])
+        i = f.next[last]
+        while i != NONE and i != reader:
+            i = f.next[i]
+        return i == reader
 
     def meeting(self, alike: list[Unit]) -> list[list[Unit]]:
         """Of units that are alike, those that stand on different ways of threads that part, as lists of what may meet."""
@@ -214,6 +259,11 @@ def _join(joined: dict[int, int], blocks: list[int]) -> None:
         joined[_find(joined, block)] = _find(joined, blocks[0])
 
 
+def _is_word(operand: i64) -> bool:
+    """Whether an operand is a word of a constant bank."""
+    return operand & opd.TYPE == opd.IS_SYMBOL and operand & opd.CONST_BANK != 0
+
+
 def _is_known(operand: i64) -> bool:
     """Whether a mask, or a number of a barrier, is an immediate."""
     return operand & opd.TYPE == opd.IS_IMM or operand & opd.TYPE == opd.IS_POOL
@@ -222,11 +272,8 @@ def _is_known(operand: i64) -> bool:
 # -- member masks ----------------------------------------------------------------------------------------------
 
 
-def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
-    """What threads of a mask do, by mask and kind, where that is in several blocks.
-
-    A mask in a register may be any, and most are not for threads that are elsewhere.
-    """
+def _masked(f: Function) -> list[list[Unit]]:
+    """What threads of a mask do, as lists by constant mask, or none, and kind, where that is in several blocks."""
     kinds: dict[tuple[int, ...], list[Unit]] = {}
     b: i64 = 0
     while b < f.blocks():
@@ -236,11 +283,11 @@ def _masked(f: Function) -> dict[tuple[int, ...], list[Unit]]:
             if unit is None:
                 i = f.next[i]
                 continue
-            if _is_known(unit.mask):
-                kinds.setdefault((unit.mask, *_shape(f, unit)), []).append(unit)
+            mask = unit.mask if _is_known(unit.mask) else opd.NO_OPERAND
+            kinds.setdefault((mask, *_shape(f, unit)), []).append(unit)
             i = f.next[unit.last]
         b += 1
-    return {kind: alike for kind, alike in kinds.items() if len({f.block[unit.first] for unit in alike}) > 1}
+    return [alike for alike in kinds.values() if len({f.block[unit.first] for unit in alike}) > 1]
 
 
 def _unit(f: Function, i: i64) -> Unit | None:
