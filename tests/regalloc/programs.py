@@ -37,6 +37,7 @@ class Insn:
     op: int = 0
     offset: int = 0
     bytes: int = 0
+    scale: int = 0
 
     def reads(self) -> set[int]:
         return {u for a in self.accesses if not a.write for u in range(a.unit, a.unit + a.count)}
@@ -107,7 +108,7 @@ class Program:
                 node = fn.nodes[position]
                 node.access, node.access_count, node.index = access, len(insn.accesses), position
                 node.op, node.klass, node.space = insn.op, insn.klass, insn.space
-                node.offset, node.bytes = insn.offset, insn.bytes
+                node.offset, node.bytes, node.scale = insn.offset, insn.bytes, insn.scale
                 node.flags = insn.flags | (lib.ORIC_I_GUARDED if insn.guarded else 0) | (lib.ORIC_I_COPY if insn.copy else 0)
                 for a in insn.accesses:
                     c = fn.accesses[access]

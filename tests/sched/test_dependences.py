@@ -30,6 +30,7 @@ def memory(draw, isa: str):
     insn.flags, insn.klass = class_flags(isa, name), list(tables().classes).index(name)
     insn.space = sum(1 << i for i, s in enumerate(("global", "shared", "local")) if s in columns.spaces)
     insn.offset, insn.bytes = draw(st.integers(0, 3)) * 4, draw(st.sampled_from((0, 4, 8)))
+    insn.scale = draw(st.sampled_from((0, 0, 1)))
     return insn
 
 
@@ -59,12 +60,12 @@ def closure(pairs, count: int) -> set[tuple[int, int]]:
 
 
 def address(code: list[Insn], i: int):
-    """Address register with the position of its last definition, offset, size; None where there is no single one."""
+    """Address register with its scale and last definition, offset, size; None where there is no single one."""
     bases = [a.unit for a in code[i].accesses if a.address]
     if len(bases) > 1 or not code[i].bytes:
         return None
     definitions = [k for k in range(i) if bases and bases[0] in code[k].writes()]
-    return (bases, definitions, code[i].offset, code[i].bytes)
+    return (bases, (definitions, code[i].scale), code[i].offset, code[i].bytes)
 
 
 def meet(code: list[Insn], i: int, j: int) -> bool:

@@ -11,6 +11,7 @@ from ..render import header, template
 from ..spec import Spec
 
 _SOURCES = ["spec/latency/*.yaml", "spec/latency/classes/*.yaml"]
+_SCALE = "scale"  # the modifier that multiplies an address register
 
 
 def render(spec: Spec) -> dict[str, str]:
@@ -125,7 +126,8 @@ def _operation(tables: Latency, o: OperationSchedule, chosen: list[int]) -> str:
     variant = f"{len(mods)}, {places}, {len(chosen)}"
     chosen += [tables.rows.index(f"R {row}") if row else 255 for row in o.variants]
     order = f"{shift}, {width}, {plain:#x}u, {free:#x}u"
-    return f"{{{klass}, {len(op.operands)}, {writes}, {order}, {{{kinds}}}, {{{readers}}}, {variant}}}"
+    scale = next((f"{m.shift}, {m.width}" for m in op.mods if m.name == _SCALE), "0, 0")
+    return f"{{{klass}, {len(op.operands)}, {writes}, {order}, {scale}, {{{kinds}}}, {{{readers}}}, {variant}}}"
 
 
 def _flat(tables: Latency, isa: str) -> str:

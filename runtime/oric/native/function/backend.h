@@ -73,7 +73,7 @@ typedef struct {
     uint8_t write_barrier; /* scoreboard 0 .. 5, 7 = none */
     uint8_t read_barrier;
     uint8_t pads;      /* NOPs in front, where a wait is longer than one stall count; each stalls 15 cycles */
-    uint8_t reserved;
+    uint8_t scale;         /* what a memory access multiplies its address register by, as the modifier says it; 0 = nothing */
 } oric_node;
 
 typedef struct {

@@ -147,6 +147,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule 
     }
     if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     node->bytes = bytes_of(f, i, op);
+    node->scale = (uint8_t)((uint64_t)f->mods[i] >> op->scale_shift & ((1u << op->scale_width) - 1));
     for (uint32_t s = 0; s < f->count[i] && s < sizeof op->kind; s++) {
         uint64_t operand = operand_at(f, i, s);
         uint32_t type = oric_operand_type(operand);

@@ -10,6 +10,7 @@
 typedef struct {
     int32_t node, version, offset, bytes;
     uint32_t base; /* unit of the address register, UINT32_MAX = none */
+    uint8_t scale; /* that it is multiplied by */
 } access_place;
 
 typedef struct {
@@ -95,9 +96,9 @@ static void write_unit(oric_depgraph *g, int32_t block, int32_t i, uint32_t unit
     g->version[unit]++;
 }
 
-/* The address as (register, its version, offset, size). */
+/* The address as (register, its version and scale, offset, size). */
 static access_place place_of(const oric_depgraph *g, const oric_node *node, int32_t i) {
-    access_place place = {i, 0, node->offset, node->bytes, UINT32_MAX};
+    access_place place = {i, 0, node->offset, node->bytes, UINT32_MAX, node->scale};
     int bases = 0;
     for (uint32_t k = 0; k < node->access_count; k++) {
         const oric_access *a = &g->fn->accesses[node->access + k];
@@ -110,9 +111,9 @@ static access_place place_of(const oric_depgraph *g, const oric_node *node, int3
     return place;
 }
 
-/* Offsets from one register value tell accesses apart, unless the sum may wrap around. */
+/* Offsets from one register value, multiplied alike, tell accesses apart, unless the sum may wrap around. */
 static int may_meet(const access_place *a, const access_place *b) {
-    if (a->bytes == 0 || b->bytes == 0 || a->base != b->base || a->version != b->version) return 1;
+    if (a->bytes == 0 || b->bytes == 0 || a->base != b->base || a->version != b->version || a->scale != b->scale) return 1;
     int64_t x = a->offset, y = b->offset;
     return x < y + b->bytes && y < x + a->bytes;
 }
