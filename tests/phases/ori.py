@@ -30,18 +30,18 @@ def threads(f: Function) -> list[Thread]:
     return out
 
 
-def function(lines: list[str]) -> Function:
+def function(lines: list[str], target: str = "sm_90") -> Function:
     """The function of lines behind ``START``."""
-    f: Function = read("\n".join(["entry test sm_90 final_flow", *START, *lines, "    EXIT"]) + "\n", target="sm_90")
-    analyze_control_flow(f, context())
+    f: Function = read("\n".join([f"entry test {target} final_flow", *START, *lines, "    EXIT"]) + "\n", target=target)
+    analyze_control_flow(f, context(target))
     return f
 
 
-def after(run: PassFunction, lines: list[str], joins_stores: bool = False) -> list[str]:
+def after(run: PassFunction, lines: list[str], joins_stores: bool = False, target: str = "sm_90") -> list[str]:
     """What a pass makes of a function, which does what it did; without the loads of its start."""
-    f = function(lines)
+    f = function(lines, target)
     text, before = write(f), threads(f)
-    run(f, context())
+    run(f, context(target))
     verify(f)
     for one, other in zip(before, threads(f), strict=True):
         assert not (found := difference(one, other, scheduled=joins_stores)), f"{found}\n{text}\n{write(f)}"

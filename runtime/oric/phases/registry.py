@@ -23,6 +23,7 @@ from .reassociation import share_sums
 from .recipes import apply_nvopt_recipes
 from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
+from .scaling import scale_addresses
 from .ssa import generate_movphi
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
@@ -65,4 +66,5 @@ PASSES: Final[dict[str, PassFunction]] = {
     "insert_convergence_barriers": insert_convergence_barriers,
     "follow_copies": follow_copies,
     "widen_accesses": widen_accesses,
+    "scale_addresses": scale_addresses,
 }
