@@ -13,12 +13,13 @@ from oric_tables.op import WARPSYNC
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, AUX_APART, AUX_VOLATILE, NONE, Function
-from oric.ir.optable import ATOMIC, KIND_PRED, OPS, PINNED, SLOTS, WARP
+from oric.ir.optable import ATOMIC, KIND_PRED, MEMORY, OPS, PINNED, SLOTS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
+_KEPT: Final = MEMORY | PINNED | WARP  # whose further results are no choice
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 
 
@@ -186,7 +187,8 @@ class _Marks:
 
 
 def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
-    """Take out what is not needed; what stays for its effect alone writes RZ and PT. Returns how many instructions each was."""
+    """Take out what is not needed; what stays for its effect alone writes RZ and PT, and nobody is left a predicate that
+    nobody reads. Returns how many instructions each was."""
     cursor = Cursor(f)
     flags = OPS.flags
     dead: i64 = 0
@@ -203,6 +205,8 @@ def _remove(f: Function, marks: _Marks) -> tuple[i64, i64]:
                 dead += 1
             elif flags[f.op[i]] & ATOMIC and _is_for_effect(f, i, marks) and _drop_results(f, i):
                 _shorten(cursor, i)
+                dropped += 1
+            elif OPS.writes[f.op[i]] > 1 and not flags[f.op[i]] & _KEPT and _drop_predicates(f, i, marks):
                 dropped += 1
             i = following
         b += 1
@@ -248,6 +252,20 @@ def _drop_results(f: Function, i: i64) -> bool:
             if f.get(i, at) != nothing:
                 f.set(i, at, nothing)
                 changed = True
+        at += 1
+    return changed
+
+
+def _drop_predicates(f: Function, i: i64, marks: _Marks) -> bool:
+    """Leave out the predicates behind the first result of an instruction that nobody reads; whether there were any."""
+    changed = False
+    mask = OPS.writes[f.op[i]]
+    at: i64 = 1
+    while mask >> at and at < f.count[i]:
+        operand = f.get(i, at)
+        if mask >> at & 1 and opd.is_register(operand) and f.is_predicate(operand) and not marks.live[f.words_of(operand)]:
+            f.set(i, at, opd.NO_OPERAND)
+            changed = True
         at += 1
     return changed
 
