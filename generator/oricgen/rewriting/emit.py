@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..isa.model import Operation
+from ..isa.model import Operand, Operation
 from .model import Anything, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import Order, orders
 from .resolve import ADDRESSES, BASE, DIRECT, OFFSET, PAIR, ROOT, Resolver, code_of, words
@@ -112,7 +112,10 @@ class RuleFunction:
                 self._unless(f"not v.is_read_once({at})")
         slots = self.resolver.slots(node.operation)
         rest = [i for i in range(len(operation.operands)) if i > slots[len(node.sources) - 1].position]
-        if any(not operation.operands[i].writes for i in rest):
+        added = [i for i in rest if _is_added(operation.operands[i])]
+        for i in added:
+            self._unless(f"v.carries_in({at}, {i})")
+        if any(not operation.operands[i].writes for i in rest if i not in added):
             self._unless(f"not v.rest_is_default({at}, {rest[0]})")
         found = orders(self.rule.match, node, self.rules.commute, self.resolver)
         places = self._places(node, found)
@@ -333,6 +336,11 @@ def signed(value: int) -> int:
     """A number of 64 bits, or its pattern, as the signed number that matchers compute with."""
     value &= (1 << 64) - 1
     return value - (value >> 63 << 64)
+
+
+def _is_added(operand: Operand) -> bool:
+    """Whether a source that is left out is the false predicate: what a sum carries in."""
+    return not operand.writes and operand.default is not None and operand.default.negated
 
 
 def _names(text: str) -> set[str]:

@@ -513,7 +513,7 @@ class Values:
         return _WORD_BITS
 
     def rest_is_default(self, i: i64, start: i64) -> bool:
-        """Whether the sources from an operand on are left out or the constant true predicate."""
+        """Whether the sources from an operand on are left out or the constant true predicate, which is the same."""
         f = self.f
         mask = OPS.writes[f.op[i]]
         at = start
@@ -523,6 +523,13 @@ class Values:
                 return False
             at += 1
         return True
+
+    def carries_in(self, i: i64, at: i64) -> bool:
+        """Whether a source is a predicate that is added: neither left out nor the false one, which is the same."""
+        if at >= self.f.count[i]:
+            return False
+        operand = self.f.get(i, at)
+        return not is_absent(operand) and operand != opd.NOT_PT_OPERAND
 
     def number(self, value: i64) -> i64:
         """The operand for a 32-bit pattern."""

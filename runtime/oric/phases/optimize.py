@@ -24,6 +24,7 @@ from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIA
 from oric.ir.passes import PassContext
 from oric.ir.values import MASK32, Values
 
+from .carries import SUMS, carries_nothing, carries_of
 from .cleanup import remove_dead_code
 from .folding import Folder
 from .guarded import write_over
@@ -142,6 +143,8 @@ class Walk:
             self._learn_fact(i)
         elif f.op[i] == VOTEU and f.mods[i] == _ANY:
             self._learn_vote(i)
+        elif f.op[i] in SUMS:
+            self._learn_carries(i)
 
     def _settle_guard(self, i: i64, flags: i64) -> bool:
         """A constant guard: drop it, or the instruction (control flow is left to other passes). Returns whether it stays."""
@@ -222,6 +225,14 @@ class Walk:
         voted, outcome = self.f.get(i, _VOTED), self.f.get(i, _OUTCOME)
         if voted & ~opd.NEGATE == opd.PT_OPERAND and opd.is_register(outcome):
             self.values.learn(self.f.words_of(outcome), voted)
+
+    def _learn_carries(self, i: i64) -> None:
+        """What a sum carries is known where its sources are small; another walk finds a sum that carries nothing."""
+        found = carries_of(self.values, i)
+        if found and carries_nothing(self.values, i):
+            for operand in found:
+                self.values.learn(self.f.words_of(operand), opd.NOT_PT_OPERAND)
+            self.f.merged = True
 
     def _writes(self, i: i64, value: i64) -> bool:
         """Whether a register is one of an instruction's own results, which is no longer what the instruction has read there."""
