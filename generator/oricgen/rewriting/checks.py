@@ -9,6 +9,7 @@ from ..errors import Mistakes, SpecError
 from .model import Anything, Commute, Constant, Literal, ModifierTest, Node, Rule, Rules, Source, Truth, Variable
 from .orders import orders
 from .resolve import ADDRESSES, PAIR, Resolver
+from .show import show
 
 COPY = "MOV"
 
@@ -22,7 +23,7 @@ def check(rules: Rules, resolver: Resolver) -> None:
     with Mistakes() as each:
         for rule in rules.rules:
             with each:
-                _reachable(rule, resolver)
+                reachable(rule, resolver)
                 _ends(rule, rules.rank)
     with Mistakes() as each:
         for number, rule in enumerate(rules.rules):
@@ -38,7 +39,12 @@ def check(rules: Rules, resolver: Resolver) -> None:
 # -- reachable -------------------------------------------------------------------------------------------------
 
 
-def _reachable(rule: Rule, resolver: Resolver) -> None:
+def reachable(rule: Rule, resolver: Resolver) -> None:
+    """Check that something can be what a rule looks for.
+
+    Raises:
+        SpecError: the rule is never used.
+    """
     for node in rule.match.nodes():
         if node.operation == COPY:
             raise SpecError(rule.path, rule.line, f"the rule is never used: copies are read through, no {COPY} is met")
@@ -47,17 +53,21 @@ def _reachable(rule: Rule, resolver: Resolver) -> None:
             _source(rule, node, source, slot.words, slot.operand.marks if slot.operand is not None else "", slot.operand is None)
         if node.operation not in ADDRESSES and all(isinstance(s, Constant | Literal) for s in node.sources):
             raise SpecError(rule.path, rule.line, f"the rule is never used: {node.operation} of constants is computed before")
+    if isinstance(rule.make, Node):
+        for source, slot in zip(rule.make.sources, resolver.slots(rule.make.operation), strict=False):
+            marks = slot.operand.marks if slot.operand is not None else ""
+            if isinstance(source, Variable) and source.negated and slot.words and "-" not in marks:
+                raise SpecError(rule.path, rule.line, f"{rule.make.operation} has no signs at the source '{show(source)}'")
     for text in rule.conditions:
         if not any(isinstance(n, ast.Name) for n in ast.walk(ast.parse(text, mode="eval"))):
             raise SpecError(rule.path, rule.line, f"'{text}' is always the same")
 
 
 def _source(rule: Rule, node: Node, source: Source, words: int, marks: str, is_address: bool) -> None:
-    signed = (isinstance(source, Variable) and (source.keeps_signs or source.negated)) or (
-        (isinstance(source, Literal) and source.exact) or (isinstance(source, Node) and source.negated)
-    )
-    takes_signs = bool(marks) or (not words and not is_address)  # predicates can be negated
-    if signed and not takes_signs:
+    is_negated = (isinstance(source, Variable | Node) and source.negated) or (isinstance(source, Literal) and source.exact)
+    keeps = isinstance(source, Variable) and source.keeps_signs
+    takes_signs = not words and not is_address  # predicates can be negated
+    if not takes_signs and ((is_negated and "-" not in marks) or (keeps and not marks)):
         raise SpecError(rule.path, rule.line, f"the rule is never used: {node.operation} has no signs at that source")
     if isinstance(source, Literal) and words == 1 and not -(1 << 31) <= source.value < 1 << 32:
         raise SpecError(rule.path, rule.line, f"the rule is never used: {source.value} has more than 32 bits")

@@ -6,8 +6,11 @@ What stays with the matcher is whether a form of the operation takes the operand
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,9 @@ PLACES = 12  # operands of an instruction
 NEG, ABS, INV, ABSENT = 1, 2, 4, 32
 TUPLES = 512  # of operands, for each choice of modifiers, signs and constants
 CHOICES = 24
+BOUND_SHARE = 8  # so many tuples fewer where a constant is at a bound
+_CONSTANTS = 8  # one in so many values of a variable is that of a constant
+DRAWS, BOUND_DRAWS = 400, 40  # until the conditions hold
 _SPECIAL = (
     0, 1, 2, 3, 4, 31, 32, 33, 255, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFFE, 0x3F800000, 0xBF800000,
     0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 0xFFC12345, 0x007FFFFF, 0x807FFFFF, 0x00800000, 0x80800000, 0x7F7FFFFF,
@@ -32,6 +38,8 @@ _WHOLE = (
     0, 1, -1, 2, 3, 5, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x100000000, -0x80000000, -0x80000001, -0x100000000,
     0x7FFFFFFF00000000, 0x7FFFFFFFFFFFFFFF, -0x8000000000000000, -0x7FFFFFFFFFFFFFFF, 0x123456789ABCDEF, 0x5555555555555555,
 )  # fmt: skip
+_NAMED = re.compile(r"(?<![\w#])(?:0x[0-9a-f]+|\d+)\b")
+_EQUALITY = re.compile(r"(?P<name>\w+)(?: & (?P<mask>0x[0-9a-f]+))? == (?P<value>.*)")
 _MARKS = ("", "-", "|", "-|", "~", "-~", "|~", "-|~")  # by NEG, ABS, INV
 _MASK = {1: 0xFFFFFFFF, 2: 0xFFFFFFFFFFFFFFFF, 0: 1}
 
@@ -100,23 +108,40 @@ class Prover:
         """
         compared = 0
         rng = random.Random(f"{rule.text()}")
-        for _ in range(choices * 20):
+        fitted = False
+        for forced in self._at_bounds(rule):
+            trial = Trial(self, rule, rng, tuples // BOUND_SHARE, forced=forced)
+            if trial.choose(BOUND_DRAWS):
+                fitted = True
+                compared += trial.compare()
+        for tried in range(choices * 20):
             trial = Trial(self, rule, rng, tuples)
             if trial.choose():
+                fitted = True
                 compared += trial.compare()
             if compared >= choices * tuples:
                 return compared
+            if tried >= choices // 3 and not fitted:
+                break  # its conditions hold for nothing
         if compared:
             return compared
         raise SpecError(rule.path, rule.line, f"cannot be proved: it fits nothing, or there is no value: {rule.text()}")
+
+    def _at_bounds(self, rule: Rule) -> list[tuple[str, int]]:
+        """Each constant of a rule at each bound of its conditions, which chance seldom meets."""
+        bounds = _bounds(" ".join(rule.conditions))
+        return [(name, value) for name in constant_words(rule.match, self.resolver) for value in bounds]
 
     def prove_commute(self, name: str, entry: Commute, choices: int = CHOICES, tuples: int = TUPLES) -> int:
         """The same of sources that may change places."""
         operation = self.resolver.operations[name]
         rng = random.Random(name)
         compared = 0
-        for _ in range(choices * 20):
+        for tried in range(choices * 20):
             mods = _random_mods(rng, operation)
+            for modifier, _ in entry.swap:  # each value of it in turn
+                codes = _codes(modifier)
+                mods = mods & ~((1 << modifier.width) - 1 << modifier.shift) | codes[tried % len(codes)] << modifier.shift
             sources = {}
             for slot in self.resolver.slots(name):
                 if slot.position in entry.positions or rng.random() < 0.5:
@@ -170,6 +195,18 @@ def _moved_mods(mods: int, entry: Commute, order: tuple[int, ...]) -> int:
     return mods
 
 
+@cache
+def _bounds(text: str) -> list[int]:
+    """The numbers that a rule names and those next to them, and counts of shifts."""
+    named = {int(found[0], 0) for found in _NAMED.finditer(text)}
+    return sorted({number + step for number in named | {0, 32} for step in (-1, 0, 1)})
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text, "a rule", "eval")
+
+
 def _codes(modifier: Modifier) -> list[int]:
     return sorted(set(modifier.codes.values())) or list(range(1 << modifier.width))
 
@@ -220,29 +257,52 @@ class Trial:
     operands: dict[str, Operand] = field(default_factory=dict)  # variables
     root: Operation | None = None
     root_mods: int = 0
+    forced: tuple[str, int] = ("", 0)  # a constant, and its value
 
-    def choose(self) -> bool:
+    def choose(self, draws: int = DRAWS) -> bool:
         """Draw modifiers and constants until the conditions hold."""
         rule, rng = self.rule, self.rng
-        for _ in range(400):
+        for _ in range(draws):
             constants = constant_words(rule.match, self.prover.resolver)
-            self.numbers = {name: self._number() if size == 1 else self._whole() for name, size in constants.items()}
+            self.numbers = {}
+            for name, size in constants.items():
+                self.numbers[name] = self._constant(name, size)
             for node, test in ((n, t) for n in rule.match.nodes() for t in n.modifiers if not t.value):
                 modifier = self.prover.resolver.modifier(node, test.name)
                 assert modifier is not None
                 self.numbers.setdefault(test.bound or test.name, rng.choice(_codes(modifier)))
             self._choose_root()
             self._settle(set(constants))
-            if all(eval(text, {"__builtins__": {}}, {**self.prover.functions, **self.numbers}) for text in rule.conditions):
+            if all(map(self._evaluated, rule.conditions)):
                 return True
         return False
 
     def _settle(self, constants: set[str]) -> None:
-        """Let constants that conditions say to be equal to something be that."""
+        """Let constants that conditions say to be equal to something be that, or their bits under a mask."""
         for text in self.rule.conditions:
-            name, equal, value = text.partition(" == ")
-            if equal and name in constants:
-                self.numbers[name] = eval(value, {"__builtins__": {}}, {**self.prover.functions, **self.numbers})
+            found = _EQUALITY.fullmatch(text)
+            if found and found["name"] in constants:
+                mask = int(found["mask"], 0) if found["mask"] else -1
+                number = self.numbers[found["name"]] & ~mask | self._evaluated(found["value"]) & mask
+                self.numbers[found["name"]] = number
+
+    def _evaluated(self, text: str) -> int:
+        """An expression of a rule."""
+        return int(eval(_compiled(text), {"__builtins__": {}, **self.prover.functions}, self.numbers))
+
+    def _constant(self, name: str, size: int) -> int:
+        """A constant of so many words: at the bounds that the rule names, equal to another one, or any."""
+        rng = self.rng
+        kind = rng.randrange(8)
+        if self.forced[0] == name:
+            value = self.forced[1]
+        elif kind < 2:
+            value = rng.choice(_bounds(self.rule.text()))
+        elif kind == 2 and self.numbers:
+            value = rng.choice(list(self.numbers.values()))
+        else:
+            return self._number() if size == 1 else self._whole()
+        return value & _MASK[1] if size == 1 else (value & _MASK[2]) - ((value & _MASK[2]) >> 63 << 64)
 
     def _number(self) -> int:
         return self.rng.choice(_SPECIAL) if self.rng.random() < 0.5 else self.rng.getrandbits(32) >> self.rng.choice((0, 12, 24))
@@ -297,8 +357,11 @@ class Trial:
         return 1 if operation is None else self.prover.resolver.width(operation, 0)
 
     def _applied(self, operand: Operand) -> Array:
-        """The value of a leaf as a copy of it has it: a predicate may be negated."""
-        return operand.values ^ np.uint64(1) if operand.marks & NEG and self._width() == 0 else operand.values
+        """The value of a leaf as a copy of it has it: a predicate is the other one, a number (a constant) has the other sign."""
+        if not operand.marks & NEG:
+            return operand.values
+        width = self._width()
+        return operand.values ^ np.uint64(1) if width == 0 else -operand.values & np.uint64(_MASK[width])
 
     def _compare_inside(self, before: Operand, after: Operand) -> int:
         """Both operands as each source of the operation around in turn."""
@@ -363,16 +426,22 @@ class Trial:
             case Literal(value, exact):
                 return Operand(np.full(self.count, value & _MASK[max(words, 1)], np.uint64), NEG if exact else 0)
             case Constant(text):
-                value = self.numbers[text] if not made and text in self.numbers else eval(
-                    text, {"__builtins__": {}}, {**self.prover.functions, **self.numbers})  # fmt: skip
+                value = self.numbers[text] if not made and text in self.numbers else self._evaluated(text)
                 return Operand(np.full(self.count, value & _MASK[max(words, 1)], np.uint64))
             case Variable(name, keeps, negated):
                 if name not in self.operands:
                     marks = _random_marks(self.rng, allowed, words <= 0) if keeps else 0
-                    self.operands[name] = Operand(self._narrow(name, _random_values(self.rng, words, self.count)), marks)
+                    self.operands[name] = Operand(self._narrow(name, self._values(words)), marks)
                 known = self.operands[name]
                 return replace(known, marks=known.marks ^ NEG) if negated else known
         raise AssertionError(source)
+
+    def _values(self, words: int) -> Array:
+        """Values of a variable: now and then those of the constants, which comparisons tell from all others."""
+        values = _random_values(self.rng, words, self.count)
+        if words > 0 and (known := [n & _MASK[words] for name, n in self.numbers.items() if not name.startswith(ROOT)]):
+            values[::_CONSTANTS] = [self.rng.choice(known) for _ in values[::_CONSTANTS]]
+        return values
 
     def _narrow(self, name: str, values: Array) -> Array:
         """Values of a variable, of as many bits as the rule says."""
@@ -395,7 +464,7 @@ class Trial:
                 code = code_of(modifier, test.value)
                 assert code is not None
             elif test.text:
-                code = eval(test.text, {"__builtins__": {}}, {**self.prover.functions, **self.numbers})
+                code = self._evaluated(test.text)
             else:
                 code = self.numbers[test.bound or test.name]
             mods |= (code & (1 << modifier.width) - 1) << modifier.shift

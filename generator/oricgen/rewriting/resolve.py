@@ -240,8 +240,17 @@ def _rule(resolver: Resolver, rules: Rules, row: Map, path: str, line: int) -> R
     more = {key: row[key] for key in ("register", "alone", "is_register") if key in row}
     more |= {key: tuple(row[key].items()) for key in ("unsigned", "signed") if key in row}
     rule = Rule(path, line, match, make, conditions, within, **more)
-    _Names(resolver, rules, rule).check()
+    check_names(resolver, rules, rule)
     return rule
+
+
+def check_names(resolver: Resolver, rules: Rules, rule: Rule) -> None:
+    """Check that what a rule names exists and fits where it stands.
+
+    Raises:
+        SpecError: it does not.
+    """
+    _Names(resolver, rules, rule).check()
 
 
 def _within(resolver: Resolver, row: Map, match: Node, path: str, line: int) -> Within:
@@ -271,7 +280,7 @@ def _is_whole(source: Source) -> bool:
 
 
 class _Names:
-    """Checks that what a rule names exists and fits where it stands."""
+    """See :func:`check_names`."""
 
     def __init__(self, resolver: Resolver, rules: Rules, rule: Rule) -> None:
         self.resolver = resolver
@@ -416,4 +425,4 @@ class _Names:
             raise self.error(f"'{text}': {name} takes {', '.join(function.parameters)}")
 
 
-__all__ = ["ADDRESSES", "DIRECT", "PAIR", "Resolver", "Slot", "code_of", "constant_words", "load", "words"]
+__all__ = ["ADDRESSES", "DIRECT", "PAIR", "Resolver", "Slot", "check_names", "code_of", "constant_words", "load", "words"]

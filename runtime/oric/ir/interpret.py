@@ -122,7 +122,7 @@ class Instruction:
         for at, operand in enumerate(self.operands):
             if operand not in (0, opd.NO_OPERAND):
                 (self.results if OPS.writes_at(self.op, at) else self.sources).append((at, operand))
-        self.marks = ffi.new("int64_t[]", [numbers.F_ABSENT] * _PLACES)
+        self.marks = ffi.new("int64_t[]", [numbers.F_ABSENT] * max(_PLACES, len(self.operands)))  # a call has any number of them
         self.wide: dict[int, int] = {}
         if self.op == op.MovPhi:
             return
