@@ -284,6 +284,41 @@ def test_another_pass_in_a_place_has_its_own_contract() -> None:
     assert held == [0]
 
 
+@pytest.mark.parametrize(("function", "form", "message"), [
+    ("generate_movphi", False, "phase 23 GenerateMovPhi leaves 'test' outside of partial SSA form"),
+    ("general_optimize_mid", False, "phase 46 GeneralOptimizeMid2 leaves 'test' outside of partial SSA form"),
+    ("convert_movphi", True, r"phase 73 .* leaves 'test' in partial SSA form"),
+    ("unroll_loops", True, r"phase 22 \(unroll_loops\) leaves 'test' in partial SSA form"),
+])  # fmt: skip
+def test_a_phase_that_leaves_the_form(function: str, form: bool, message: str) -> None:
+    """Each keeps the form that its place says; the phase that opens it has opened it, the one that closes it closed it."""
+
+    def planted(f: Function, ctx: PassContext) -> bool:
+        f.in_window = form
+        return False
+
+    with pytest.raises(BrokenPromise, match=f"^{message}"):
+        PhaseManager({**passes(), function: planted}, verify=lambda f, where: None).run(read(BRANCHES), context())
+
+
+def test_a_phase_that_does_not_get_its_form() -> None:
+    """What runs between phases is no phase, and may not open or close the form either."""
+
+    def spoil(f: Function, where: str) -> None:
+        if where.startswith("phase 22"):
+            contracts.leave(f, where, "", False)
+            f.in_window = True
+
+    with pytest.raises(BrokenPromise, match=r"^phase 22 .* leaves 'test' in partial SSA form"):
+        PhaseManager(passes(), verify=spoil).run(read(BRANCHES), context())
+    f = read(BRANCHES)
+    with pytest.raises(BrokenPromise, match=r"^phase 46 runs in partial SSA form, but 'test' is not in it"):
+        contracts.enter(f, "phase 46", "window", True)
+    f.in_window = True
+    with pytest.raises(BrokenPromise, match=r"^phase 77 runs outside of partial SSA form, but 'test' is in it"):
+        contracts.enter(f, "phase 77", "", True)
+
+
 def test_every_analysis_can_be_checked() -> None:
     assert [a.name for a in ANALYSES] == list(contracts._RIGHT)
     assert sum(a.bit for a in ANALYSES) == ALL_ANALYSES

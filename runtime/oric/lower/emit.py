@@ -12,11 +12,11 @@ from oric.ir import legality as legal
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
+from oric.ir.facts import with_signs
 from oric.ir.function import AUX_CONTRACT, AUX_LOCK_FREE, NONE, R2, R4, UP, UR, Function, P, R
 from oric.ir.legality import Legality, legality_of
 from oric.ir.lineinfo import line_of
 from oric.ir.optable import ATOMIC, OPS
-from oric.ir.values import with_signs
 from oric.support import nodes
 from oric.support.added import Added
 from oric.support.arrays import zeros

@@ -16,10 +16,10 @@ from oric_tables import ops
 from oric_tables.op import BRA, IADD3, ISETP, MOV
 
 from oric.ir import operand as opd
+from oric.ir.facts import MASK32
 from oric.ir.function import NONE, Function, P, R
 from oric.ir.operand import SIGNS
 from oric.ir.optable import written_registers
-from oric.ir.values import MASK32
 
 from .flow import COND, Flow
 

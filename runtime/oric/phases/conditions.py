@@ -17,11 +17,11 @@ from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, P
 from oric.ir.optable import KIND_PRED, OPS, SLOTS, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
-from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
 from .makers import Makers

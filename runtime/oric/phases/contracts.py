@@ -2,6 +2,7 @@
 
 The promises are columns of ``spec/phases.yaml``. Twice over: an analysis is only handed out at the epoch at which it
 was made, and :func:`check`, which runs where phases are verified, makes every analysis anew that a phase says it keeps.
+There, :func:`enter` and :func:`leave` hold each phase to its place in partial SSA form as well (column ``ssa``).
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from oric.support.diagnostics import InternalError
 
 @final
 class BrokenPromise(InternalError):
-    """A phase does not do what its row says; the text names the phase and the analysis."""
+    """A phase does not do what its row says; the text names the phase, and the analysis or the form."""
 
 
 # By the name of a pass: masks of the analyses that it needs and of those that it keeps. Nothing is known of other passes.
 CONTRACTS: Final[dict[str, tuple[int, int]]] = {p.function: (p.needs, p.keeps) for p in PHASES if p.function}
 NO_CONTRACT: Final = (0, 0)
+OPENS: Final = "opens"  # a place in partial SSA form: the phase that enters it ...
+_WINDOW: Final = "window"  # ... those inside ...
+_CLOSES: Final = "closes"  # ... and the one that leaves it
 
 
 def provide(f: Function, ctx: PassContext, needs: int) -> None:
@@ -80,6 +84,34 @@ def check(f: Function, ctx: PassContext, phase: str, keeps: int, changed: bool, 
     for analysis in ANALYSES:
         if kept & analysis.bit and not _RIGHT[analysis.name](f, ctx):
             raise BrokenPromise(f"{phase} keeps the analysis '{analysis.name}' of '{f.name}', but made anew that is another one")
+
+
+def enter(f: Function, phase: str, place: str, opened: bool) -> None:
+    """Check that a function has the form that a phase is made for, before it runs.
+
+    Args:
+        f: the function.
+        phase: the name of the phase, for the message.
+        place: its place in partial SSA form.
+        opened: whether a phase has entered the form. It stays closed where none has, at -O1 for one.
+
+    Raises:
+        BrokenPromise: the function has not.
+    """
+    inside = opened and place in (_WINDOW, _CLOSES)
+    if f.in_window != inside:
+        wants, has = ("in", "not") if inside else ("outside of", "")
+        raise BrokenPromise(f"{phase} runs {wants} partial SSA form, but '{f.name}' is {has + ' ' if has else ''}in it")
+
+
+def leave(f: Function, phase: str, place: str, opened: bool) -> None:
+    """Check that a phase has left a function in the form that its place says; as :func:`enter`.
+
+    Raises:
+        BrokenPromise: it has not.
+    """
+    if f.in_window != (opened and place in (OPENS, _WINDOW)):
+        raise BrokenPromise(f"{phase} leaves '{f.name}' {'in' if f.in_window else 'outside of'} partial SSA form")
 
 
 def _control_flow(f: Function, ctx: PassContext) -> bool:

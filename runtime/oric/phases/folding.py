@@ -9,9 +9,10 @@ from oric_tables._native import lib
 from oric_tables.numbers import F_ABS, F_ABSENT, F_IMM, F_INV, F_NEG, INSN_OPERANDS
 
 from oric.ir import operand as opd
+from oric.ir.facts import NOT_CONSTANT, is_pair
 from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS
-from oric.ir.values import NOT_CONSTANT, Values, is_pair
+from oric.ir.values import Values
 from oric.support.arrays import zeros
 from oric.support.lend import lend
 

@@ -11,9 +11,9 @@ from oric_tables.op import MOV, R2UR, UMOV
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function
 from oric.ir.passes import PassContext
-from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
 from .makers import Makers

@@ -15,9 +15,9 @@ from oric_tables.op import ADD64, MAD64, MUL64
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_pair
 from oric.ir.function import NONE, Function
 from oric.ir.passes import PassContext
-from oric.ir.values import is_pair
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 

@@ -97,7 +97,7 @@ class PhaseManager:
             way (:func:`oric.phases.backend.phase_functions`).
         disabled: phases switched off, as :func:`select` takes them.
         verify: called with the code and the phase name after every phase; it raises for code that is malformed. With it, what
-            phases promise about analyses is checked as well (:func:`oric.phases.contracts.check`).
+            phases promise about analyses and partial SSA form is checked as well (:mod:`oric.phases.contracts`).
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
         clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
@@ -176,12 +176,15 @@ class PhaseManager:
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 
     def _run_observed(self, f: Function, ctx: PassContext) -> None:
+        opened = False
         for phase, run, needs, keeps in self._plan:
             if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
                 continue
             self._begun = phase
             if self._verify:
                 contracts.forget_outdated(f)
+                contracts.enter(f, self.running, phase.ssa, opened)
+            opened = opened or phase.ssa == contracts.OPENS
             before = contracts.epochs(f)
             start = self._clock() if self._clock else 0.0
             contracts.provide(f, ctx, needs)
@@ -195,6 +198,7 @@ class PhaseManager:
                 self._sink(f"{heading}\n{self._dump_text(f)}")
             if self._verify:
                 self._verify(f, self.running)
+                contracts.leave(f, self.running, phase.ssa, opened)
                 contracts.check(f, ctx, self.running, keeps, changed, before)
 
 

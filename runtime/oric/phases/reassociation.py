@@ -16,9 +16,9 @@ from oric_tables.op import IADD3
 from oric.ir import operand as opd
 from oric.ir.conditions import reachable, signed
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, R
 from oric.ir.passes import PassContext
-from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
 from .makers import Makers

@@ -11,11 +11,11 @@ from oric_tables.numbers import F_ABSENT, F_IMM, INSN_OPERANDS
 
 from oric.ir import legality as legal
 from oric.ir import operand as opd
+from oric.ir.facts import MASK32, NOT_CONSTANT, is_pair, joined
 from oric.ir.function import NONE, Function
 from oric.ir.legality import legality_of
 from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS
-from oric.ir.values import MASK32, NOT_CONSTANT, is_pair, joined
 from oric.support.arrays import zeros
 from oric.support.lend import lend
 

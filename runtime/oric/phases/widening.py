@@ -19,6 +19,7 @@ from oric_tables.op import MOV
 from oric.ir import operand as opd
 from oric.ir.conditions import in_reach, signed
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_absent
 from oric.ir.function import AUX_VOLATILE, NONE, Function, R
 from oric.ir.optable import (
     ATOMIC,
@@ -40,7 +41,6 @@ from oric.ir.optable import (
     written_registers,
 )
 from oric.ir.passes import PassContext
-from oric.ir.values import is_absent
 
 from .lowbits import LowBits
 
