@@ -58,23 +58,28 @@ def judge(entry: Entry, image: bytes, checked: bool = True, stack: int = 0) -> t
     case.stack = max(case.stack, stack)
     if checked and (found := check_cubin(elf.read(image)).findings):
         return f"{len(found)} hazards: {found[0]}", case
+    return judge_run(case, entry.name, image, MODES), case
+
+
+def judge_run(case: Case, name: str, image: bytes, modes: Modes) -> str:
+    """What is wrong with what a kernel does, "" when nothing is."""
     module = oric.sim.load(image)
     try:
-        done = case.launch(module, entry.name, MODES)
+        done = case.launch(module, name, modes)
     except ExecutionError as error:
         expected = case.fault and isinstance(error, case.fault[0]) and re.search(case.fault[1], str(error))
-        return "" if expected else str(error), case
+        return "" if expected else str(error)
     if done.reports:
-        return f"{len(done.reports)} reports: {done.reports[0]}", case
+        return f"{len(done.reports)} reports: {done.reports[0]}"
     if case.fault:
-        return "no fault", case
+        return "no fault"
     if done.printed != case.printed:
-        return f"printed {done.printed!r}", case
+        return f"printed {done.printed!r}"
     try:
         case.judge(module)
     except AssertionError as error:
-        return str(error), case
-    return "", case
+        return str(error)
+    return ""
 
 
 def measure(source: str, target: str, names: Sequence[str] = (), vendor: Vendor | None = None) -> Iterator[Outcome]:

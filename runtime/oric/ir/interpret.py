@@ -25,10 +25,12 @@ from . import operand as opd
 from .function import AUX_VOLATILE, NONE, UP, UR, B, Function, P
 from .optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, EXIT, FENCE, INDIRECT, LOAD, OPS, PINNED, SPECIAL, STORE
 from .phis import value_from
+from .text import format_instruction
 
 Event = tuple[Any, ...]
 STORED: Final = "stored"  # begins the event of a plain store
 STEPS: Final = 800
+_FEW: Final = 15
 _M32: Final = 0xFFFFFFFF
 _M64: Final = 0xFFFFFFFFFFFFFFFF
 _PLACES: Final = numbers.INSN_OPERANDS
@@ -59,13 +61,16 @@ def word_of(*parts: int) -> int:
 _OF_ACCESSES: Final = op.E_SHARED | op.E_LOCAL | op.E_GLOBAL | op.E_COMMON | op.E_WIDE
 
 
+_NAMED: Final = ("Ra", "off", "URa", "cb", "Rd", "URd", "Rb", "desc")
+
+
 class _Access:
     """An access to memory: places of its operands."""
 
     def __init__(self, row: ops.Op) -> None:
         names = [o.name for o in row.operands]
         self.space = next((s for s in (op.E_SHARED, op.E_LOCAL, op.E_CONSTANT) if row.effects & s), 0)
-        self.places = {name: names.index(name) for name in ("Ra", "off", "URa", "cb", "Rd", "URd", "Rb") if name in names}
+        self.places = {name: names.index(name) for name in _NAMED if name in names}
         self.address = frozenset(self.places[name] for name in ("Ra", "off", "URa") if name in self.places)
         self.unknown = [  # source predicates: with one that is not PT the access is not plain
             at for at, o in enumerate(row.operands) if o.kind == "pred"
@@ -124,6 +129,7 @@ class Instruction:
                 (self.results if OPS.writes_at(self.op, at) else self.sources).append((at, operand))
         self.marks = ffi.new("int64_t[]", [numbers.F_ABSENT] * max(_PLACES, len(self.operands)))  # a call has any number of them
         self.wide: dict[int, int] = {}
+        self.misfit = False  # a register operand is not as wide as the modifiers say
         if self.op == op.MovPhi:
             return
         for at, operand in self.sources:
@@ -138,6 +144,15 @@ class Instruction:
             at: self.row.regs(at, self.mods) if at < len(self.row.operands) else opd.count_of(operand)
             for at, operand in (*self.sources, *self.results)
         }
+        self.misfit = any(
+            opd.is_register(operand) and not f.is_predicate(operand) and self.wide[at] != opd.count_of(operand)
+            for at, operand in (*self.sources, *self.results)
+            if at < len(self.row.operands)
+        )
+
+    def operand(self, at: int) -> int:
+        """The operand at a place, 0 where there is none."""
+        return self.operands[at] if at < len(self.operands) else 0
 
 
 def _marks(f: Function, operand: int) -> int:
@@ -151,19 +166,26 @@ def _marks(f: Function, operand: int) -> int:
 class Thread:
     """``events``: what happened, in order; ``ended``: whether the thread came to its end within the limit of steps.
 
+    ``kind``: ``any`` values; ``small`` ones, with which loops come to their ends; ``floats``: small constants, and memory that
+    holds floats near 1, of which no NaN becomes.
+
     ``physical``: registers of the same hardware register are one (after allocation). Predicates of a function are given by bits.
     """
 
-    def __init__(self, f: Function, seed: int, *, physical: bool = False) -> None:
+    def __init__(self, f: Function, seed: int, *, physical: bool = False, kind: str = "any") -> None:
         self.f = f
         self.seed = seed
         self.physical = physical
+        self.kind = kind
+        self.named: tuple[int, ...] = ()  # words that memory holds nothing but, as those that comparisons name
         self.registers: dict[tuple[int, int, int], int] = {}
         self.memory: dict[tuple[int, int], int] = {}  # bytes by space and address
         self.epoch = 0
         self.events: list[Event] = []
+        self.places: list[int] = []  # by event the instruction
         self.ended = False
-        self._blocks: dict[int, list[Instruction]] = {}
+        self.descriptors: set[int] = set()  # of memory, that accesses were made by
+        self.blocks: dict[int, list[Instruction]] = {}
         self._in = ffi.new("int64_t[]", _PLACES)
         self._out = ffi.new("int64_t[]", _PLACES)
 
@@ -183,6 +205,7 @@ class Thread:
                 if instruction.guard and not self.predicate(instruction.guard):
                     continue
                 target = self.execute(instruction)
+                self.places += [instruction.number] * (len(self.events) - len(self.places))
                 if self.ended:
                     return self.events
                 if target != NONE:
@@ -204,13 +227,13 @@ class Thread:
             self.write(operand, value)
 
     def _code(self, block: int) -> list[Instruction]:
-        if block not in self._blocks:
+        if block not in self.blocks:
             found, i = [], self.f.head[block]
             while i != NONE:
                 found.append(Instruction(self.f, i))
                 i = self.f.next[i]
-            self._blocks[block] = found
-        return self._blocks[block]
+            self.blocks[block] = found
+        return self.blocks[block]
 
     def _end(self, how: str) -> None:
         self.ended = True
@@ -236,7 +259,8 @@ class Thread:
 
     def constant(self, bank: int, offset: int) -> int:
         """A word of a constant bank."""
-        return word_of(self.seed, 2, bank, offset)
+        word = word_of(self.seed, 2, bank, offset)
+        return word if self.kind == "any" else word & _FEW
 
     def predicate(self, operand: int) -> int:
         """The value of a predicate, negation applied."""
@@ -269,6 +293,8 @@ class Thread:
     def execute(self, instruction: Instruction) -> int:
         """One instruction whose guard holds; returns the block to go on with, ``NONE`` when it is no branch that is taken."""
         flags = instruction.flags
+        if instruction.misfit:
+            self.events.append((f"{instruction.row.name} with registers that do not fit its modifiers",))
         if flags & CONTROL:
             return self._control(instruction)
         plain = PLAIN.get(instruction.op)
@@ -360,10 +386,11 @@ class Thread:
         depends = (self.epoch,) if flags & (op.E_LOAD | ATOMIC) and not flags & CONSTANT else ()
         if flags & SPECIAL and OPS.sreg[instruction.op] >= 0:
             depends = (len(self.events),) if self._is_clock(instruction) else ()
-        for at, operand in instruction.results:
+        for at, operand in reversed(instruction.results):  # what a call leaves stands in front of what it may have changed
             value = 0
             for word in range(opd.count_of(operand) if opd.is_register(operand) else 0):
-                value |= word_of(self.seed, 4, at, word, *depends, *inputs) << 32 * word
+                made = word_of(self.seed, 4, at, word, *depends, *inputs)
+                value |= (made & _FEW if flags & SPECIAL and self.kind != "any" else made) << 32 * word
             self.write(operand, value)
 
     def _is_clock(self, instruction: Instruction) -> bool:
@@ -399,6 +426,8 @@ class Thread:
         assert size is not None
         count = int(size[2] or size[3]) // 8
         address = self._address(instruction, plain)
+        if "desc" in plain.places and opd.is_register(described := instruction.operand(plain.places["desc"])):
+            self.descriptors.add(self.source(described, 2))
         if "cb" in plain.places:
             bank = instruction.operands[plain.places["cb"]]
             bytes_ = [self._constant_byte(opd.aux_of(bank), opd.index_of(bank) + address + at) for at in range(count)]
@@ -424,8 +453,16 @@ class Thread:
         """A byte of memory: of a word that is special now and then."""
         known = self.memory.get((space, address))
         if known is None:
-            known = word_of(self.seed, 5, self.epoch, space, address & ~3) >> 8 * (address & 3) & 0xFF
+            known = self._tamed(word_of(self.seed, 5, self.epoch, space, address & ~3)) >> 8 * (address & 3) & 0xFF
         return known
+
+    def _tamed(self, word: int) -> int:
+        """A word that memory begins with, of the thread's kind."""
+        if self.kind == "floats":
+            return 0x3F800000 | word & 0x7FFFFF
+        if self.named:
+            return self.named[word % len(self.named)]
+        return word & _FEW if self.kind == "small" else word
 
     def _constant_byte(self, bank: int, offset: int) -> int:
         return self.constant(bank, offset & ~3 & _M32) >> 8 * (offset & 3) & 0xFF
@@ -443,13 +480,23 @@ def difference(before: Thread, after: Thread, *, scheduled: bool = False) -> str
     first, second = (_settled(t) if scheduled else t.events for t in (before, after))
     for at, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
-            return f"event {at}: {shown(one)} before, {shown(other)} after"
+            return f"event {at}: {shown(one)} before, {shown(other)} after{'' if scheduled else _by(after, at)}"
+    if before.descriptors and not after.descriptors <= before.descriptors:
+        return f"descriptors of memory: {sorted(before.descriptors)} before, {sorted(after.descriptors)} after"
     count = min(len(first), len(second))
     if before.ended and len(second) > count:
-        return f"event {count}: the end before, {shown(second[count])} after"
+        return f"event {count}: the end before, {shown(second[count])} after{'' if scheduled else _by(after, count)}"
     if after.ended and len(first) > count:
         return f"event {count}: {shown(first[count])} before, the end after"
     return ""
+
+
+def _by(thread: Thread, at: int) -> str:
+    """The instruction that made an event."""
+    if at >= len(thread.places):
+        return ""
+    i = thread.places[at]
+    return f", by {format_instruction(thread.f, i).strip()} in bix{thread.f.block[i]}"
 
 
 def _settled(thread: Thread) -> list[Event]:

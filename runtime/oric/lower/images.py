@@ -38,13 +38,14 @@ _SAMPLER_SHIFT: Final = 16  # of the id of a sampler in the word of a pair
 
 def place_images(f: Function, ctx: PassContext) -> bool:
     """Phase 21; returns whether there was anything."""
-    if not _has_images(f):
+    if not has_images(f):
         return False
     _Placer(f, ctx).run()
     return True
 
 
-def _has_images(f: Function) -> bool:
+def has_images(f: Function) -> bool:
+    """Whether phase 21 has anything to do in a function."""
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]

@@ -18,11 +18,12 @@ from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
+from oric.ir.facts import MASK32
 from oric.ir.function import AUX_CONTRACT, NONE, UR, Function, control_flow
 from oric.ir.operand import SIGNS
 from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 from oric.ir.passes import PassContext
-from oric.ir.values import MASK32, Values
+from oric.ir.values import Values
 
 from .carries import SUMS, carries_nothing, carries_of
 from .cleanup import remove_dead_code
@@ -31,6 +32,7 @@ from .guarded import write_over
 from .seen import Seen
 from .sums import add_to_nothing
 
+RULES: Final = "rewrite rules"  # who has this among the statistics gets a count of each rule that is applied, by number
 _PREDICATE: Final = 3  # in FOLDS: the result is a predicate, which becomes known
 _ANY: Final[int] = ops.op(VOTEU).pack(op="ANY")
 _VOTED: Final = [operand.name for operand in ops.op(VOTEU).operands].index("Pp")
@@ -73,6 +75,7 @@ def _optimize(f: Function, ctx: PassContext, rounds: i64) -> bool:
     while rounds > 0:
         rounds -= 1
         walk = Walk(f, ctx.target.isa_name)
+        walk.noted = ctx if RULES in ctx.stats else None
         walk.run()
         if not walk.worth_another:
             changed = changed or walk.values.changed != 0
@@ -97,6 +100,7 @@ class Walk:
         self.cursor = Cursor(f)
         self.seen = Seen(f, self.values)
         self.worth_another = False
+        self.noted: PassContext | None = None  # counts the rules that are applied
 
     def run(self) -> None:
         """Walk over all reachable blocks."""
@@ -171,6 +175,8 @@ class Walk:
                 return
             if not matchers.rewrite(values, i) and not matchers.rewrite_address(values, i):
                 return
+            if self.noted is not None:
+                self.noted.count(f"{RULES} {values.fired}")
 
     def _fold(self, i: i64) -> bool:
         f = self.f
