@@ -19,8 +19,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KINDS = ("any", "small", "floats")  # of states, one each
 PARTS = 8
 SAMPLE = 180  # one of so many programs is run in each run of the tests
-# Programs of a part that may differ behind a phase: not explained yet (phase 56 with calls, phase 59 with products of tensors), while
-# the simulator finds their code right.
+# Programs of a part that may differ behind a phase: not explained yet (phase 56 with calls, phase 59 with products of tensors).
 OPEN = 3
 SILENT: list[str] = []  # functions that no state got to do anything that can be compared
 
