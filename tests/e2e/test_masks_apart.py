@@ -259,6 +259,20 @@ def test_threads_that_cannot_meet_go_straight_on() -> None:
         assert sum(name in line for line in lines) == 2
 
 
+def test_threads_of_a_mask_that_are_together_are_not_waited_for() -> None:
+    """Until they may have parted or the mask is another one; what orders memory waits in any case."""
+    shuffle = "shfl.sync.bfly.b32 %r5, %r5, 8, 0x1f, %r3;"
+    for count, body in (
+        (1, f"{shuffle} add.u32 %r5, %r5, 1; {shuffle} {shuffle} vote.sync.ballot.b32 %r6, %q2, -1; {shuffle}"),
+        (2, f"{shuffle} not.b32 %r3, %r3; {shuffle}"),
+        (2, f"{shuffle} @%q1 bra A; st.global.u32 [%d0+4], %r0; st.global.u32 [%d0+8], %r0; membar.cta; A: {shuffle}"),
+        (3, f"{shuffle} bar.warp.sync %r3; st.volatile.global.u32 [%d0], %r0; bar.warp.sync %r3; {shuffle}"),
+    ):
+        made = oric.compile(HEAD.format(target="sm_80") + body + TAIL, arch="sm_80").image
+        lines = disassemble(elf.read(made).kernels["k"].text, "sm_80")
+        assert sum("WARPSYNC" in line for line in lines) == count, body
+
+
 class Ways:
     """A random kernel whose threads pass the same number of places of one kind on different ways."""
 

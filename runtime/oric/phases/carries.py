@@ -14,10 +14,11 @@ from oric_tables import ops
 from oric_tables.op import IADD3, IADD3_X, IMAD_HI, SEL
 
 from oric.ir import operand as opd
+from oric.ir.facts import MASK32, NOT_CONSTANT, is_absent
 from oric.ir.function import NONE
 from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS
-from oric.ir.values import MASK32, NOT_CONSTANT, Values, is_absent
+from oric.ir.values import Values
 
 SUMS: Final = frozenset({IADD3, IADD3_X})
 _CARRIES: Final = 4  # where what a sum carries stands, behind three sources

@@ -24,7 +24,7 @@ from oric.ir.dataflow import DataFlow
 from oric.ir.function import AUX_ALONE, AUX_APART, NONE, Function, R
 from oric.ir.images import takes_turns, turns_barrier
 from oric.ir.lineinfo import line_of
-from oric.ir.optable import BARRIER, CALL, CONTROL, CONVERGENCE, OPS, WARP
+from oric.ir.optable import BARRIER, CALL, CONTROL, CONVERGENCE, OPS, WARP, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.diagnostics import InternalError
@@ -51,6 +51,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
         _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
+        _drop_repeated_waits(f, ctx)
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
@@ -84,6 +85,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     ctx.count("convergence barriers", inserted.count)
     _keep_apart(flow, masked, ctx)
     gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
+    _drop_repeated_waits(f, ctx)
     flow.rebuild()
     return True
 
@@ -333,6 +335,31 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
             together = is_for_whole_warp(f, i) or (together and not _lets_part(f, i))
             i = following
         b += 1
+
+
+def _drop_repeated_waits(f: Function, ctx: PassContext) -> None:
+    """A WARPSYNC goes whose mask's threads are together since another one in its block; what orders memory stays."""
+    cursor = Cursor(f)
+    b: i64 = 0
+    while b < f.blocks():
+        mask = opd.NO_OPERAND  # of the threads that are together
+        i = f.head[b]
+        while i != NONE:
+            following = f.next[i]
+            if f.op[i] == WARPSYNC and not f.mods[i] and not f.guard[i]:
+                if f.get(i, 0) == mask and not f.aux[i] & AUX_ALONE:
+                    cursor.remove(i)
+                    ctx.count("repeated WARPSYNC")
+                mask = f.get(i, 0)
+            elif OPS.flags[f.op[i]] & _PARTS or f.op[i] == YIELD or _writes(f, i, mask):
+                mask = opd.NO_OPERAND
+            i = following
+        b += 1
+
+
+def _writes(f: Function, i: i64, operand: i64) -> bool:
+    """Whether an instruction writes a register."""
+    return opd.is_register(operand) and any(made & opd.INDEX == operand & opd.INDEX for made in written_registers(f, i))
 
 
 def _needs_everybody(f: Function, i: i64) -> bool:

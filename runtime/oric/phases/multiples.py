@@ -16,8 +16,8 @@ from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
 from oric.ir.conditions import exponent
+from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, R
-from oric.ir.values import is_absent
 
 from .makers import Makers
 

@@ -18,9 +18,9 @@ from oric_tables.op import IADD3, IMAD, LEA, LOP3, MOV, SHF
 from oric.ir import operand as opd
 from oric.ir.conditions import reachable, signed
 from oric.ir.cursor import Cursor
+from oric.ir.facts import is_absent
 from oric.ir.function import AUX_MBARRIER, NONE, Function
 from oric.ir.passes import PassContext
-from oric.ir.values import is_absent
 
 from .cleanup import remove_dead_code
 from .makers import Makers
