@@ -34,7 +34,7 @@ from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
 from .joins import Joins
-from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, masked_apart, uniform_results, whole_warp
+from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -50,14 +50,14 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
-        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
+        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set())
         _drop_repeated_waits(f, ctx)
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
     gathered = gather_barriers(flow, ctx)
-    groups = masked_apart(flow)
+    shared = gather_masked(flow, ctx)
     calls = _calls_apart(flow)
     masked = _masked(f)
     leaving = leaving_blocks(flow)
@@ -75,16 +75,16 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(masked)
     if takes_turns(f):
         most = min(most, turns_barrier(f, ctx.target.barrier_regs) - bool(masked))
-    barriers, unmet = _find(flow, cfg, leaving, branches, {f.block[i] for i in gathered}, calls, most)
+    places = {f.block[i] for i in gathered}, {f.block[i] for i in shared}
+    barriers, unmet = _find(flow, cfg, leaving, branches, places, calls, most)
     apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, waits.ways_out(waiting))
     _let_others_run(f, waiting)
-    _settle_warpsync(f, apart, ctx, gathered, {i for group in groups for unit in group for i in unit.members})
+    _settle_warpsync(f, apart, ctx, gathered)
     inserted = _Insertion(flow, barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
     f.attributes.parts_for_good = bool(unmet or waiting)
     ctx.count("convergence barriers", inserted.count)
     _keep_apart(flow, masked, ctx)
-    gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
     _drop_repeated_waits(f, ctx)
     flow.rebuild()
     return True
@@ -141,23 +141,31 @@ def _calls_apart(flow: Flow) -> list[tuple[int, int]]:
 
 
 def _find(
-    flow: Flow, cfg: Cfg, leaving: list[int], branches: set[int], gathering: set[int], calls: list[tuple[int, int]], most: int
+    flow: Flow,
+    cfg: Cfg,
+    leaving: list[int],
+    branches: set[int],
+    gathering: tuple[set[int], set[int]],
+    calls: list[tuple[int, int]],
+    most: int,
 ) -> tuple[Barriers, list[int]]:
     """The barriers of a function, and the branches behind which threads stay apart. ``calls``: see :func:`_calls_apart`;
     ``most``: how many barriers there are.
 
-    In the blocks ``gathering`` the threads of a warp wait for all others: nobody may wait for them behind a region around one.
+    ``gathering``: the blocks in which the threads of a warp wait for all others, so that nobody may wait for them behind a region
+    around one; and those in which the threads of masks wait for one another, in front of which nobody may wait for threads that
+    need not come: these may wait for those that have been there.
     """
     nest = Nest(cfg)
     meeting = meeting_points(flow, cfg, nest.graph, leaving)
     finder = Finder(nest, meeting, branches)
     finder.run()
-    finder.regions.extend(Joins(flow.f, finder).run())
+    finder.regions.extend(region for region in Joins(flow.f, finder).run() if region.meet not in gathering[1])
     for start, meet in calls:
         finder.enclose(start, meet)
     calling = _calling(flow.f)
     barriers = Barriers(nest, meeting, finder, calling, most, flow.f.is_entry)
-    while around := [region for block in gathering for region in barriers.live[block]]:
+    while around := [region for block in gathering[0] for region in barriers.live[block]]:
         finder.regions = [region for region in finder.regions if region not in around]
         for branch, region in finder.top.items():
             if region in around:
@@ -310,10 +318,8 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
         cursor.make(YIELD)
 
 
-def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int], waiting: set[int]) -> None:
-    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart, and of the instructions ``gathered``.
-
-    ``waiting``: what has its own, as threads come to it from several places.
+def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
+    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart.
 
     Behind one they are together until something lets them part: the end of the block, if not earlier. Source: observed on ptxas
     13.0.88, which has a NOP in place of every other one.
@@ -327,7 +333,7 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
         while i != NONE:
             following = f.next[i]
             if (away and not together) or i in gathered:
-                if i not in waiting and _needs_everybody(f, i):
+                if _needs_everybody(f, i):
                     cursor.in_front(i)
                     whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")

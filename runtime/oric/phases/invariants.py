@@ -1,4 +1,6 @@
-"""Phase 20: divisions and roots whose operands a loop does not change are made in front of it, while they are one operation."""
+"""What a loop does not change is computed in front of it: divisions and roots (phase 20) while they are one operation, and (phase
+47) what phase 45 has made of others, such as the part of a division that the divisor alone says.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.macros import EXPANSIONS
+from oric_tables.op import MOV
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg, Loops
@@ -28,21 +31,41 @@ def hoist_invariants(f: Function, ctx: PassContext) -> bool:
     moves when each round of the loop makes it, nothing else writes its result, and no reader can come before it. Source:
     PTX-to-Ori lowering, Lowering Rules (what stays one operation until 45 or 78 can leave a loop).
     """
-    waiting = Worklist(f, _PHASE, _EFFECTS)
-    if not len(waiting):
+    return _hoist(f, ctx, Worklist(f, _PHASE, _EFFECTS).items)
+
+
+def hoist_expanded(f: Function, ctx: PassContext) -> bool:
+    """The same of all operations without effects but copies and special registers, which are cheaper than the registers that they
+    would wait in.
+    """
+    found = vec[i64]()
+    loops = control_flow(f).loops()
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b] if loops.depth[b] else NONE
+        while i != NONE:
+            number = f.op[i]
+            if number != MOV and not OPS.flags[number] & _EFFECTS and OPS.sreg[number] < 0 and not OPS.repeats[number]:
+                found = append(found, i)
+            i = f.next[i]
+        b += 1
+    return _hoist(f, ctx, found)
+
+
+def _hoist(f: Function, ctx: PassContext, candidates: vec[i64]) -> bool:
+    if not len(candidates):
         return False
     graph = control_flow(f)
     loops = graph.loops()
     if not loops.count or loops.irreducible:
         return False
     pass_ = _Hoisting(f, graph, loops)
-    pass_.note(waiting)
-    waiting.rewind()
-    i = waiting.next()
-    while i != NONE:
-        if not f.guard[i]:
-            pass_.hoist(i)
-        i = waiting.next()
+    pass_.note(candidates)
+    at: i64 = 0
+    while at < len(candidates):
+        if not f.guard[candidates[at]]:
+            pass_.hoist(candidates[at])
+        at += 1
     ctx.count("operations moved out of loops", pass_.moved)
     return pass_.moved != 0
 
@@ -50,7 +73,7 @@ def hoist_invariants(f: Function, ctx: PassContext) -> bool:
 @final
 class _Hoisting:
     """``maker[w]``: the candidate that makes register word w; ``early[i]``: a reader of candidate i's result can come before it;
-    ``written``: (word, block) of each definition of a word that a candidate reads or writes.
+    ``written``: the block of each definition of a word that a candidate reads or writes; lists by word (``latest``, ``before``).
     """
 
     def __init__(self, f: Function, graph: Cfg, loops: Loops) -> None:
@@ -62,14 +85,16 @@ class _Hoisting:
         self.maker = nones(f.words)
         self.early = zeros(len(f.op))
         self.written = vec[i64]()
+        self.before = vec[i64]()
+        self.latest = nones(f.words)
         self.moved: int = 0
 
-    def note(self, candidates: Worklist) -> None:
+    def note(self, candidates: vec[i64]) -> None:
         """Walk over the code: note definitions, compare readers with the candidates."""
-        i = candidates.next()
-        while i != NONE:
-            self._watch(i)
-            i = candidates.next()
+        n: i64 = 0
+        while n < len(candidates):
+            self._watch(candidates[n])
+            n += 1
         f = self.f
         passed = zeros(len(f.op))
         b: i64 = 0
@@ -108,7 +133,9 @@ class _Hoisting:
         while word < end:
             maker = self.maker[word]
             if writes and self.watched[word]:
-                self.written = append(append(self.written, word), b)
+                self.before = append(self.before, self.latest[word])
+                self.latest[word] = len(self.written)
+                self.written = append(self.written, b)
             elif not writes and maker != NONE:
                 home = self.f.block[maker]
                 if not passed[maker] if home == b else not self.graph.dominates(home, b):
@@ -146,19 +173,14 @@ class _Hoisting:
         return True
 
     def _is_written_once(self, word: i64) -> bool:
-        times: i64 = 0
-        n: i64 = 0
-        while n < len(self.written):
-            times += self.written[n] == word
-            n += 2
-        return times == 1
+        return self.latest[word] >= 0 and self.before[self.latest[word]] < 0
 
     def _is_written_in(self, word: i64, header: i64) -> bool:
-        n: i64 = 0
-        while n < len(self.written):
-            if self.written[n] == word and self.loops.contains(header, self.written[n + 1]):
+        n = self.latest[word]
+        while n >= 0:
+            if self.loops.contains(header, self.written[n]):
                 return True
-            n += 2
+            n = self.before[n]
         return False
 
     def _is_made_each_round(self, i: i64, header: i64) -> bool:
@@ -197,9 +219,14 @@ class _Hoisting:
         else:
             cursor.at_end(block)
         cursor.link(i)
-        n: i64 = 0
-        while n < len(self.written):
-            if self.maker[self.written[n]] == i:
-                self.written[n + 1] = block
-            n += 2
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.get(i, at)
+            if OPS.writes_at(f.op[i], at) and opd.is_register(operand):
+                word = f.words_of(operand)
+                end = word + opd.count_of(operand)
+                while word < end:
+                    self.written[self.latest[word]] = block
+                    word += 1
+            at += 1
         self.moved += 1

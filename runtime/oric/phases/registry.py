@@ -12,7 +12,7 @@ from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
 from .copies import follow_copies
-from .invariants import hoist_invariants
+from .invariants import hoist_expanded, hoist_invariants
 from .legalize import check_ready, update_after_conversion
 from .lifting import lift_constants
 from .lone import trust_elections
@@ -55,6 +55,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "unroll_loops": unroll_loops,
     "generate_movphi": generate_movphi,
     "convert_movphi": convert_movphi,
+    "hoist_expanded": hoist_expanded,
     "hoist_invariants": hoist_invariants,
     "general_optimize_early": general_optimize_early,
     "general_optimize_mid": general_optimize_mid,
