@@ -37,6 +37,7 @@ LIBRARY = "compiled.so"
 PART = "__mypyc"
 OPTIONS = ("--strict", "--explicit-package-bases")
 CFLAGS = ("-O2", "-g0", "-fPIC", "-fwrapv", "-DNDEBUG", "-fvisibility=hidden", "-w")
+_SHIFTED = re.compile(r"= (-?\d+) << (?=cpy_)")
 _INCLUDE = re.compile(r'^#include [<"](.+)[>"]', re.MULTILINE)
 
 Say = Callable[[str], None]
@@ -67,6 +68,7 @@ def extensions(root: Path) -> list[Any]:
             [*OPTIONS, f"--cache-dir={root}/build/mypyc/wheel", *sources(root)],
             opt_level="2", debug_level="0", multi_file=True, group_name="oric", target_dir=str(root / "build/mypyc/wheel-c"),
         )  # fmt: skip
+    widen_shifts(root / "build/mypyc/wheel-c")
     return found
 
 
@@ -125,11 +127,21 @@ def _translate(root: Path) -> list[Any]:
         found: list[Any] = mypycify(
             [*options, *sources(root)], separate=True, include_runtime_files=False, target_dir=str(root / "build/mypyc/c")
         )
+    widen_shifts(root / "build/mypyc/c")
     _refuse_native_attributes(root / "build/mypyc/c")
     copies = {path.name for path in _runtime_sources()}  # compiled once, for all
     for extension in found:
         extension.sources = [name for name in extension.sources if Path(name).name not in copies]
     return found
+
+
+def widen_shifts(folder: Path) -> None:
+    """Give constants that are shifted by native integers their type: mypyc writes them as C's int, which has 32 bits."""
+    for path in sorted(folder.rglob("__native_*.c")):
+        text = path.read_text(encoding="utf-8")
+        wide = _SHIFTED.sub(r"= (int64_t)\1 << ", text)
+        if wide != text:
+            path.write_text(wide, encoding="utf-8")
 
 
 def _refuse_native_attributes(folder: Path) -> None:

@@ -284,3 +284,10 @@ def test_constant_banks() -> None:
     offsets = [attributes.reserve_shared(*request) for request in ((1, 5, 1), (2, 8, 8), (1, 5, 1))]
     assert offsets == [0, 8, 0]
     assert (attributes.static_shared, attributes.shared_align) == (16, 8)
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 1), (3, 2), (0, 31), (0, 32), (1, 32), (0, 63), (0, 64), (64, 64), (0, 128)])
+def test_words_as_bits(first: int, count: int) -> None:
+    """Accumulators of warp groups have 128."""
+    assert opd.bits_of(opd.reg(7, first, count)) == ((1 << count) - 1) << first
+    assert opd.all_bits(count) == (1 << count) - 1

@@ -80,6 +80,18 @@ def count_of(operand: i64) -> i64:
     return span_of(operand) + 1
 
 
+def bits_of(operand: i64) -> int:
+    """The words that a register operand accesses, as bits; a register may have more of them than a native integer has bits."""
+    first: int = first_of(operand)
+    return all_bits(count_of(operand)) << first
+
+
+def all_bits(words: i64) -> int:
+    """So many words of a register as bits."""
+    count: int = words
+    return (1 << count) - 1
+
+
 def imm(value: i64) -> i64:
     """An immediate below 2**20; use :meth:`Function.imm` for any value."""
     if not 0 <= value <= INDEX:

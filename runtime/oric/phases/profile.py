@@ -112,7 +112,8 @@ def _before(f: Function, i: int, live: int) -> int:
     for at in range(f.count[i]):
         operand = f.operand[f.first[i] + at]
         if opd.is_register(operand) and f.reg_type[operand & opd.INDEX] in _GENERAL:
-            words = (1 << opd.count_of(operand)) - 1 << f.words_of(operand)
+            first: int = f.words_of(operand)
+            words = opd.all_bits(opd.count_of(operand)) << first
             if not mask >> at & 1:
                 read |= words
             elif not f.guard[i]:

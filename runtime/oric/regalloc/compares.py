@@ -85,7 +85,7 @@ class _Uses:
                 self._note_read(i, operand)
             elif opd.is_register(operand):
                 n = operand & opd.INDEX
-                words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+                words = opd.bits_of(operand)
                 if words & self._words.get(n, 0):
                     self._again.add(n)
                 self._words[n] = self._words.get(n, 0) | words

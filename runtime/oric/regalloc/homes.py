@@ -87,7 +87,7 @@ class Spiller:
             operand = f.guard[i] if at < 0 else f.get(i, at)
             n = self._spilled(operand)
             if n >= 0:
-                words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+                words = opd.bits_of(operand)
                 side = written if at >= 0 and OPS.writes_at(f.op[i], at) else read
                 side[n] = side.get(n, 0) | words
             at += 1

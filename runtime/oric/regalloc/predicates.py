@@ -192,7 +192,7 @@ def _crowded_in(f: Function, code: Code, b: int, limit: int, homes: set[int], fo
         for n in step.writes:
             if n not in live:
                 count += f.reg_size[n]  # a register is needed though nothing reads it
-                live[n] = (1 << f.reg_size[n]) - 1
+                live[n] = opd.all_bits(f.reg_size[n])
                 if n in homes:
                     here.add(n)
         if count > limit and len(here) > 1:

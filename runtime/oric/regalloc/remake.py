@@ -94,7 +94,7 @@ class _Recipes:
                 self._note_read(i, operand)
             elif opd.is_register(operand):
                 n = operand & opd.INDEX
-                words = _words(operand)
+                words = opd.bits_of(operand)
                 if words & self._words.get(n, 0) and self._is_like(n, i):
                     self.likes.setdefault(n, []).append(i)
                     at += 1
@@ -137,7 +137,7 @@ class _Recipes:
     def _note_read(self, i: i64, operand: i64) -> None:
         if opd.is_register(operand):
             n = operand & opd.INDEX
-            self.read[n] = self.read.get(n, 0) | _words(operand)
+            self.read[n] = self.read.get(n, 0) | opd.bits_of(operand)
             if self.f.reg_type[n] == P:
                 self._readers.setdefault(n, set()).add(i)
 
@@ -215,7 +215,7 @@ class _Recipes:
         """Whether the words that an operand names of a general register have one definition each."""
         if not is_general(self.f, n) or self.f.reg_flags[n] & FLAG_FIXED or n in self._again:
             return False
-        return not _words(operand) & ~self._words.get(n, 0)
+        return not opd.bits_of(operand) & ~self._words.get(n, 0)
 
     def _lasts(self, n: int, m: int) -> bool:
         """Whether a source is what it was wherever a register is live: no loop makes it or what like ones read anew meanwhile."""
@@ -260,11 +260,6 @@ class _Recipes:
         for m in self.found[n].sources:
             found |= {m} if m in there else self.used(m, there)
         return found
-
-
-def _words(operand: i64) -> int:
-    """The words that an operand names, as bits."""
-    return ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
 
 
 @final

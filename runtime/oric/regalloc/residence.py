@@ -235,7 +235,7 @@ def accesses(f: Function, i: i64) -> tuple[dict[int, int], dict[int, int]]:
         operand = f.get(i, at)
         number = operand & opd.INDEX
         if opd.is_register(operand) and is_general(f, number):
-            words = ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+            words = opd.bits_of(operand)
             side = written if OPS.writes_at(f.op[i], at) else read
             side[number] = side.get(number, 0) | words
         at += 1

@@ -211,7 +211,7 @@ class _Splitter:
         for leaving in left:
             self._stand(leaving.block, leaving.i)
             register = registers[self.parts.find(leaving.part)]
-            self._store(self.parts.of[leaving.part], register, (1 << f.reg_size[register]) - 1, 0)
+            self._store(self.parts.of[leaving.part], register, opd.all_bits(f.reg_size[register]), 0)
         alone = self._read_alone()
         for b, i, part, words in self.returning:
             if part not in needed:
@@ -300,7 +300,7 @@ class _Splitter:
         self.parts.returns[part].append(i)
         self.loaded.add(part)
         self.returning.append((b, i, part, words))
-        if words != (1 << self.f.reg_size[n]) - 1:
+        if words != opd.all_bits(self.f.reg_size[n]):
             self.begun.add(part)
         self.events.setdefault((n, b), []).append((NONE, True, part))
 
@@ -321,7 +321,7 @@ class _Splitter:
             if whole or n not in now:
                 now[n] = self.parts.new(n)
                 self.fresh.add((step.i, n))
-                if f.guard[step.i] or not whole or accesses(f, step.i)[1][n] != (1 << f.reg_size[n]) - 1:
+                if f.guard[step.i] or not whole or accesses(f, step.i)[1][n] != opd.all_bits(f.reg_size[n]):
                     self.begun.add(now[n])
             elif f.guard[step.i] and self._writes_guard(step.i):
                 self.parts.readers[now[n]].add(step.i)  # it is stored whether written or not
@@ -484,7 +484,7 @@ class _Splitter:
             part = self.parts.find(part)
             if self.parts.is_short(part):
                 operand = self.f.get(i, at)
-                found[part] = found.get(part, 0) | ((1 << opd.count_of(operand)) - 1) << opd.first_of(operand)
+                found[part] = found.get(part, 0) | opd.bits_of(operand)
         return found
 
     def _bring(self, b: int, i: int, n: int, register: int, words: int) -> None:
@@ -568,7 +568,7 @@ class _Splitter:
         if f.guard[i] and self.made[i, n] in self.idle:
             self._clear(i, register, written)
         self.memory.kept.add((i, self.memory.home[n]))
-        if not f.guard[i] and written == (1 << f.reg_size[n]) - 1 and words & (words - 1):
+        if not f.guard[i] and written == opd.all_bits(f.reg_size[n]) and words & (words - 1):
             words = written
         if words:
             self.cursor.behind(i)
