@@ -33,8 +33,9 @@ from .barriers import Barriers
 from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
+from .gathering import Unit
 from .joins import Joins
-from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, uniform_results, whole_warp
+from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, masked_apart, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
@@ -50,44 +51,73 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
-        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set())
+        _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
         _drop_repeated_waits(f, ctx)
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
     flow.drop_unreachable()
     gathered = gather_barriers(flow, ctx)
-    shared = gather_masked(flow, ctx)
+    groups = masked_apart(flow)
+    shared: list[int] = []
     calls = _calls_apart(flow)
-    masked = _masked(f)
-    leaving = leaving_blocks(flow)
-    cfg = flow.graph(without_bare_exits=True)
-    meeting = meeting_points(flow, cfg, cfg, leaving)
-    definitions = Definitions(flow)
-    branches = _branches(flow, cfg)
-    waits = WaitingLoops(flow, cfg, definitions, meeting.points)
-    waiting = waits.headers
-    if not cfg.loops().irreducible:
-        diverging, different = divergence(flow, cfg, definitions, meeting.points, waits)
-        waiting = waits.left_at(diverging)
-        branches &= diverging
-        masked = _those_that_differ(f, masked, different)
-    most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(masked)
-    if takes_turns(f):
-        most = min(most, turns_barrier(f, ctx.target.barrier_regs) - bool(masked))
-    places = {f.block[i] for i in gathered}, {f.block[i] for i in shared}
-    barriers, unmet = _find(flow, cfg, leaving, branches, places, calls, most)
-    apart = _all_blocks(f) if _is_called_or_calls(f) else _blocks_apart(cfg, barriers, unmet, waits.ways_out(waiting))
-    _let_others_run(f, waiting)
-    _settle_warpsync(f, apart, ctx, gathered)
-    inserted = _Insertion(flow, barriers).run()
+    found = _Found(flow, ctx, gathered, shared, calls)
+    while others := [group for group in groups if not found.is_alike(group)]:
+        shared += gather_masked(flow, others, ctx)
+        groups = [group for group in groups if group not in others]
+        found = _Found(flow, ctx, gathered, shared, calls)
+    apart = _all_blocks(f) if _is_called_or_calls(f) else found.apart()
+    _let_others_run(f, found.waiting)
+    _settle_warpsync(f, apart, ctx, gathered, {i for group in groups for unit in group for i in unit.members})
+    inserted = _Insertion(flow, found.barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
-    f.attributes.parts_for_good = bool(unmet or waiting)
+    f.attributes.parts_for_good = bool(found.unmet or found.waiting)
     ctx.count("convergence barriers", inserted.count)
-    _keep_apart(flow, masked, ctx)
+    _keep_apart(flow, found.masked, ctx)
+    gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
     _drop_repeated_waits(f, ctx)
     flow.rebuild()
     return True
+
+
+@final
+class _Found:
+    """The barriers of a function, and where its threads may be apart; ``gathered``, ``shared``: what threads have been led together
+    for, of the block and of masks; ``calls``: see :func:`_calls_apart`.
+
+    ``waiting``: headers of loops that threads leave one by one; ``masked``: what is done for threads whose masks may differ.
+    """
+
+    def __init__(self, flow: Flow, ctx: PassContext, gathered: set[int], shared: list[int], calls: list[tuple[int, int]]) -> None:
+        f = flow.f
+        self.f = f
+        self.masked = _masked(f)
+        leaving = leaving_blocks(flow)
+        self.cfg: Cfg = flow.graph(without_bare_exits=True)
+        meeting = meeting_points(flow, self.cfg, self.cfg, leaving)
+        definitions = Definitions(flow)
+        branches = _branches(flow, self.cfg)
+        self.waits = WaitingLoops(flow, self.cfg, definitions, meeting.points)
+        self.waiting: set[int] = self.waits.headers
+        if not self.cfg.loops().irreducible:
+            diverging, different = divergence(flow, self.cfg, definitions, meeting.points, self.waits)
+            self.waiting = self.waits.left_at(diverging)
+            branches &= diverging
+            self.masked = _those_that_differ(f, self.masked, different)
+        most = (ctx.target.barrier_regs if f.is_entry else SCRATCH_BARRIERS) - bool(self.masked)
+        if takes_turns(f):
+            most = min(most, turns_barrier(f, ctx.target.barrier_regs) - bool(self.masked))
+        places = {f.block[i] for i in gathered}, {f.block[i] for i in shared}
+        self.barriers, self.unmet = _find(flow, self.cfg, leaving, branches, places, calls, most)
+
+    def apart(self) -> set[int]:
+        """The blocks in which threads may be apart although they could be together."""
+        return _blocks_apart(self.cfg, self.barriers, self.unmet, self.waits.ways_out(self.waiting))
+
+    def is_alike(self, group: list[Unit]) -> bool:
+        """Whether the same barriers are in use at all places of a group."""
+        live = [self.barriers.live[self.f.block[unit.first]] for unit in group]
+        return len({tuple(region.number for region in regions if region.number >= 0) for regions in live}) == 1
 
 
 def _is_called_or_calls(f: Function) -> bool:
@@ -318,8 +348,10 @@ def _let_others_run(f: Function, waiting: set[int]) -> None:
         cursor.make(YIELD)
 
 
-def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int]) -> None:
-    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart.
+def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: set[int], waiting: set[int]) -> None:
+    """Put WARPSYNCs in front of what is of the whole warp where threads may be apart, and of the instructions ``gathered``.
+
+    ``waiting``: what has its own, as threads come to it from several places.
 
     Behind one they are together until something lets them part: the end of the block, if not earlier. Source: observed on ptxas
     13.0.88, which has a NOP in place of every other one.
@@ -333,7 +365,7 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
         while i != NONE:
             following = f.next[i]
             if (away and not together) or i in gathered:
-                if _needs_everybody(f, i):
+                if i not in waiting and _needs_everybody(f, i):
                     cursor.in_front(i)
                     whole_warp(cursor, ctx)
                     ctx.count("WARPSYNC")

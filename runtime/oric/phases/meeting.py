@@ -64,10 +64,10 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     return found
 
 
-def gather_masked(flow: Flow, ctx: PassContext) -> list[int]:
-    """Lead the threads of a mask together where some may be at one place and some at another of what is alike.
+def masked_apart(flow: Flow) -> list[list[Unit]]:
+    """What is alike and of one mask, where some of its threads may be at one place and some at another.
 
-    Gives the instructions at which they wait for one another.
+    The places have no guards then: there are branches around them.
     """
     kinds = _masked(flow.f)
     if not kinds:
@@ -77,11 +77,17 @@ def gather_masked(flow: Flow, ctx: PassContext) -> list[int]:
         return []
     parting.settle()
     groups = [group for alike in kinds for same in parting.of_one_mask(alike) for group in parting.meeting(same)]
-    shared: list[int] = []
     for group in groups:
         for unit in group:
             if flow.f.guard[unit.first]:
                 branch_around(flow, unit)
+    return groups
+
+
+def gather_masked(flow: Flow, groups: list[list[Unit]], ctx: PassContext) -> list[int]:
+    """Lead the threads of masks together: ``groups`` are of :func:`masked_apart`. Gives the instructions at which they wait."""
+    shared: list[int] = []
+    for group in groups:
         shared.append(Gathering(flow, group, _wait(flow, group, ctx)).run())
         ctx.count("warp-wide instructions that threads reach apart", len(group))
     return shared
