@@ -111,6 +111,26 @@ def program(case: Case, way: str, masks: tuple[str, str], target: str) -> str:
     return HEAD.format(target=target) + WAYS[way].format(a=first, b=second) + TAIL
 
 
+@pytest.mark.memcheck
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "barrier"], ids=lambda case: case.name)
+def test_threads_whose_results_nobody_needs_take_part(case: Case) -> None:
+    """In one of two arms; what both arms throw away is gone."""
+    for k, target in enumerate(TARGETS):
+        if takes(case, target):
+            first, second = (case.text.format(m=mask) for mask in ("0xffffffff", "-1"))
+            unused = re.sub(r"%(r5|r6|q5)\b", lambda m: {"r5": "%r20", "r6": "%r21", "q5": "%q9"}[m[1]], second)
+            body = f"@%q1 bra A; {first} bra J; A: {unused} J:"
+            image = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target, opt_level=(3, 1, 2)[k % 3]).image
+            out = np.zeros(64, np.uint32)
+            done = oric.sim.load(image).launch(
+                "k", grid=1, block=32, args=[out, FULL, LOWER], modes=Modes(strict=True, memcheck=True)
+            )
+            assert [str(report) for report in done.reports] == []
+            result, others = case.wanted(TILE | FULL)
+            assert out[:32].tolist() == np.where(EVEN, 0, result).tolist()
+            assert out[32:].tolist() == np.where(EVEN, 0, others).tolist()
+
+
 # a mask that is in a register, by what makes it
 REGISTERS = {
     "a parameter": ("", "%r2", "%r2"),

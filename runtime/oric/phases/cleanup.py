@@ -8,12 +8,12 @@ from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import op as op_numbers
 from oric_tables import ops
-from oric_tables.op import WARPSYNC
+from oric_tables.op import MOV, WARPSYNC
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, AUX_APART, AUX_VOLATILE, NONE, Function
-from oric.ir.optable import ATOMIC, KIND_PRED, MEMORY, OPS, PINNED, SLOTS, WARP
+from oric.ir.optable import ATOMIC, KIND_PRED, MEMORY, OPS, PINNED, SLOTS, WARP, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.verify import verify
 from oric.ir.words import WordList
@@ -114,6 +114,7 @@ class _Marks:
         self.def_of = vec[i64]()
         self.stack = vec[i64]()
         self.depth: int = 0
+        self.partners: dict[int, list[int]] = {}  # by operation, what threads of a mask may come to at several places
 
     def run(self) -> None:
         """Mark what has an effect, then what it needs."""
@@ -128,11 +129,29 @@ class _Marks:
                     self._need(i)
                 else:
                     self._note_definitions(i)
+                if f.aux[i] & AUX_APART and OPS.flags[f.op[i]] & WARP:
+                    self.partners.setdefault(f.op[i], []).append(i)
                 i = f.next[i]
             b += 1
         while self.depth > 0:
             self.depth -= 1
-            self._mark_sources(self.stack[self.depth])
+            i = self.stack[self.depth]
+            self._mark_sources(i)
+            if f.aux[i] & AUX_APART:
+                self._mark_partners(i)
+
+    def _mark_partners(self, i: i64) -> None:
+        """Threads at other places may be what those at this one wait for, though nobody needs what they get."""
+        f = self.f
+        partners = self.partners.pop(f.op[i], [])
+        if any(f.block[other] != f.block[i] for other in partners):
+            for other in partners:
+                self._need(other)
+                made = [operand & opd.INDEX for operand in written_registers(f, other)]
+                following = f.next[other]  # what takes its result out of a uniform register is part of it
+                while following != NONE and f.op[following] == MOV and f.get(following, 1) & opd.INDEX in made:
+                    self._need(following)
+                    following = f.next[following]
 
     def _note_definitions(self, i: i64) -> None:
         f = self.f

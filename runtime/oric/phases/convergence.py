@@ -82,8 +82,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
 
 @final
 class _Found:
-    """The barriers of a function, and where its threads may be apart; ``gathered``, ``shared``: what threads have been led together
-    for, of the block and of masks; ``calls``: see :func:`_calls_apart`.
+    """The barriers of a function, and where its threads may be apart; ``gathered``, ``shared``: for what threads have been led
+    together, of the block and of masks; ``calls``: see :func:`_calls_apart`.
 
     ``waiting``: headers of loops that threads leave one by one; ``masked``: what is done for threads whose masks may differ.
     """
