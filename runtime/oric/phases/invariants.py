@@ -15,7 +15,7 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg, Loops
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, control_flow
-from oric.ir.optable import CONTROL, MEMORY, OPS, PINNED, WARP
+from oric.ir.optable import CONTROL, MEMORY, OPS, PINNED, WARP, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.worklist import Worklist
 from oric.support.arrays import nones, zeros
@@ -45,7 +45,8 @@ def hoist_expanded(f: Function, ctx: PassContext) -> bool:
         i = f.head[b] if loops.depth[b] else NONE
         while i != NONE:
             number = f.op[i]
-            if number != MOV and not OPS.flags[number] & _EFFECTS and OPS.sreg[number] < 0 and not OPS.repeats[number]:
+            plain = OPS.writes[number] and not OPS.flags[number] & _EFFECTS and not OPS.repeats[number]
+            if plain and number != MOV and OPS.sreg[number] < 0:
                 found = append(found, i)
             i = f.next[i]
         b += 1
@@ -219,14 +220,10 @@ class _Hoisting:
         else:
             cursor.at_end(block)
         cursor.link(i)
-        at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if OPS.writes_at(f.op[i], at) and opd.is_register(operand):
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    self.written[self.latest[word]] = block
-                    word += 1
-            at += 1
+        for operand in written_registers(f, i):
+            word = f.words_of(operand)
+            end = word + opd.count_of(operand)
+            while word < end:
+                self.written[self.latest[word]] = block
+                word += 1
         self.moved += 1
