@@ -26,6 +26,7 @@ from .ahead import Ahead, Count, can_be_tested, count_of, enter_ahead
 from .flow import COND, JUMP, Flow
 from .naming import is_written_whole
 from .recipes import strength
+from .rotate import rotate_loops
 from .rounds import Rounds
 from .wholly import unroll_wholly
 
@@ -74,6 +75,7 @@ def _unroll_by_level(f: Function, ctx: PassContext) -> bool:
     flow = Flow(f)
     flow.drop_unreachable()
     done = unroll_wholly(flow, ctx.target.isa_name)
+    ctx.count("rotated loops", rotate_loops(flow))
     done += _unroll_counted(flow)
     flow.rebuild()
     ctx.count("unrolled loops", done)
