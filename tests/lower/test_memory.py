@@ -8,6 +8,10 @@ import struct
 import numpy as np
 import oric
 import pytest
+from oric.driver import CompileOptions, compile_functions
+from oric.ir.operand import count_of
+from oric.ir.text import all_instructions
+from oric_tables.ops import op
 
 from .support import launch, source
 
@@ -84,6 +88,16 @@ def test_copy(space: str, type_: str, vector: int, arch: str, level: int) -> Non
     data = np.random.default_rng(1).integers(0, 256, size * 33, dtype=np.uint8)
     out = launch(source(body, arch), data, np.zeros(size * 32, np.uint8), arch, level)
     assert (out == data[size:]).all()
+
+
+def test_a_load_writes_its_own_words_alone() -> None:
+    """The upper word of a register of 64 bits does not wait for a load of 32 bits or less."""
+    for type_ in ("u8", "u16", "u32", "s32", "f32"):
+        register = "d" if type_ != "f32" else "e"
+        text = source(f".reg .b64 %e<2>; ld.global.{type_} %{register}1, [%in]; st.global.u64 [%out], %{register}1;", "sm_80")
+        ((f, _),) = compile_functions(text, CompileOptions("sm_80", 0, verify=True))
+        loads = [i for i in all_instructions(f) if op(f.op[i]).name == "LDG"]
+        assert [count_of(f.get(i, 0)) for i in loads] == [1]
 
 
 @pytest.mark.row("R2-55")

@@ -141,7 +141,7 @@ def load_into(b: Memory, program: Program, env: Env, guard: i64, dest: Any, at: 
         target = opd.RZ_OPERAND if dest[0] == nodes.SINK else b.dest(dest)
         if each >= DOUBLE_BYTES and opd.is_register(target) and opd.count_of(target) == 1:
             raise NotSupported(f"{program.text} into a register of 32 bits")
-        env.put(at, target if each >= 4 else part(target, 0))
+        env.put(at, target if each >= DOUBLE_BYTES else part(target, 0))
         b.run(program, env, guard)
         if each < DOUBLE_BYTES and opd.is_register(target):
             extend(b, target, type_[0] == "s", guard)
