@@ -15,6 +15,8 @@ def render(spec: Spec) -> dict[str, str]:
     lines = "".join(f"    {o.number}: {o.template!r},  # {o.name}\n" for o in found)
     rows = spec.load("macros.yaml")["macros"]
     longs = "".join(f"    {o.number}: {rows[o.name]['long']!r},  # {o.name}\n" for o in found if "long" in rows[o.name])
+    numbers = {o.name: o.number for o in found}
+    wide = "".join(f"    {o.number}: {numbers[rows[o.name]['wide']]},  # {o.name}\n" for o in found if "wide" in rows[o.name])
     shared = "".join(
         f"    {o.number}: ({row['name']!r}, {row['registers']}, {row['predicates']}, {o.registers[0].table[0]}),  # {o.name}\n"
         for o in found
@@ -28,6 +30,7 @@ def render(spec: Spec) -> dict[str, str]:
         + "kernels have once in its place, ends of the registers and predicates that it changes, words of its operands;\n"
         + 'function -> index of its phase."""\n\n'
         + f"TEMPLATES: dict[int, str] = {{\n{lines}}}\nLONG: dict[int, str] = {{\n{longs}}}\n"
+        + f"WIDE: dict[int, int] = {{\n{wide}}}  # where the upper words of the sources are known not to be all zero\n"
         + f"MODIFIERS: dict[int, list[tuple[int, int]]] = {{\n{mods}}}\n"
         + f"SHARED: dict[int, tuple[str, int, int, int]] = {{\n{shared}}}\n"
         + f"EXPANSIONS: dict[str, int] = {running!r}\n"

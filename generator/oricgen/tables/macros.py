@@ -132,6 +132,14 @@ def _check_shared(spec: Spec, name: str, row: Map) -> None:
         raise SpecError(path, row.line_of("shared"), message)
 
 
+def _check_wide(spec: Spec, name: str, row: Map) -> None:
+    """The macro that takes the place of another has the same operands."""
+    other = spec.load("macros.yaml")["macros"].get(row["wide"])
+    if other is None or "template" not in other or other.get("ops") != row.get("ops") or "mods" in other:
+        message = f"{name}: '{row['wide']}' is no macro with a template and the same operands"
+        raise SpecError(spec.path(FILES[0]), row.line_of("wide"), message)
+
+
 def _takes(spec: Spec, name: str, row: Map, operands: tuple[Operand, ...]) -> tuple[str, ...]:
     """Names of the sources that may be constants."""
     names = tuple(row.get("takes", "").split())
@@ -167,6 +175,8 @@ def _expansion(spec: Spec, name: str, row: Map) -> int:
     for column in ("template", "long"):
         if column in row:
             _check_template(spec, name, row, column)
+    if "wide" in row:
+        _check_wide(spec, name, row)
     for phase in phases.load(spec):
         if phase["name"] == row["phase"]:
             if phase["function"] not in handlers.registered(handlers.MACROS):

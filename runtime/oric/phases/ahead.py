@@ -52,7 +52,7 @@ def count_of(flow: Flow, b: i64) -> Count | None:
     if not guard or not opd.is_register(guard) or any(opd.is_register(f.get(node, at)) for at in range(f.count[node])):
         return None
     compare = _only_writer(f, b, guard & opd.INDEX)
-    if compare == NONE or f.op[compare] != ISETP or not _is_plain(f, compare):
+    if compare == NONE or f.op[compare] != ISETP or not is_plain(f, compare):
         return None
     names = _COMPARE.unpack(f.mods[compare])
     relation, sign = str(names["cmp"]), str(names["sign"])
@@ -87,7 +87,7 @@ def _writes(f: Function, i: i64, index: i64) -> bool:
     return any(operand & opd.INDEX == index for operand in written_registers(f, i))
 
 
-def _is_plain(f: Function, compare: i64) -> bool:
+def is_plain(f: Function, compare: i64) -> bool:
     """Whether a comparison makes one predicate, of its sides alone."""
     at: i64 = 3
     while at < f.count[compare]:

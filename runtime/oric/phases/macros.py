@@ -1,8 +1,9 @@
 """Phase 19: sequences that become one macro operation, which stays whole until phase 55 takes it apart again.
 
-A product of 64 bits that only a sum reads: taken apart together, the sum goes into the widening product of the lower words, which
-saves both of its adds. Behind the rules of phase 13, which make more of products by a constant or of words; passes from here on
-do not put anything between the two. The documents have this at phase 8. Source: PTX-to-Ori, "Phase 8".
+Both halves of a product become one operation (:mod:`oric.phases.pairing`). A product of 64 bits that only a sum reads is taken
+apart together with it: the sum goes into the widening product of the lower words, which saves both of its adds. Behind the rules
+of phase 13, which make more of products by a constant or of words; passes from here on do not put anything between the two. The
+documents have this at phase 8. Source: PTX-to-Ori, "Phase 8".
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
+from .pairing import pair_products
+
 
 def create_macros(f: Function, ctx: PassContext) -> bool:
-    """Fuse products with the sums that alone read them."""
+    """Make the halves of products together, and fuse products with the sums that alone read them."""
+    paired = pair_products(f)
+    ctx.count("paired products", paired)
     if not _has_sum_of_product(f):
-        return False
+        return paired != 0
     fused = _Fusion(f).run()
     ctx.count("fused products", fused)
-    return fused != 0
+    return fused != 0 or paired != 0
 
 
 def _has_sum_of_product(f: Function) -> bool:

@@ -12,6 +12,7 @@ from .contraction import contract_products
 from .control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from .convergence import insert_convergence_barriers
 from .copies import follow_copies
+from .dividends import trust_tests
 from .invariants import hoist_expanded, hoist_invariants
 from .legalize import check_ready, update_after_conversion
 from .lifting import lift_constants
@@ -51,6 +52,7 @@ PASSES: Final[dict[str, PassFunction]] = {
     "contract_products": contract_products,
     "create_macros": create_macros,
     "trust_elections": trust_elections,
+    "trust_tests": trust_tests,
     "lift_constants": lift_constants,
     "unroll_loops": unroll_loops,
     "generate_movphi": generate_movphi,

@@ -68,6 +68,14 @@ static inline uint64_t mul_wide(uint32_t a, uint32_t b, unsigned sign)
     return sign == V_S32 ? (uint64_t)((int64_t)(int32_t)a * (int32_t)b) : (uint64_t)a * b;
 }
 
+/* The upper half of a product of 64 bits, without a type of 128. */
+static inline uint64_t multiply_high64(uint64_t a, uint64_t b)
+{
+    uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+    uint64_t middle = ah * bl + (al * bl >> 32), other = al * bh + (uint32_t)middle;
+    return ah * bh + (middle >> 32) + (other >> 32);
+}
+
 /* Quotients and remainders; all ones when the divisor is 0. Signed ones are truncated, and wrap: INT_MIN / -1 is INT_MIN, its rest 0. */
 static inline uint64_t udivide64(uint64_t a, uint64_t b) { return b ? a / b : ~0ull; }
 static inline uint64_t uremainder64(uint64_t a, uint64_t b) { return b ? a % b : ~0ull; }
