@@ -171,6 +171,7 @@ class Walker:
         self.slow: dict[int, int] = {}
         self.pending: dict[int, set[tuple[str, int, int]]] = {s: set() for s in range(6)}  # board -> (kind, unit, serial)
         self.serial = 0
+        self.queue: dict[int, str] = {}  # by serial
         self.board_time = dict.fromkeys(range(6), -100)
 
     def _fail(self, position: int, text: str) -> None:
@@ -184,6 +185,11 @@ class Walker:
         over = set(self.pending[board])
         for tokens in self.pending.values():
             tokens -= over
+
+    def _follow(self, unit: int, queue: str) -> None:
+        """Whoever waits for a write of a queue waits for the reads in front of it in the queue as well."""
+        for tokens in self.pending.values():
+            tokens -= {token for token in tokens if token[:2] == ("r", unit) and self.queue[token[2]] == queue}
 
     def _distance(self, row: str, group: str) -> int:
         return self.t.distance[self.isa][row][group]
@@ -235,6 +241,8 @@ class Walker:
             if self.time < p.time + distance:
                 self._fail(position, f"unit {unit} of {p.row} after {self.time - p.time} cycles instead of {distance}")
         if writes:
+            if c.queue and c.result == "variable" and not node.flags & lib.ORIC_I_GUARDED:
+                self._follow(unit, c.queue)
             if self._outstanding("r", unit):
                 self._fail(position, f"unit {unit} is still to be read")
             if self.time < self.reads.get(unit, -100) + self._over_read(c):
@@ -258,6 +266,7 @@ class Walker:
             if s != NO_BARRIER:
                 self.board_time[s] = self.time
         self.serial += 1
+        self.queue[self.serial] = c.queue
         if c.result == "variable":
             for unit in defines:
                 self._expect("w", unit, {write})

@@ -150,3 +150,36 @@ def test_what_waits_for_memory_waits_for_that_alone(target: str):
     assert load < compare < end
     assert code.lines[compare].control & 15 < code.lines[end].control & 15
     assert not check_cubin(elf.read(image)).findings
+
+
+DOUBLES = """
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p)
+{{
+  .reg .b64 %a; .reg .f64 %d<9>; .reg .pred %q; .reg .b32 %t;
+  ld.param.u64 %a, [p]; mov.u32 %t, %tid.x; setp.lt.u32 %q, %t, 7;
+  ld.global.f64 %d1, [%a]; ld.global.f64 %d2, [%a+8]; ld.global.f64 %d3, [%a+16]; ld.global.f64 %d4, [%a+24];
+again:
+  .pragma "nounroll";
+  {guard} fma.rn.f64 %d1, %d1, 0d3FE0000000000000, %d2; {guard} fma.rn.f64 %d2, %d2, 0d3FE0000000000000, %d3;
+  {guard} fma.rn.f64 %d3, %d3, 0d3FE0000000000000, %d4; {guard} fma.rn.f64 %d4, %d4, 0d3FE0000000000000, %d4;
+  add.u32 %t, %t, 1; setp.lt.u32 %q, %t, 70; @%q bra again;
+  st.global.f64 [%a], %d1; st.global.f64 [%a+8], %d2; st.global.f64 [%a+16], %d3; st.global.f64 [%a+24], %d4;
+  ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_89", "sm_120"])
+def test_what_follows_in_a_queue_waits_for_no_reads(target: str):
+    """Operations of one queue read in order: what overwrites a source of another waits for nothing, except under a guard."""
+    counts = []
+    for guard in ("", "@%q"):
+        image = oric.compile(DOUBLES.format(guard=guard), arch=target).image
+        assert not check_cubin(elf.read(image)).findings
+        (code,) = list_cubin(elf.read(image)).functions
+        chain = [line for line in code.lines if "DFMA" in line.text]
+        counts.append(sum(line.control >> 8 & 7 != 7 for line in chain))
+    assert counts == [0, 3]

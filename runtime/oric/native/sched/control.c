@@ -50,12 +50,10 @@ static uint8_t *row_of(const control *c, uint8_t *rows, int32_t b) { return rows
 
 static void enter_block(control *c, int32_t b, const uint8_t *entries) {
     const uint8_t *left = row_of(c, c->entry, b);
-    size_t count = (size_t)c->places.count;
     for (int32_t u = 0; u < c->places.count; u++) c->units[u] = (unit_state){FAR, left[u], FAR, FAR, ORIC_NO_ROW};
     for (int p = 0; p < ORIC_PIPES; p++) c->pipe[p] = FAR;
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) c->board[s] = FAR;
-    memcpy(c->pending.write, entries + 2 * (size_t)b * count, count);
-    memcpy(c->pending.read, entries + (2 * (size_t)b + 1) * count, count);
+    oric_pending_load(&c->pending, entries, &c->places, b);
     c->now = 0, c->minimum = 0, c->previous = -1, c->group = FAR, c->block = b;
 }
 

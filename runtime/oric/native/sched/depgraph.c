@@ -88,6 +88,7 @@ static void write_unit(oric_depgraph *g, int32_t block, int32_t i, uint32_t unit
     for (int32_t r = g->readers[unit]; r >= 0; r = g->pool[r].next) {
         const oric_node *reader = node_at(g, block, g->pool[r].node);
         int late = oric_reads_late(g->fn, reader, unit);
+        if (late && g->fn->unit_file[unit] == ORIC_FILE_R) late = !oric_follows_in_queue(g->fn, node, oric_classes[g->fn->isa][reader->klass].queue);
         add_edge(g, g->pool[r].node, i, late ? model->late_read : model->over_read, ORIC_E_ANTI);
     }
     g->readers[unit] = -1;

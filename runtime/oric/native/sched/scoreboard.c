@@ -46,6 +46,13 @@ static uint8_t all_boards(const oric_pending *state, int32_t count) {
     return mask;
 }
 
+void oric_pending_load(oric_pending *state, const uint8_t *entries, const oric_places *places, int32_t b) {
+    size_t count = (size_t)places->count;
+    memcpy(state->write, entries + 2 * (size_t)b * count, count);
+    memcpy(state->read, entries + (2 * (size_t)b + 1) * count, count);
+    memset(state->queue, ORIC_NO_QUEUE, count);
+}
+
 static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t mask = node->flags & ORIC_I_DRAIN ? all_boards(state, places->count) : 0;
@@ -56,20 +63,26 @@ static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const ori
     if (oric_touches_memory(node) || node->flags & ORIC_I_COMPLETES) mask |= state->read[places->memory];
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++)
-            mask |= state->write[u] | (a->flags & ORIC_A_DEF ? state->read[u] : 0);
+            mask |= state->write[u] | (a->flags & ORIC_A_DEF && !oric_follows_in_queue(fn, node, state->queue[u]) ? state->read[u] : 0);
     return mask;
+}
+
+static void note_read(oric_pending *state, uint32_t u, uint8_t read, uint8_t queue) {
+    state->queue[u] = !state->read[u] || state->queue[u] == queue ? queue : ORIC_NO_QUEUE;
+    state->read[u] |= read;
 }
 
 static void set_boards(oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
     uint8_t write = node->write_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->write_barrier) : 0;
     uint8_t read = node->read_barrier < ORIC_SCOREBOARDS ? (uint8_t)(1 << node->read_barrier) : 0;
+    uint8_t queue = oric_classes[fn->isa][node->klass].queue;
     if (node->flags & ORIC_I_COMPLETES) state->read[places->memory] |= read | write;
     if (class_has(fn, node, ORIC_C_RELEASES)) state->write[places->memory] |= write;
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], stop = u + a->count; u < stop; u++) {
             if (a->flags & ORIC_A_DEF) state->write[u] |= write;
-            else if (oric_is_late(fn, node, a)) state->read[u] |= read;
+            else if (oric_is_late(fn, node, a)) note_read(state, u, read, fn->unit_file[a->unit] == ORIC_FILE_R ? queue : ORIC_NO_QUEUE);
         }
 }
 
@@ -145,9 +158,14 @@ static place_set *written_later(const oric_fn *fn, const oric_places *places) {
 
 static int32_t nearest(int32_t a, int32_t b) { return a < b ? a : b; }
 
+/* Whether the instruction so many places behind this one overwrites what it reads without a wait. */
+static int follows(const oric_fn *fn, const oric_node *node, const oric_access *a, int32_t distance) {
+    return fn->unit_file[a->unit] == ORIC_FILE_R && oric_follows_in_queue(fn, node + distance, oric_classes[fn->isa][node->klass].queue);
+}
+
 /* Positions of the first wait for the results (*wait) and of the first overwriting of a late source that no wait for
  * the results comes before (*overwrite); `end` = behind the block, INT32_MAX = never. */
-static void find_uses(const oric_fn *fn, const oric_places *places, const oric_node *node, const next_use *next,
+static void find_uses(const oric_fn *fn, const oric_places *places, const oric_node *node, int32_t i, const next_use *next,
                       const place_set *later, int32_t end, int32_t *wait, int32_t *overwrite) {
     const oric_access *first = &fn->accesses[node->access], *stop = first + node->access_count;
     int results = 0;
@@ -159,7 +177,7 @@ static void find_uses(const oric_fn *fn, const oric_places *places, const oric_n
     for (const oric_access *a = first; a < stop; a++) {
         if (!oric_is_late(fn, node, a)) continue;
         for (uint32_t u = places->of[a->unit], last = u + a->count; u < last; u++) {
-            if (next->write[u] < end) *overwrite = nearest(*overwrite, next->write[u]);
+            if (next->write[u] < end) *overwrite = follows(fn, node, a, next->write[u] - i) ? *overwrite : nearest(*overwrite, next->write[u]);
             else if (has_place(later, u)) *overwrite = nearest(*overwrite, end);
         }
     }
@@ -253,7 +271,7 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
     for (int32_t u = 0; u < places->count; u++) next.access[u] = next.write[u] = count;
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) state.boards[s] = (board){-1, 0, s - ORIC_SCOREBOARDS};
     for (int32_t i = count; i-- > 0;) {
-        find_uses(fn, places, &nodes[i], &next, later, count, &wait[i], &overwrite[i]);
+        find_uses(fn, places, &nodes[i], i, &next, later, count, &wait[i], &overwrite[i]);
         note_uses(fn, places, &nodes[i], i, &next);
     }
     for (int32_t i = 0; i < count; i++) {
@@ -304,8 +322,7 @@ static void flow_all(const oric_fn *fn, const oric_places *places, oric_pending 
     while (waiting) {
         int32_t b = queue[head];
         head = (head + 1) % fn->block_count, waiting--, queued[b] = 0;
-        memcpy(state->write, entries + 2 * (size_t)b * count, count);
-        memcpy(state->read, entries + (2 * (size_t)b + 1) * count, count);
+        oric_pending_load(state, entries, places, b);
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) oric_pending_step(state, fn, places, &fn->nodes[i]);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
             int32_t to = fn->succs[s];

@@ -12,11 +12,17 @@ typedef struct {
     uint8_t contested[ORIC_PHYSICAL_UNITS]; /* by place: a uniform register that is written where threads are apart */
 } oric_places;
 
-/* Per place the scoreboards (bits) that a pending write, or a pending late read, of the unit counts on. */
+enum { ORIC_NO_QUEUE = 0 }; /* or several */
+
+/* Per place the scoreboards (bits) that a pending write, or a pending late read, of the unit counts on, and the queue of all that read it. */
 typedef struct {
     uint8_t write[ORIC_PHYSICAL_UNITS];
     uint8_t read[ORIC_PHYSICAL_UNITS];
+    uint8_t queue[ORIC_PHYSICAL_UNITS];
 } oric_pending;
+
+/* Take over what is pending at the entry of a block. */
+void oric_pending_load(oric_pending *state, const uint8_t *entries, const oric_places *places, int32_t b);
 
 void oric_places_find(const oric_fn *fn, oric_places *places);
 
