@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import time
 import weakref
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from oric.phases.registry import PASSES as OPTIMIZATIONS
 from oric.regalloc import allocate_registers
 from oric.sched import schedule_instructions
 from oric.support.diagnostics import InternalError
-from oric_tables.phases import ALL_ANALYSES, ANALYSES, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES
+from oric_tables.phases import ALL_ANALYSES, ANALYSES, COMPLETE, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES
 
 from tests.ir.functions import context
 
@@ -109,6 +110,49 @@ def test_selection() -> None:
     for name in ("undocumented", "", "159"):
         with pytest.raises(ValueError, match="no phase"):
             select([name])
+
+
+@pytest.mark.row("R3-30")
+@pytest.mark.parametrize("level", range(4))
+def test_the_counter_of_progress_goes_up(level: int) -> None:
+    """Every phase sees what its row says; behind the last one it is complete, and the next function begins at 0 again."""
+    seen: list[int] = []
+
+    def watched(run: PassFunction) -> PassFunction:
+        return lambda f, ctx: (seen.append(ctx.progress), run(f, ctx))[1]
+
+    manager = PhaseManager({name: watched(run) for name, run in REGISTRY.items()}, level)
+    ctx = context(level=level)
+    for _ in range(2):
+        seen.clear()
+        manager.run(read(TEXT), ctx)
+        assert seen == [PHASES[index].enters for index in manager.phases] == sorted(seen)
+        assert seen[0] == 0 and ctx.progress == COMPLETE == 21
+    steps = [step for phase in PHASES for step in (phase.enters, phase.leaves)]
+    assert steps == sorted(steps) and set(steps) == {*range(6), *range(7, 22)}
+    documented = {5: 2, 45: 3, 54: 4, 55: 7, 83: 9, 95: 11, 108: 15}  # Data Structures, "Pipeline Progress Counter"
+    assert {index: PHASES[index].leaves for index in documented} == documented
+    assert all(PHASES[index].enters < PHASES[index].leaves for index in documented)
+
+
+@pytest.mark.row("R3-30")
+@pytest.mark.parametrize("observed", [False, True])
+def test_a_counter_that_would_go_back_is_an_internal_error(observed: bool) -> None:
+    def ahead(f: Function, ctx: PassContext) -> bool:
+        ctx.advance(9)
+        return False
+
+    manager = PhaseManager({**REGISTRY, "value_numbering": ahead}, clock=time.perf_counter if observed else None)
+    with pytest.raises(InternalError, match=r"the progress of the pipeline would go back from 9 to [345]"):
+        manager.run(read(TEXT), context())
+    assert manager.running.startswith("phase 49" if observed else "phase 50")
+
+
+@pytest.mark.row("R3-30")
+def test_dumps_say_how_far_the_pipeline_is() -> None:
+    shown: list[str] = []
+    PhaseManager(REGISTRY, dump=("5", "45", "55"), dump_text=write, sink=shown.append).run(read(TEXT), context())
+    assert [re.findall(r"^// progress (\d+)$", text, re.MULTILINE) for text in shown] == [["2"], ["3"], ["7"]]
 
 
 BRANCHES = """

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import pytest
 from oric.ir.function import Function
 from oric.ir.read import read
-from oric.ir.text import all_instructions, format_instruction
+from oric.ir.text import all_instructions, format_instruction, instructions_of
 from oric.phases.control import analyze_control_flow
+from oric.regalloc.allocate import limits_of, make_room
 from oric.regalloc.remake import remake
+from oric_tables.phases import COMPLETE, REMAT_SECOND_MODE
 
 from tests import campaigns
 from tests.ir.functions import context
@@ -19,12 +21,12 @@ from tests.regalloc.test_spilling import code_of, compare, threads, write
 ROUNDS = 3
 
 
-def remade(f: Function, limit: int) -> int:
+def remade(f: Function, limit: int, across: bool = True) -> int:
     """Make registers again for a limit, and compare what a function does each time; how often there were some."""
     text, before = write(f), threads(f)
     for turn in range(ROUNDS):
         code, _ = code_of(f)
-        if not remake(f, code, [limit] * f.blocks()):
+        if not remake(f, code, [limit] * f.blocks(), across):
             return turn
         compare(f, before, text)
     return ROUNDS
@@ -116,6 +118,38 @@ def test_random_functions(seed: int) -> None:
     remade(f, random.Random(seed).randrange(5, max(peak[0], 6)))
 
 
+@pytest.mark.row("R3-31")
+@pytest.mark.parametrize("seed", range(12))
+def test_random_functions_within_blocks(seed: int) -> None:
+    """A register is only made again in the block that made it."""
+    f = Program(seed).make()
+    before = by_block(f)
+    remade(f, 12, across=False)
+    assert all(found <= before[b] for b, found in enumerate(by_block(f)))
+
+
+def by_block(f: Function) -> list[set[int]]:
+    """The operations of each block."""
+    return [{f.op[i] for i in instructions_of(f, b)} for b in range(f.blocks())]
+
+
+@pytest.mark.row("R3-31")
+@pytest.mark.parametrize("across", [False, True])
+def test_the_second_mode_waits_for_its_value(across: bool) -> None:
+    """Across blocks, registers are made again when the counter of progress is above 4; within them, always."""
+
+    def made(text: str, progress: int) -> int:
+        body = ["    FADD R11, |R10|, -RZ", "    STG R2:2, 0x80, R11"]  # read in front of the barrier and behind
+        f = waiting(body, ["R10", "R11", "R10"], parted=across, fenced=True)
+        ctx = context(maxrregcount=16)
+        ctx.progress = progress
+        make_room(f, ctx, [15, *limits_of(f, ctx)[1:]], None)
+        return ctx.stats.get(text, 0)
+
+    found = [made("rounds of making registers again", progress) > 0 for progress in (0, REMAT_SECOND_MODE, 5, COMPLETE)]
+    assert found == ([False, False, True, True] if across else [True] * 4)
+
+
 def test_random_functions_have_registers_that_are_made_again() -> None:
     """More often than once, in some of them."""
     found = [remade(Program(seed).make(), 12) for seed in range(30)]
@@ -123,13 +157,15 @@ def test_random_functions_have_registers_that_are_made_again() -> None:
     assert max(found) > 1
 
 
-def waiting(body: list[str], reads: list[str]) -> Function:
-    """Values of ``body``, many others that are live then, and what reads all of them."""
+def waiting(body: list[str], reads: list[str], parted: bool = False, fenced: bool = False) -> Function:
+    """Values of ``body``, many others that are live then, and what reads all of them; ``parted``: in a block of its own;
+    ``fenced``: behind a barrier."""
     others = [f"    LDG R{40 + n}, R2:2, {hex(4 * n)}" for n in range(12)]
     stores = [f"    STG R2:2, {hex(0x100 + 4 * n)}, R{40 + n}" for n in range(12)]
     first = ["    MOV R2.0, c[0x0][0x210]", "    MOV R2.1, c[0x0][0x214]", "    LDG R10, R2:2, 0x0"]
     rest = [f"    STG R2:2, {hex(0x200 + 4 * n)}, {name}" for n, name in enumerate(reads)]
-    lines = ["entry test sm_90 final_flow", "bix0:", *first, *body, *others, *stores, *rest, "    EXIT"]
+    parts = [*body, *["bix1:"][: int(parted)], *others, *["    BAR.SYNC 0x0"][: int(fenced)], *stores, *rest]
+    lines = ["entry test sm_90 final_flow", "bix0:", *first, *parts, "    EXIT"]
     f: Function = read("\n".join(lines) + "\n", target="sm_90")
     analyze_control_flow(f, context())
     return f

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from ..render import template
 from ..spec import Spec
-from ..tables import knobs, phases
+from ..tables import knobs, phases, progress
 
 
 def render(spec: Spec) -> dict[str, str]:
-    """Render the phase table."""
+    """Render the phase table, with what the counter of progress is there."""
     text = template(
         "phases.py.j2",
-        rows=phases.load(spec),
+        rows=list(zip(phases.load(spec), progress.steps(spec), strict=True)),
+        gates=[row.values for row in progress.load(spec)["gates"]],
         analyses=phases.analyses(spec),
         recipes=phases.recipes(spec),
         levels=knobs.counts(spec)["NvOpt levels"],

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from oric_tables.phases import PHASES
+from oric_tables.phases import COMPLETE, PHASES
 from oric_tables.targets import Target
 
 from oric.driver.registry import passes
@@ -68,7 +68,8 @@ def opt(text: str, phases: Sequence[str], filename: str = "<ori>", *, target: st
     context = PassContext(chosen, Module(chosen.name), level)
     runs = [found for name in phases for found in passes_named(name, chosen, level)]
     verify(f, "reading")
-    for name, run in runs:
+    for name, run, progress in runs:
+        context.progress = progress
         try:
             run(f, context)
         except (*FAILURES, MemoryError):
@@ -79,8 +80,9 @@ def opt(text: str, phases: Sequence[str], filename: str = "<ori>", *, target: st
     return f
 
 
-def passes_named(name: str, target: Target, level: int) -> list[tuple[str, PassFunction]]:
-    """The passes that a phase means, by its name or number or by that of the pass, each with its name.
+def passes_named(name: str, target: Target, level: int) -> list[tuple[str, PassFunction, int]]:
+    """The passes that a phase means, by its name or number or by that of the pass, each with its name and the progress of the
+    pipeline where it runs, first if it runs more than once.
 
     ``all``: what runs at that level, in order.
 
@@ -89,7 +91,7 @@ def passes_named(name: str, target: Target, level: int) -> list[tuple[str, PassF
     """
     registry = passes()
     if name in registry:
-        return [(name, registry[name])]
+        return [(name, registry[name], next((phase.enters for phase in PHASES if phase.function == name), COMPLETE))]
     own = phase_functions(target)
     try:
         chosen = [(phase, own.get(phase.index, phase.function)) for phase in PHASES if phase.index in select([name])]
@@ -100,7 +102,7 @@ def passes_named(name: str, target: Target, level: int) -> list[tuple[str, PassF
     for phase, function in chosen:
         if function not in registry:
             raise UsageError(f"nothing runs in phase {phase.index} '{name}' for {target.name}")
-    return [(f"phase {phase.index} {function}", registry[function]) for phase, function in chosen]
+    return [(f"phase {phase.index} {function}", registry[function], phase.enters) for phase, function in chosen]
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from oric_tables.phases import COMPLETE
+
+from oric.support.diagnostics import InternalError
+
 from .function import Function
 from .module import Module
 
@@ -22,6 +26,7 @@ class PassContext:
     how freely registers may be used, 0 to 10. ``reports``: registers that may be read before they are written are named.
     ``contract``: products and sums are fused. ``nvopt``: the NvOpt level that is asked for, None for none; ``recipes``: what
     phase 1 has made of it, by index of the phase: 0 for those that do not run, else how much they may do; None: none count.
+    ``progress``: the counter of pipeline progress, which the phase manager keeps; outside of a pipeline it is complete.
     """
 
     __slots__ = (
@@ -31,6 +36,7 @@ class PassContext:
         "module",
         "nvopt",
         "opt_level",
+        "progress",
         "recipes",
         "register_usage",
         "reports",
@@ -63,7 +69,22 @@ class PassContext:
         self.contract = contract
         self.nvopt = nvopt
         self.recipes: Mapping[int, int] | None = None
+        self.progress = COMPLETE
         self.stats: dict[str, int] = {}
+
+    def advance(self, value: int) -> None:
+        """Set the counter of progress. Source: Data Structures, "Pipeline Progress Counter".
+
+        Raises:
+            InternalError: it would go back.
+        """
+        if value < self.progress:
+            raise InternalError(f"the progress of the pipeline would go back from {self.progress} to {value}")
+        self.progress = value
+
+    def past(self, gate: int) -> bool:
+        """Whether the counter has passed a gate of ``spec/progress.yaml``."""
+        return self.progress > gate
 
     def count(self, name: str, number: int = 1) -> None:
         """Add to a statistic."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
-from oric_tables.phases import PHASES, Phase
+from oric_tables.phases import COMPLETE, PHASES, Phase
 
 from oric.ir.function import Function
 from oric.ir.passes import PassContext, PassFunction
@@ -151,22 +151,27 @@ class PhaseManager:
         return f"phase {self._begun.index} {_shown_name(self._begun)}" if self._begun is not None else "no phase"
 
     def run(self, f: Function, ctx: PassContext) -> None:
-        """Run all phases on a function.
+        """Run all phases on a function; the counter of progress goes up as their rows say.
 
         Raises:
+            InternalError: the counter of progress would go back.
             BrokenPromise: where phases are verified: one is not as its row says.
         """
+        ctx.progress = PHASES[0].enters
         if self._clock or self._verify or self._dump:
             self._run_observed(f, ctx)
+            ctx.advance(COMPLETE)
             return
         for phase, run, needs, keeps in self._plan:
             if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
                 continue
             self._begun = phase
+            ctx.advance(phase.enters)
             if needs:
                 contracts.provide(f, ctx, needs)
             if run(f, ctx):
                 contracts.forget(f, keeps)
+        ctx.advance(COMPLETE)
 
     def time_rows(self) -> list[tuple[int, str, float]]:
         """(index, name, seconds in all functions) of the phases that ran."""
@@ -181,6 +186,7 @@ class PhaseManager:
             if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
                 continue
             self._begun = phase
+            ctx.advance(phase.enters)
             if self._verify:
                 contracts.forget_outdated(f)
                 contracts.enter(f, self.running, phase.ssa, opened)
@@ -193,8 +199,10 @@ class PhaseManager:
                 contracts.forget(f, keeps)
             if self._clock:
                 self.times[phase.index] = self.times.get(phase.index, 0.0) + self._clock() - start
+            ctx.advance(phase.leaves)
             if phase.index in self._dump:
-                heading = "\n".join([f"// {f.name} after phase {phase.index} {_shown_name(phase)}", *_markers(phase)])
+                progress = f"// progress {ctx.progress}"
+                heading = "\n".join([f"// {f.name} after phase {phase.index} {_shown_name(phase)}", *_markers(phase), progress])
                 self._sink(f"{heading}\n{self._dump_text(f)}")
             if self._verify:
                 self._verify(f, self.running)

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 from oric_tables import thresholds
 from oric_tables._native import ffi, lib
 from oric_tables.knobs import DEFAULTS
+from oric_tables.phases import REMAT_SECOND_MODE
 from oric_tables.registers import FLAG_FIXED, KEPT, TITLES
 
 from oric.ir import machine
@@ -181,6 +182,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
     Arguments are those of :func:`assign`. Returns what was tried for the function as it is then, if anything was.
     """
     rounds, compares, lean = 0, 0, False
+    across = ctx.past(REMAT_SECOND_MODE)
     while ctx.opt_level >= 1 and rounds < _ROUNDS:
         done = _search(f, ctx, limits, room, lean)
         if done.failed and compares < _ROUNDS and done.result.peak[PREDICATES] > limits[PREDICATES]:
@@ -204,7 +206,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
             continue
         code, epoch = _code(f, done), f.code_epoch
         done.view = None  # the arrays of the function grow
-        if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks())):
+        if not remake(f, code, list(room or [limits[GENERAL]] * f.blocks()), across):
             if f.code_epoch != epoch:
                 return None
             done.view = machine.load(f, ctx.target.isa, ctx.target.uniform_regs)

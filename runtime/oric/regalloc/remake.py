@@ -40,17 +40,18 @@ class Recipe:
         self.cost = cost
 
 
-def remake(f: Function, code: Code, limits: list[int]) -> bool:
+def remake(f: Function, code: Code, limits: list[int], across: bool = True) -> bool:
     """Make registers again where they would be brought back; whether there were some. Nobody may hold a view of the function.
 
-    ``code``: of the function as it stands; ``limits``: by block, the words of general registers.
+    ``code``: of the function as it stands; ``limits``: by block, the words of general registers; ``across``: a register is made
+    again in other blocks, too, not only in the one that makes it.
     """
     if code.cfg.loops().irreducible:
         return False
     constant = set(repeatable(f, set(), {}))
     recipes = _Recipes(f, code)
     sources = {n: recipes.reach(n) for n in recipes.found if n not in constant}
-    return bool(sources) and _Remaking(f, Plan(code, limits, may_be_spilled(f), constant, sources), recipes).run()
+    return bool(sources) and _Remaking(f, Plan(code, limits, may_be_spilled(f), constant, sources), recipes, across).run()
 
 
 @final
@@ -254,6 +255,13 @@ class _Recipes:
                 total += self.cost(m, there)
         return total
 
+    def is_of(self, b: int, n: int, there: set[int]) -> bool:
+        """Whether a block makes a register, and those on the way to it from what is there."""
+        recipe = self.found[n]
+        return all(self.f.block[i] == b for i in recipe.made) and all(
+            m in there or self.is_of(b, m, there) for m in recipe.sources
+        )
+
     def used(self, n: int, there: set[int]) -> set[int]:
         """Which of those that are there a register is made of."""
         found: set[int] = set()
@@ -282,10 +290,11 @@ class _Remaking:
     does not go on in one that begins otherwise.
     """
 
-    def __init__(self, f: Function, plan: Plan, recipes: _Recipes) -> None:
+    def __init__(self, f: Function, plan: Plan, recipes: _Recipes, across: bool) -> None:
         self.f = f
         self.plan = plan
         self.recipes = recipes
+        self.across = across
         self.cursor = Cursor(f)
         self.joined: list[int] = []  # part -> one that it is joined with
         self.own: dict[int, int] = {}  # register -> the part that begins as it was
@@ -367,6 +376,9 @@ class _Remaking:
             return
         there = self.plan.beside.get((b, i, n))
         if there is None or written or self.recipes.cost(n, there) > int(thresholds.SPILL_REMADE):
+            now[n] = self.own[n]
+            return
+        if not self.across and not self.recipes.is_of(b, n, there):
             now[n] = self.own[n]
             return
         part = self._new()
