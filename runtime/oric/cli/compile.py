@@ -241,7 +241,8 @@ def _watch(args: Arguments) -> Any:
     names = ("warn-on-double-precision-use", "warn-on-local-memory-usage", "warn-on-spills", "warn-on-uninitialized-registers")
     double, local, spills, uninitialized = map(args.has, names)
     profile = args.get("profile") if args.has("profile") else ""
-    return Watch(double, local, spills, uninitialized, profile, not args.has("suppress-stack-size-warning"))
+    stack = not args.has("suppress-stack-size-warning")
+    return Watch(double, local, spills, uninitialized, profile, stack, args.has("ftrace"))
 
 
 def _launch_bounds(args: Arguments) -> Any:

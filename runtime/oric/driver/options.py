@@ -35,9 +35,10 @@ class Watch:
     ``stack``: kernels of an extensible whole program whose stack nobody knows.
 
     ``profile``: form of the profile of every function at three places, that goes where dumps go: short, long, "" for none.
+    ``trace``: a line for every phase of every function goes there, too.
     """
 
-    __slots__ = ("double", "local", "profile", "spills", "stack", "uninitialized")
+    __slots__ = ("double", "local", "profile", "spills", "stack", "trace", "uninitialized")
 
     def __init__(
         self,
@@ -47,8 +48,10 @@ class Watch:
         uninitialized: bool = False,
         profile: str = "",
         stack: bool = True,
+        trace: bool = False,
     ) -> None:
         self.stack = stack
+        self.trace = trace
         self.double = double
         self.local = local
         self.spills = spills

@@ -119,6 +119,7 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
         verify=verify if options.verify else None,
         dump=options.dump,
         dump_text=write_with_notes,
+        trace=options.watch.trace,
         sink=options.dump_sink,
         clock=options.clock if options.time_phases else None,
     )

@@ -13,6 +13,7 @@ from oric_tables.phases import COMPLETE, PHASES, Phase
 
 from oric.ir.function import Function
 from oric.ir.passes import PassContext, PassFunction
+from oric.ir.text import all_instructions
 
 from . import contracts
 from .recipes import recipes_of
@@ -100,6 +101,7 @@ class PhaseManager:
             phases promise about analyses and partial SSA form is checked as well (:mod:`oric.phases.contracts`).
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
+        trace: ``sink`` receives a line for every phase that runs.
         clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
 
     Raises:
@@ -116,6 +118,7 @@ class PhaseManager:
         verify: Callable[[Function, str], None] | None = None,
         dump: Collection[str] = (),
         dump_text: Callable[[Function], str] = repr,
+        trace: bool = False,
         sink: Callable[[str], None] = print,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -135,6 +138,7 @@ class PhaseManager:
         self._verify = verify
         self._dump = select(dump)
         self._dump_text = dump_text
+        self._trace = trace
         self._sink = sink
         self._clock = clock
         self.times: dict[int, float] = {}
@@ -158,7 +162,7 @@ class PhaseManager:
             BrokenPromise: where phases are verified: one is not as its row says.
         """
         ctx.progress = PHASES[0].enters
-        if self._clock or self._verify or self._dump:
+        if self._clock or self._verify or self._dump or self._trace:
             self._run_observed(f, ctx)
             ctx.advance(COMPLETE)
             return
@@ -200,6 +204,8 @@ class PhaseManager:
             if self._clock:
                 self.times[phase.index] = self.times.get(phase.index, 0.0) + self._clock() - start
             ctx.advance(phase.leaves)
+            if self._trace:
+                self._sink(_traced(f, phase, changed, ctx.progress))
             if phase.index in self._dump:
                 progress = f"// progress {ctx.progress}"
                 heading = "\n".join([f"// {f.name} after phase {phase.index} {_shown_name(phase)}", *_markers(phase), progress])
@@ -208,6 +214,15 @@ class PhaseManager:
                 self._verify(f, self.running)
                 contracts.leave(f, self.running, phase.ssa, opened)
                 contracts.check(f, ctx, self.running, keeps, changed, before)
+
+
+def _traced(f: Function, phase: Phase, changed: bool, progress: int) -> str:
+    """The line of a phase that has run. Source: PTX-to-Ori, "Phase 9" (the switch)."""
+    what = "changed" if changed else "the same"
+    return (
+        f"ftrace: {f.name}: phase {phase.index} {_shown_name(phase)}: {what}, {len(all_instructions(f))} instructions in "
+        f"{f.blocks()} blocks, progress {progress}"
+    )
 
 
 def _markers(phase: Phase) -> list[str]:
