@@ -79,8 +79,8 @@ def ptx(number: int) -> str:
     return source(body.replace("}, 0}", "}"), "sm_75", module, PARAMETERS)
 
 
-def run(image: bytes) -> list[int]:
-    out = np.zeros(4, np.uint32)
+def run(image: bytes, words: int = 4) -> list[int]:
+    out = np.zeros(words, np.uint32)
     module = oric.sim.load(image)
     module.launch("k", grid=(1, 1, 1), block=(1, 1, 1), args=[np.zeros(4, np.uint32), out, *ARGUMENTS], shared_bytes=64)
     return out.tolist()
@@ -113,6 +113,50 @@ def test_reserved_shared_memory_begins_and_ends() -> None:
         "mov.u32 %r1, %reserved_smem_offset_begin; mov.u32 %r2, %reserved_smem_offset_cap; st.global.v2.u32 [%out], {%r1, %r2};"
     )
     assert run(oric.compile(source(body, "sm_80", "", PARAMETERS), arch="sm_90").image)[:2] == [0, 1024]
+
+
+# Special register -> the symbol of it that files for sm_100 and later have, and its value.
+RESERVED = {
+    "begin": (".nv.reservedSmem.begin", 0), "end": None, "cap": (".nv.reservedSmem.cap", 0x400),
+    "0": (".nv.reservedSmem.offset0", 0x40), "1": None,
+}  # fmt: skip
+DEFINED = ("__nv_reservedSMEM_offset_0_alias", 0x40)  # behind offset0, which every file has
+
+
+def reads(names: list[str]) -> str:
+    """A kernel that stores special registers of reserved shared memory in their order."""
+    body = "".join(
+        f"mov.u32 %r1, %reserved_smem_offset_{name}; st.global.u32 [%out+{4 * n}], %r1;\n" for n, name in enumerate(names)
+    )
+    return source(body, "sm_80", "", PARAMETERS)
+
+
+def reserved_symbols(image: bytes) -> list[tuple[str, int]]:
+    """The symbols of the system's part of shared memory, and those without a name, in the order of the file."""
+    ours = [symbol for symbol in elf.read(image).symbols[1:] if "eserved" in symbol.name or (not symbol.name and symbol.other)]
+    return [(symbol.name, symbol.value) for symbol in ours]
+
+
+@pytest.mark.row("R2-16")
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100a", "sm_103a", "sm_120"])
+@pytest.mark.parametrize("names", [[name] for name in RESERVED] + [list(RESERVED), list(reversed(RESERVED))], ids="-".join)
+def test_reserved_names_resolve_as_ptxas_resolves_them(names: list[str], arch: str, tmp_path: Path) -> None:
+    """Their numbers, and the symbols that the files have for them."""
+    image = oric.compile(reads(names), arch=arch).image
+    if arch != "sm_80":
+        own = [RESERVED[name] for name in names if RESERVED[name]]
+        if arch == "sm_90":
+            first = ("", 0) if "0" in names else (".nv.reservedSmem.offset0", 0)
+            assert reserved_symbols(image) == [first, (DEFINED[0], 0), *[("", 0)] * (len(own) - ("0" in names))]
+        else:
+            assert reserved_symbols(image) == [RESERVED["0"], DEFINED, *(row for row in own if row != RESERVED["0"])]
+    if shutil.which("ptxas") is None:
+        pytest.skip("NOT CHECKED: there is no ptxas on PATH, the names of reserved memory were not compared with the vendor's")
+    (tmp_path / "in.ptx").write_text(reads(names), encoding="utf-8")
+    subprocess.run(["ptxas", "-arch", arch, "in.ptx", "-o", "out.cubin"], cwd=tmp_path, check=True)
+    theirs = (tmp_path / "out.cubin").read_bytes()
+    assert reserved_symbols(image) == reserved_symbols(theirs)
+    assert run(image, 8) == run(theirs, 8)
 
 
 @pytest.mark.row("R2-09")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ADDRESS_BYTES: Final = 8
 _SHARED_ADDRESS_BYTES: Final = 4
+# What variables of shared memory lie behind.
+_END: Final[tuple[str, bool]] = next(row for row in tables.RESERVED_NAMES.values() if row[1])
 _NOTE_SHIFT: Final = 24
 
 
@@ -50,7 +52,7 @@ class Writer:
         self.constant4: OutSection | None = None
         self.global_init: OutSection | None = None
         self.global_zero: OutSection | None = None
-        self.nameless_made = False
+        self.reserved_made: set[str] = set()  # symbols of the system's part of shared memory
         self.constant2: dict[str, OutSection] = {}  # kernel -> its bank 2
         self.shared_sections: dict[str, OutSection] = {}
         self.frame_parts: list[tuple[int, int]] = []  # places of .debug_frame that name others in it, and what they name
@@ -216,18 +218,25 @@ class Writer:
     def _shared_use(self, kernel: records.KernelFacts, text: OutSection) -> None:
         """What remains in the file of code that names shared addresses."""
         attributes = kernel.attributes
-        if not attributes.static_shared and not attributes.uses_dynamic_shared:
+        uses = bool(attributes.static_shared or attributes.uses_dynamic_shared)
+        named = [tables.RESERVED_NAMES[name] for name in attributes.reserved_read if tables.RESERVED_NAMES[name][0]]
+        if not uses and not named:
             return
-        if self.layout.reserved_shared and not self.nameless_made:
-            self.nameless_made = True
-            if self.layout.shared_end:
-                self.out.symbol(
-                    self.layout.shared_end, tables.SYM_RESERVED_OBJECT, None, self.target.shared_base, _SHARED_ADDRESS_BYTES
-                )
-            else:
-                self.out.symbol("", tables.SYM_NAMELESS, None)
+        if self.layout.reserved_shared:
+            for name, base in [*named, *([_END] if uses else [])]:
+                self._reserved_symbol(name, self.target.shared_base if base else 0)
         if self.layout.empty_relocations and not self.module.linked:  # else there may be some, which come later
             self.out.relocate(text, [], empty=True)
+
+    def _reserved_symbol(self, name: str, value: int) -> None:
+        """A symbol of the system's part of shared memory that code refers to, once in the file."""
+        if name in self.reserved_made:
+            return
+        self.reserved_made.add(name)
+        if self.layout.shared_end:
+            self.out.symbol(name, tables.SYM_RESERVED_OBJECT, None, value, _SHARED_ADDRESS_BYTES)
+        else:
+            self.out.symbol("", tables.SYM_NAMELESS, None)
 
     def _reserved_variables(self) -> tuple[tuple[str, int, int], ...]:
         """What the system keeps in shared memory: (name, place, bytes)."""
@@ -246,9 +255,18 @@ class Writer:
         for name, kind, size, defined in tables.RESERVED_SHARED_SYMBOLS:
             if defined and variables:
                 self.out.section_symbol(section)
-            self.out.symbol(name, kind, section if defined else None, start, size)
+            self.reserved_made.add(name)
+            if not self.layout.shared_end and self._is_read(name):
+                self.out.symbol("", tables.SYM_NAMELESS, None)
+            else:
+                self.out.symbol(name, kind, section if defined else None, start, size)
         for name, place, size in variables:
             self.out.symbol(name, tables.SYM_RESERVED_OBJECT, section, place, size)
+
+    def _is_read(self, symbol: str) -> bool:
+        """Whether an entry reads the special register that a symbol stands for."""
+        read = {name for code in self.module.functions if code.is_entry for name in code.attributes.reserved_read}
+        return any(tables.RESERVED_NAMES[name][0] == symbol for name in read)
 
     def _bank0(self, kernel: records.KernelFacts, text: OutSection | None) -> None:
         section = self.out.section(tables.CONSTANT0, kernel.encoded.name, text)

@@ -125,7 +125,7 @@ class FunctionAttributes(Record):
         self.static_shared: int = 0
         self.shared_align: int = 1
         self.uses_dynamic_shared: bool = False
-        self.reserved_read: bool = False  # it asks where the system's part lies
+        self.reserved_read: list[str] = []  # the special registers by which it asks where the system's part lies, in their order
         self.tensor_memory: int = 0  # what it does with tensor memory: bits TENSOR_*
         self.sparse_products: int = 0  # as SPARSE_MMA_MASK has them; and WMMA
         # local memory
@@ -224,11 +224,15 @@ class FunctionAttributes(Record):
         self.static_shared = max(self.static_shared, others.static_shared)
         self.shared_align = max(self.shared_align, others.shared_align)
 
+    def read_reserved(self, names: list[str]) -> None:
+        """Note special registers of the system's part of shared memory that it reads."""
+        self.reserved_read += [name for name in names if name not in self.reserved_read]
+
     def take_needs(self, callees: list[FunctionAttributes]) -> None:
         """Need what the functions need that are called, too."""
         for other in callees:
             self.num_barriers = max(self.num_barriers, other.num_barriers)
-            self.reserved_read = self.reserved_read or other.reserved_read
+            self.read_reserved(other.reserved_read)
             if other.mbarriers >= 0:
                 self.mbarriers = max(self.mbarriers, 0) + other.mbarriers
 

@@ -356,7 +356,7 @@ class Symbols(Linked):
 
     def _read_special(self, name: str, dest: i64, guard: i64) -> None:
         if name in RESERVED_NAMES:
-            self.code.attributes.reserved_read = True
+            self.code.attributes.read_reserved([name])
         program = self.tables.template(f"%{name}")
         env = self.open(program)
         env.put(0, dest)

@@ -221,7 +221,7 @@ class Splice:
         self.f.intrinsics += [one for one in body.intrinsics if one not in self.f.intrinsics]
         mine, theirs = self.f.attributes, body.attributes
         mine.num_barriers = max(mine.num_barriers, theirs.num_barriers)
-        mine.reserved_read = mine.reserved_read or theirs.reserved_read
+        mine.read_reserved(theirs.reserved_read)
         mine.tensor_memory |= theirs.tensor_memory
         mine.sparse_products |= theirs.sparse_products
         if theirs.mbarriers >= 0:

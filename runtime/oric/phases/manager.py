@@ -19,6 +19,7 @@ from . import contracts
 from .recipes import recipes_of
 
 UNDOCUMENTED = "undocumented"
+END_LABEL = "__$endLabel$__%s"  # behind a function in a dump; Data Structures, "Symbol resolution" (it delimits functions)
 _NO_OVERRIDES: Mapping[int, str] = {}
 
 
@@ -209,7 +210,7 @@ class PhaseManager:
             if phase.index in self._dump:
                 progress = f"// progress {ctx.progress}"
                 heading = "\n".join([f"// {f.name} after phase {phase.index} {_shown_name(phase)}", *_markers(phase), progress])
-                self._sink(f"{heading}\n{self._dump_text(f)}")
+                self._sink(f"{heading}\n{self._dump_text(f)}// {END_LABEL % f.name}\n")
             if self._verify:
                 self._verify(f, self.running)
                 contracts.leave(f, self.running, phase.ssa, opened)
