@@ -222,6 +222,28 @@ def test_tags_follow_file_and_width() -> None:
     assert build_encoding_descriptor(c.f, zero).operands[0] == ("Rd", "RZ", 1023 << 5 | 1, None)
 
 
+@pytest.mark.row("R1-24")
+@pytest.mark.parametrize("sub", range(4))
+def test_operations_that_share_an_opcode_have_one_entry(sub: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an opcode word has in bits 12 and 13 tells its operations apart, and does not say which opcode it is."""
+    c = Registers()
+    node = c.op("ISETP", c.at(3, P), c.at(7), c.at(9), opd.PT_OPERAND, opd.NOT_PT_OPERAND, cmp="GE")
+    asked: list[int] = []
+
+    class Opcodes(dict[int, tables.Opcode]):
+        def get(self, key: int, default: object = None) -> object:  # type: ignore[override]
+            asked.append(key)
+            return super().get(key)
+
+    op = c.f.op[node]
+    for word, base in ((0xB7, 183), (0x89, 0x89), (ops.op(op).word & 0xFFF, 7)):
+        monkeypatch.setattr(ops.op(op), "word", word | sub << 12)
+        monkeypatch.setattr(tables, "OPCODES", Opcodes(tables.OPCODES))
+        found = build_encoding_descriptor(c.f, node)
+        assert asked.pop() == base and not asked
+    assert found.category == 59, "as ISETP and as ISETP.EX"
+
+
 def test_a_uniform_register_in_a_general_slot_has_its_own_tag() -> None:
     c = Registers()
     node = c.op("IADD3", c.at(1), c.at(2), c.at(6, UR), opd.RZ_OPERAND)

@@ -54,6 +54,7 @@ def test_second_numbering() -> None:
     assert TABLE.by_id[47].name == "I2F"  # the numbers identify nothing
 
 
+@pytest.mark.row("R1-24")
 @pytest.mark.parametrize(("word", "base"), [(0x30B7, 183), (0x2089, 0x89), (0x0C, 12), (0x1200, 512), (0xFFFFFFFF, 0xFFFFCFFF)])
 def test_base_opcode(word: int, base: int) -> None:
     assert generated.base_opcode(word) == base

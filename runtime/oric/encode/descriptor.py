@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 from oric_tables import descriptor as tables
 from oric_tables import memory_spaces, ops, registers
 from oric_tables.descriptor import Case, CaseField, ClassField, Extended, Place
+from oric_tables.opcodes import base_opcode
 
 from oric.ir import operand as opd
 from oric.ir.function import NONE, Function
 from oric.ir.text import operands_of
 
-_OPCODE_MASK: Final = 0xFFF
 _WORD_MASK: Final = 0xFFFFFFFF
 _KINDS: Final = {"R": "gpr", "UR": "ugpr", "P": "pred", "UP": "upred", "B": "breg"}  # file -> kind of an operand slot
 _LETTERS: Final = {kind: letters for letters, kind in _KINDS.items()}
@@ -171,11 +171,12 @@ class EncodingDescriptor:
 class _Instruction:
     """An instruction, with its operation."""
 
-    __slots__ = ("f", "guard", "mods", "op", "operands")
+    __slots__ = ("f", "guard", "mods", "op", "opcode", "operands")
 
     def __init__(self, f: Function, i: int) -> None:
         self.f = f
         self.op = ops.op(f.op[i])
+        self.opcode: int = base_opcode(self.op.word)  # operations that share an opcode go the same way
         self.mods: int = f.mods[i]
         self.guard: int = f.guard[i]
         self.operands = operands_of(f, i)
@@ -200,7 +201,7 @@ def build_encoding_descriptor(f: Function, i: int) -> EncodingDescriptor:
         DescriptorError: a value that does not fit, or a register without a number.
     """
     at = _Instruction(f, i)
-    known = tables.OPCODES.get(at.op.word & _OPCODE_MASK)
+    known = tables.OPCODES.get(at.opcode)
     case = known.case if known else None
     out = DescriptorWords()
     extended = _extended(at) if known and known.extended else None
@@ -267,7 +268,7 @@ def _value(field: CaseField, at: _Instruction) -> Value | None:
         number = int(bool(at.guard))
         text = str(number)
     elif kind == "space":
-        number = tables.OPCODES[op.word & _OPCODE_MASK].space
+        number = tables.OPCODES[at.opcode].space
         text = memory_spaces.NAMES[number]
     elif kind == "address":
         number, text = next(((c, t) for c, t, operand in tables.ADDRESS_TYPES if at.has(operand)), (0, "none"))
@@ -291,7 +292,7 @@ def _category(at: _Instruction, case: Case | None, extended: Extended | None) ->
 def _extended(at: _Instruction) -> Extended:
     """The row of the extended path for the width of the access."""
     op = at.op
-    how = tables.OPCODES[op.word & _OPCODE_MASK].extended
+    how = tables.OPCODES[at.opcode].extended
     assert how is not None
     narrow = op.mods.get(tables.NARROW_MODIFIER)
     if narrow is not None:
