@@ -21,6 +21,7 @@ _KEYS = {
     "pair_modes": "pair mode {mode}",
     "widths": "{bits} bits",
     "architectural": "index {index}",
+    "passed_over": "passed over {reason}",
     "pressure": "counter +{offset}",
     "subclasses": "sub-class {name}",
     "liveness": "liveness {name}",
@@ -83,10 +84,33 @@ def numbers(row: Row) -> tuple[int, ...]:
     return tuple(out)
 
 
+def passed_over(found: _rows.Sections, column: str, section: str, wanted: str) -> list[int]:
+    """Of the registers that allocation passes over by a ``column``, what ``wanted`` says of it in its section."""
+    known: dict[str, int] = {row.values["name"]: row.values[wanted] for row in found[section]}
+    return [known[row.values[column]] for row in found["passed_over"] if column in row.values]
+
+
+def predicates_in_front(found: _rows.Sections) -> int:
+    """How many predicates there are in front of the first one that is reserved (``architectural``)."""
+    fixed: dict[str, int] = {row.values["register"]: min(row.values["index"].values()) for row in found["fixed"]}
+    return min(fixed[row.values["register"]] for row in found["architectural"] if row.values["used"])
+
+
 def alignments(found: _rows.Sections) -> list[int]:
     """What the number of a register's first word is a multiple of, by its words: as the narrowest row that holds it."""
     widths = sorted((row.values["bits"] // 32, row.values["align"]) for row in found["widths"])
     return [next(align for most, align in widths if words <= most) for words in range(widths[-1][0] + 1)]
+
+
+def _check_passed_over(spec: Spec, found: _rows.Sections) -> None:
+    """What is reserved has its number among the fixed registers; flags and types are there."""
+    fixed = {row.values["register"] for row in found["fixed"] if row.values["file"] == "P"}
+    used = tuple(row for row in found["architectural"] if row.values["used"])
+    _rows.check_refers(spec, _FILE, used, "register", fixed, "fixed predicate")
+    for column, section, what in (("flag", "flags", "flag"), ("phi", "types", "register type")):
+        names = {row.values["name"] for row in found[section]}
+        rows_of = tuple(row for row in found["passed_over"] if column in row.values)
+        _rows.check_refers(spec, _FILE, rows_of, column, names, what)
 
 
 def _check(spec: Spec, found: _rows.Sections) -> None:
@@ -104,6 +128,7 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     for section, column in (("fixed", "file"), ("types", "file"), ("classes", "file"), ("liveness", "files")):
         _rows.check_refers(spec, _FILE, found[section], column, files.keys() | {"none"}, "register file")
     _rows.check_refers(spec, _FILE, found["types"], "class", {*range(len(found["classes"])), "none"}, "allocator class")
+    _check_passed_over(spec, found)
     _check_files(spec, found["files"])
     _check_unique(spec, found["types"], "name")
     _check_flags(spec, found)

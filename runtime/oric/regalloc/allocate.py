@@ -13,7 +13,8 @@ from oric_tables import thresholds
 from oric_tables._native import ffi, lib
 from oric_tables.knobs import DEFAULTS
 from oric_tables.phases import REMAT_SECOND_MODE
-from oric_tables.registers import FLAG_FIXED, KEPT, TITLES
+from oric_tables.registers import FLAG_FIXED, KEPT, TITLES, UNIFORM_DISALLOWED
+from oric_tables.registers import PREDICATES as PREDICATES_IN_FRONT
 
 from oric.ir import machine
 from oric.ir.function import NONE, Function
@@ -470,7 +471,8 @@ def limits_of(f: Function, ctx: PassContext) -> list[int]:
     most = f.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
     if f.attributes.entry_registers:
         most = most_at_once(f) - target.reserved_regs
-    return [most, target.predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
+    predicates = min(target.predicates, PREDICATES_IN_FRONT)
+    return [most, predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
 
 def _try(
@@ -488,7 +490,10 @@ def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int])
     file = tried.result.failed_file
     result = tried.result if tried.view is None else tried.whole().result
     needed = max(result.used[file], result.peak[file])
-    text = f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available"
+    if file == UNIFORM and not limits[file]:
+        text = f"'{f.name}': {UNIFORM_DISALLOWED % needed}"
+    else:
+        text = f"'{f.name}' needs {needed} {TITLES[FILES[file]]} registers ({FILES[file]}) and {limits[file]} are available"
     if ctx.diag is None:
         raise OutOfRegisters(text)
     ctx.diag.error(text)

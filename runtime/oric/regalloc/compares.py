@@ -12,7 +12,7 @@ from typing import Final, final
 from mypy_extensions import i64
 from oric_tables import thresholds
 from oric_tables._native import ffi, lib
-from oric_tables.registers import FLAG_FIXED
+from oric_tables.registers import FLAG_FIXED, PASSED_OVER
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
@@ -115,7 +115,7 @@ class _Uses:
     def compare(self, p: int) -> int:
         """The instruction that makes a predicate, if it makes nothing else and can be repeated wherever it is read; else NONE."""
         f = self.f
-        if f.reg_type[p] != P or f.reg_size[p] != 1 or f.reg_flags[p] & (FLAG_FIXED | SPILLED) or len(self.made.get(p, ())) != 1:
+        if f.reg_type[p] != P or f.reg_size[p] != 1 or f.reg_flags[p] & PASSED_OVER or len(self.made.get(p, ())) != 1:
             return NONE
         i = self.made[p][0]
         if f.guard[i] or OPS.flags[f.op[i]] & _EFFECTS or OPS.sreg[f.op[i]] >= 0:

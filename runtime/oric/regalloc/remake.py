@@ -13,7 +13,7 @@ from typing import Final, final
 from mypy_extensions import i64
 from oric_tables import thresholds
 from oric_tables.op import MOV
-from oric_tables.registers import FLAG_FIXED
+from oric_tables.registers import FLAG_FIXED, PASSED_OVER
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -145,7 +145,7 @@ class _Recipes:
     def _recipe(self, n: int, made: list[int]) -> Recipe | None:
         """How a register is made, if that is by few instructions without an effect, of registers with one definition each."""
         f = self.f
-        if not is_general(f, n) or f.reg_flags[n] & (FLAG_FIXED | SPILLED) or f.reg_size[n] > _WIDEST:
+        if not is_general(f, n) or f.reg_flags[n] & PASSED_OVER or f.reg_size[n] > _WIDEST:
             return None
         if n in self._again or self.read.get(n, 0) & ~self._words[n]:
             return None

@@ -24,6 +24,7 @@ from oric.ir.legality import legality_of
 from oric.ir.optable import CALL, OPS
 from oric.ir.text import all_instructions
 
+from .passing_over import passed_over
 from .repeatable import repeatable
 from .residence import Code, Plan, Step, accesses, is_flow, is_general
 
@@ -39,10 +40,10 @@ _LEAVES: Final = -2  # in a list of events: a part leaves the file
 
 
 def may_be_spilled(f: Function) -> list[bool]:
-    """By register: those that have a place in memory, no fixed place, and do not belong to a spill themselves."""
+    """By register: those that have a place in memory, are not passed over, and are no base of a frame."""
+    skipped = passed_over(f)
     return [
-        f.reg_type[n] != P and not f.reg_flags[n] & SPILLED and f.hint[n] == NONE and 0 < f.reg_size[n] <= _WIDEST
-        for n in range(f.registers())
+        f.reg_type[n] != P and not skipped[n] and f.hint[n] == NONE and 0 < f.reg_size[n] <= _WIDEST for n in range(f.registers())
     ]
 
 
