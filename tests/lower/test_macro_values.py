@@ -21,7 +21,8 @@ from oric_tables.values import HAS_VALUE
 
 from tests.ir.functions import context
 
-VALUED = [ops.op(number) for number in macros.TEMPLATES if number in HAS_VALUE]
+# the value of what threads do together is that for a thread which runs by itself, and none of the machine's operations
+VALUED = [ops.op(number) for number in macros.TEMPLATES if number in HAS_VALUE and not OPS.flags[number] & op.E_SIDE_EFFECT]
 PASS_OF = {index: PASSES[name] for name, index in macros.EXPANSIONS.items()}
 DRAWS, SEEDS = 60, 6
 

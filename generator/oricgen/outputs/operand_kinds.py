@@ -34,10 +34,11 @@ def render(spec: Spec) -> dict[str, str]:
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
-    places = [int(n) for n in values["block_places"]]
-    if other := set(places) - stable:
-        message = f"block_places: {min(other)} is not listed as stable"
-        raise SpecError(spec.path(VALUES), values.line_of("block_places"), message)
+    listed = {name: [int(n) for n in values[name]] for name in ("block_places", "warp_places", "distinct")}
+    for name, numbers in listed.items():
+        if other := set(numbers) - stable:
+            message = f"{name}: {min(other)} is not listed as stable"
+            raise SpecError(spec.path(VALUES), values.line_of(name), message)
     if both := uniform & stable:
         message = f"stable: {', '.join(map(str, sorted(both)))} is listed as uniform too"
         raise SpecError(spec.path(VALUES), values.line_of("stable"), message)
@@ -55,7 +56,9 @@ def render(spec: Spec) -> dict[str, str]:
             halves=_hex([[0], *([int(_selects_halves(o))] for o in operations)]),
             uniform=sorted(uniform),
             stable=sorted(stable),
-            places=places,
+            places=listed["block_places"],
+            warp=listed["warp_places"],
+            distinct=sorted(listed["distinct"]),
         )
     }
 

@@ -37,7 +37,7 @@ def trust_elections(f: Function, ctx: PassContext) -> bool:
     elections = _elections(f)
     if len(elections) < 2:
         return False
-    lone = _lone_blocks(f, _narrowed(f, elections))
+    lone = lone_blocks(f, _narrowed(f, elections))
     cursor = Cursor(f)
     settled = 0
     for predicate, i in elections.items():
@@ -54,7 +54,7 @@ def trust_elections(f: Function, ctx: PassContext) -> bool:
 def _elections(f: Function) -> dict[int, int]:
     """The predicates that only an election among all threads writes, and which one."""
     found: dict[int, int] = {}
-    for i in _only_writers(f):
+    for i in only_writers(f):
         if f.op[i] == ELECT and f.get(i, _AMONG) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
             elected = f.get(i, _ELECTED)
             if opd.is_register(elected):
@@ -62,7 +62,7 @@ def _elections(f: Function) -> dict[int, int]:
     return found
 
 
-def _only_writers(f: Function) -> list[int]:
+def only_writers(f: Function) -> list[int]:
     """The instructions without a guard that write a predicate which nothing else writes."""
     writers: dict[int, int] = {}  # predicate -> the instruction, NONE for several or one under a guard
     b: i64 = 0
@@ -84,7 +84,7 @@ def _only_writers(f: Function) -> list[int]:
 def _narrowed(f: Function, elections: dict[int, int]) -> dict[int, int]:
     """The same with predicates that are true only where one of them is, of which more has been asked."""
     found = dict(elections)
-    combined = {int(f.get(i, 0) & opd.INDEX): _needs(f, i) for i in _only_writers(f) if opd.is_register(f.get(i, 0))}
+    combined = {int(f.get(i, 0) & opd.INDEX): _needs(f, i) for i in only_writers(f) if opd.is_register(f.get(i, 0))}
     more = True
     while more:
         more = False
@@ -113,8 +113,16 @@ def _needs(f: Function, i: int) -> list[int]:
     return found
 
 
-def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
-    """Which blocks only a thread reaches that was elected in front of them."""
+def truth(operand: i64) -> int:
+    """A predicate operand as what :func:`lone_blocks` knows it by: the register, and whether it is inverted."""
+    return int(operand & (opd.INDEX | opd.NEGATE))
+
+
+def lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
+    """Which blocks only a thread reaches that was elected in front of them.
+
+    ``elections``: what is true for one thread of a warp at most (:func:`truth`), and the instruction that says so.
+    """
     graph = control_flow(f)
     before: list[list[int]] = [[] for _ in range(f.blocks())]
     for source in range(f.blocks()):
@@ -143,17 +151,20 @@ def _lone_blocks(f: Function, elections: dict[int, int]) -> list[bool]:
 def _of_elected(f: Function, loops: Loops, elections: dict[int, int], b: i64) -> int:
     """The block to which only an elected thread goes at the end of a block, ``NONE`` without one."""
     last = f.tail[b]
-    if last == NONE or not f.guard[last] or int(f.guard[last] & opd.INDEX) not in elections:
+    if last == NONE or not f.guard[last]:
         return NONE
-    if not _is_within(loops, f.block[elections[int(f.guard[last] & opd.INDEX)]], b):
+    taking = truth(f.guard[last])
+    takes = taking in elections
+    elected = taking if takes else truth(f.guard[last] ^ opd.NEGATE)
+    if elected not in elections or not _is_within(loops, f.block[elections[elected]], b):
         return NONE
     if f.op[last] == EXIT and f.succ_count[b] == 1:
-        return int(f.successor(b, 0)) if f.guard[last] & opd.NEGATE else NONE
+        return NONE if takes else int(f.successor(b, 0))
     if f.op[last] != BRA or f.succ_count[b] != 2:
         return NONE
     taken = int(f.get(last, 0) & opd.INDEX)
     falls = int(f.successor(b, 0)) if int(f.successor(b, 1)) == taken else int(f.successor(b, 1))
-    return falls if f.guard[last] & opd.NEGATE else taken
+    return taken if takes else falls
 
 
 def _is_within(loops: Loops, election: i64, b: i64) -> bool:

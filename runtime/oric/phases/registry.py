@@ -6,6 +6,7 @@ from typing import Final
 
 from oric.ir.passes import PassFunction
 
+from .aggregation import aggregate_atomics
 from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .conditions import join_conditions
 from .contraction import contract_products
@@ -33,6 +34,7 @@ from .warpgroup import settle_group_products
 from .widening import widen_accesses
 
 PASSES: Final[dict[str, PassFunction]] = {
+    "aggregate_atomics": aggregate_atomics,
     "check_initial_program": check_initial_program,
     "apply_nvopt_recipes": apply_nvopt_recipes,
     "analyze_control_flow": analyze_control_flow,
