@@ -158,6 +158,13 @@ static place_set *written_later(const oric_fn *fn, const oric_places *places) {
 
 static int32_t nearest(int32_t a, int32_t b) { return a < b ? a : b; }
 
+/* Whether an instruction writes what it reads, so that who overwrites it waits for its result. */
+static int writes_itself(const oric_access *first, const oric_access *stop, uint32_t unit) {
+    for (const oric_access *a = first; a < stop; a++)
+        if (a->flags & ORIC_A_DEF && a->unit <= unit && unit < a->unit + a->count) return 1;
+    return 0;
+}
+
 /* Whether the instruction so many places behind this one overwrites what it reads without a wait. */
 static int follows(const oric_fn *fn, const oric_node *node, const oric_access *a, int32_t distance) {
     return fn->unit_file[a->unit] == ORIC_FILE_R && oric_follows_in_queue(fn, node + distance, oric_classes[fn->isa][node->klass].queue);
@@ -176,7 +183,8 @@ static void find_uses(const oric_fn *fn, const oric_places *places, const oric_n
     if (!(node->flags & ORIC_I_VARIABLE) || !results) *wait = INT32_MAX;
     for (const oric_access *a = first; a < stop; a++) {
         if (!oric_is_late(fn, node, a)) continue;
-        for (uint32_t u = places->of[a->unit], last = u + a->count; u < last; u++) {
+        for (uint32_t unit = a->unit, u = places->of[unit], last = u + a->count; u < last; u++, unit++) {
+            if (*wait != INT32_MAX && writes_itself(first, stop, unit)) continue;
             if (next->write[u] < end) *overwrite = follows(fn, node, a, next->write[u] - i) ? *overwrite : nearest(*overwrite, next->write[u]);
             else if (has_place(later, u)) *overwrite = nearest(*overwrite, end);
         }
