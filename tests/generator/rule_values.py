@@ -138,6 +138,7 @@ OPERATIONS: Final[dict[str, Callable[[Mods, Values], int]]] = {
     "ADD64": lambda m, s: s[0] + s[1],
     "SUB64": lambda m, s: s[0] - s[1],
     "MUL64": lambda m, s: s[0] * s[1],
+    "MULHI64": lambda m, s: s[0] * s[1] >> 64,
     "SHL64": lambda m, s: s[0] << min(s[1], 64),
     "SHR64": lambda m, s: _capped(s[0], s[1], 64),
     "SAR64": lambda m, s: _capped(signed(s[0], 64), s[1], 64),

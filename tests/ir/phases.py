@@ -22,6 +22,7 @@ from oric.phases.optimize import RULES
 from oric_rules.matchers import TEXTS
 from oric_tables import ops
 from oric_tables.macros import SHARED
+from oric_tables.op import E_SIDE_EFFECT as SIDE_EFFECT
 from oric_tables.phases import PHASES
 from oric_tables.values import HAS_VALUE
 
@@ -96,10 +97,11 @@ class Check:
 
 def _unseen(f: Function) -> set[int]:
     """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower. So is
-    the code that several of some operations share, and call."""
+    the code that several of some operations share, and call. What threads do together has its value for a thread that runs by
+    itself, but not what votes and shuffles make of it: that is run in tests/e2e/test_aggregated_atomics.py."""
     operations = [f.op[i] for i in all_instructions(f)]
     shared = Counter(op for op in operations if op in SHARING)
-    found = {op for op in operations if op not in HAS_VALUE or shared[op] > 1}
+    found = {op for op in operations if op not in HAS_VALUE or shared[op] > 1 or OPS.flags[op] & SIDE_EFFECT}
     calls = {CONVENTION} if CALL_SHARED & found else set()
     calls |= {PLACING} if has_images(f) else set()  # other operations with other operands
     calls |= {FOLLOWING} if NUMBER["COPY"] in operations else set()  # of a copy it makes one that begins where another one ended

@@ -15,6 +15,7 @@ from oric_tables.op import BRA, ISETP, LOP3, MOV
 
 from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
+from oric.ir.cursor import Cursor
 from oric.ir.edges import target_of
 from oric.ir.function import NONE, Function, control_flow
 from oric.ir.optable import OPS
@@ -34,11 +35,11 @@ def trust_tests(f: Function, ctx: PassContext) -> bool:
     if not found:
         return False
     tests = _Tests(f, control_flow(f))
+    cursor = Cursor(f)
     settled = 0
     for i in found:
         if tests.show(i):
-            f.op[i] = WIDE[f.op[i]]
-            f.code_epoch += 1
+            cursor.rewrite(i, WIDE[f.op[i]], 0, f.count[i])
             settled += 1
     ctx.count("divisions behind tests", settled)
     return settled != 0
