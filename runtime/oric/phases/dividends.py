@@ -17,11 +17,12 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.edges import target_of
-from oric.ir.function import NONE, Function, control_flow
-from oric.ir.optable import OPS
+from oric.ir.function import NONE, Function
 from oric.ir.passes import PassContext
+from oric.ir.text import operands_of
 
 from .ahead import is_plain
+from .makers import Makers
 
 _COMPARE: Final = ops.op(ISETP)
 _TABLE: Final = ops.op(LOP3).mods["lut"]
@@ -31,10 +32,10 @@ _BACK: Final = 8  # copies and blocks that are looked through
 
 def trust_tests(f: Function, ctx: PassContext) -> bool:
     """Leave the tests out."""
-    found = [i for i in _all(f) if f.op[i] in WIDE]
+    found = [i for i in range(len(f.op)) if f.op[i] in WIDE and f.block[i] != NONE]
     if not found:
         return False
-    tests = _Tests(f, control_flow(f))
+    tests = _Tests(f)
     cursor = Cursor(f)
     settled = 0
     for i in found:
@@ -45,38 +46,14 @@ def trust_tests(f: Function, ctx: PassContext) -> bool:
     return settled != 0
 
 
-def _all(f: Function) -> list[int]:
-    out: list[int] = []
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            out.append(i)
-            i = f.next[i]
-        b += 1
-    return out
-
-
 @final
 class _Tests:
-    """``writer``: by word the one instruction that writes it, under no guard; several: ``NONE``."""
+    """What branches show of the words of a function. A word is named by the one that it is a copy of."""
 
-    def __init__(self, f: Function, graph: Cfg) -> None:
+    def __init__(self, f: Function) -> None:
         self.f = f
-        self.graph = graph
-        self.writer: dict[int, int] = {}
-        for i in _all(f):
-            mask = OPS.writes[f.op[i]]
-            at: i64 = 0
-            while at < f.count[i]:
-                operand = f.get(i, at)
-                if mask >> at & 1 and opd.is_register(operand):
-                    word = f.words_of(operand)
-                    end = word + opd.count_of(operand)
-                    while word < end:
-                        self.writer[word] = NONE if word in self.writer or f.guard[i] else i
-                        word += 1
-                at += 1
+        self.makers = Makers(f)
+        self.graph: Cfg = self.makers.cfg
 
     def show(self, i: i64) -> bool:
         """Whether a branch on the only way to a division shows that an upper word of its operands is not zero."""
@@ -85,8 +62,8 @@ class _Tests:
         for at in (1, 2):
             operand = f.get(i, at)
             if opd.is_register(operand) and opd.count_of(operand) == 2:
-                uppers.add(self._origin(f.words_of(operand) + 1, i))
-        uppers.discard(-1)
+                uppers.add(self._origin(opd.word(operand, 1), i))
+        uppers.discard(NONE)
         b = f.block[i]
         steps = 0
         while uppers and steps < _BACK and self.graph.pred_start[b + 1] - self.graph.pred_start[b] == 1:
@@ -101,53 +78,43 @@ class _Tests:
     def _tested(self, before: i64, b: i64) -> set[int]:
         """Words that are not all zero where a block goes on to ``b``; none when it does not test for that."""
         f = self.f
-        branch = f.tail[before]
-        if branch == NONE or f.op[branch] != BRA or not opd.is_register(f.guard[branch]):
+        compare = self._compared(before, b)
+        if compare == NONE:
             return set()
-        ways = self.graph.succ_start[before + 1] - self.graph.succ_start[before]
-        if ways != 2 or any(opd.is_register(f.get(branch, at)) for at in range(f.count[branch])):
+        word = self._origin(f.get(compare, 1), compare)
+        if word == NONE:
             return set()
-        compare = self._only_writer(f.words_of(f.guard[branch]), branch)
-        if compare == NONE or f.op[compare] != ISETP or not is_plain(f, compare) or f.get(compare, 2) != opd.RZ_OPERAND:
-            return set()
-        relation = str(_COMPARE.unpack(f.mods[compare])["cmp"])
-        holds = (target_of(f, branch) == b) == (f.guard[branch] & opd.NEGATE == 0)
-        if relation != ("NE" if holds else "EQ") or not opd.is_register(f.get(compare, 1)):
-            return set()
-        word = self._origin(f.words_of(f.get(compare, 1)), compare)
-        made = self._only_writer(word, compare) if word >= 0 else NONE
-        if made == NONE:
-            return {word} if word >= 0 else set()
+        made = self.makers.maker[word]
         if f.op[made] != LOP3 or f.mods[made] >> _TABLE.shift & 0xFF != _EITHER or f.get(made, 3) != opd.RZ_OPERAND:
             return {word}
-        parts = [f.get(made, at) for at in (1, 2)]
-        origins = {self._origin(f.words_of(part), made) if opd.is_register(part) else -1 for part in parts}
-        return origins if -1 not in origins else set()
+        origins = {self._origin(f.get(made, at), made) for at in (1, 2)}
+        return origins if NONE not in origins else set()
 
-    def _only_writer(self, word: i64, use: i64) -> i64:
-        """The one instruction that writes a word, if it comes before a use of it on every way; else ``NONE``."""
+    def _compared(self, before: i64, b: i64) -> i64:
+        """The comparison of a word with zero that finds another value where a block goes on to ``b``; ``NONE``: there is none."""
         f = self.f
-        i: i64 = self.writer.get(word, NONE)
-        if i == NONE:
+        branch = f.tail[before]
+        ways = self.graph.succ_start[before + 1] - self.graph.succ_start[before]
+        if branch == NONE or f.op[branch] != BRA or ways != 2 or any(map(opd.is_register, operands_of(f, branch))):
             return NONE
-        if f.block[i] != f.block[use]:
-            return i if self.graph.dominates(f.block[i], f.block[use]) else NONE
-        at: i64 = i
-        while at != NONE and at != use:
-            at = f.next[at]
-        return i if at == use and i != use else NONE
+        guard = f.guard[branch]
+        if not opd.is_register(guard) or not self.makers.is_settled(guard, branch):
+            return NONE
+        compare = self.makers.of(guard)
+        if f.op[compare] != ISETP or not is_plain(f, compare) or f.get(compare, 2) != opd.RZ_OPERAND:
+            return NONE
+        holds = (target_of(f, branch) == b) == (guard & opd.NEGATE == 0)
+        return compare if str(_COMPARE.unpack(f.mods[compare])["cmp"]) == ("NE" if holds else "EQ") else NONE
 
-    def _origin(self, word: i64, use: i64) -> int:
-        """The word that a word is a copy of, itself perhaps; -1 when it is not known."""
+    def _origin(self, operand: i64, use: i64) -> int:
+        """The word that a source of an instruction is a copy of, itself perhaps; ``NONE`` when it is not known."""
         f = self.f
         steps = 0
-        while True:
-            i = self._only_writer(word, use)
-            if i == NONE:
-                return -1
-            source = f.get(i, 1) if f.count[i] > 1 else 0
-            if f.op[i] != MOV or not opd.is_register(source) or source & opd.SIGNS or opd.count_of(source) > 1 or steps == _BACK:
-                return word
-            word = f.words_of(source)
-            use = i
+        while opd.is_register(operand) and self.makers.is_settled(operand, use):
+            use = self.makers.of(operand)
+            source = f.get(use, 1) if f.op[use] == MOV else opd.NO_OPERAND
+            if not opd.is_register(source) or source & opd.SIGNS or opd.count_of(source) > 1 or steps == _BACK:
+                return f.words_of(operand)
+            operand = source
             steps += 1
+        return NONE

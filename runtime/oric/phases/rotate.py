@@ -105,8 +105,4 @@ def _clone(flow: Flow, i: i64) -> int:
     flow.cursor.line = f.line[i]
     made = flow.cursor.clone(i)
     f.set_guard(made, f.guard[i])
-    at: i64 = 0
-    while at < f.count[i]:
-        f.set(made, at, f.get(i, at))
-        at += 1
     return made
