@@ -19,7 +19,7 @@ RESULTS = ("none", "fixed", "variable", "unknown")
 SPACES = ("global", "shared", "local")
 FLAGS = (
     "late", "ordered", "fence", "completes", "drain", "copy", "late_uniform", "refused",
-    "finish", "early_predicate", "reads_over", "by_write", "group_mark", "releases",
+    "finish", "early_predicate", "reads_over", "by_write", "group_mark", "releases", "by_space",
 )  # fmt: skip
 ASYNC = ("none", "group", "wait")  # results and sources are over with a wait for groups; the instruction is that wait
 REWRITE = "rewrite"  # pseudo reader group: an instruction of unknown completion time that writes the register

@@ -279,18 +279,54 @@ def test_threads_that_cannot_meet_go_straight_on() -> None:
         assert sum(name in line for line in lines) == 2
 
 
-def test_threads_of_a_mask_that_are_together_are_not_waited_for() -> None:
-    """Until they may have parted or the mask is another one; what orders memory waits in any case."""
-    shuffle = "shfl.sync.bfly.b32 %r5, %r5, 8, 0x1f, %r3;"
+SHUFFLE = "shfl.sync.bfly.b32 %r5, %r5, 8, 0x1f, %r3;"
+
+
+def waits(body: str, target: str = "sm_80") -> tuple[int, int]:
+    """How many WARPSYNCs there are, and NOPs that stand in their place."""
+    made = oric.compile(HEAD.format(target=target) + body + TAIL, arch=target).image
+    code = elf.read(made).kernels["k"].text
+    lines = disassemble(code, target)
+    end = next(n for n, line in enumerate(lines) if line.startswith("EXIT"))
+    return sum("WARPSYNC" in line for line in lines), sum(line.startswith("NOP") for line in lines[:end])
+
+
+def test_threads_of_a_mask_that_have_met_are_not_waited_for() -> None:
+    """In code that not all threads come to: until they may have parted or the mask is another one."""
     for count, body in (
-        (1, f"{shuffle} add.u32 %r5, %r5, 1; {shuffle} {shuffle} vote.sync.ballot.b32 %r6, %q2, -1; {shuffle}"),
-        (2, f"{shuffle} not.b32 %r3, %r3; {shuffle}"),
-        (2, f"{shuffle} @%q1 bra A; st.global.u32 [%d0+4], %r0; st.global.u32 [%d0+8], %r0; membar.cta; A: {shuffle}"),
-        (3, f"{shuffle} bar.warp.sync %r3; st.volatile.global.u32 [%d0], %r0; bar.warp.sync %r3; {shuffle}"),
+        (1, f"{SHUFFLE} add.u32 %r5, %r5, 1; {SHUFFLE} {SHUFFLE} vote.sync.ballot.b32 %r6, %q2, -1; {SHUFFLE}"),
+        (2, f"{SHUFFLE} not.b32 %r3, %r3; {SHUFFLE}"),
+        (2, f"{SHUFFLE} @%q2 bra A; st.global.u32 [%d0+4], %r0; st.global.u32 [%d0+8], %r0; membar.cta; A: {SHUFFLE}"),
+        (1, f"{SHUFFLE} bar.warp.sync %r3; st.volatile.global.u32 [%d0], %r0; bar.warp.sync %r3; {SHUFFLE}"),
     ):
-        made = oric.compile(HEAD.format(target="sm_80") + body + TAIL, arch="sm_80").image
-        lines = disassemble(elf.read(made).kernels["k"].text, "sm_80")
-        assert sum("WARPSYNC" in line for line in lines) == count, body
+        assert waits(f"@%q0 bra OUT; {body} OUT:")[0] == count, body
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_threads_that_are_together_wait_for_nobody(target: str) -> None:
+    """In code that all threads come to, in loops and behind branches too; what orders memory is a NOP."""
+    store = "st.volatile.global.u32 [%d0], %r5;"
+    rounds = (
+        f"mov.u32 %r9, 0; N: {SHUFFLE} bar.warp.sync %r3; {store} add.u32 %r9, %r9, 1; setp.lt.u32 %q5, %r9, %r2; @%q5 bra N;"
+    )
+    for count, body in (
+        (1, f"{store} bar.warp.sync -1; {store}"),
+        (2, f"{store} bar.warp.sync %r3; {store} bar.warp.sync 0xff; {store} {SHUFFLE}"),
+        (1, rounds),
+        (1, f"@%q1 bra A; {store} membar.cta; {store} A: bar.warp.sync %r3; {store} {SHUFFLE}"),
+        (1, f"@%q0 ret; {SHUFFLE} bar.warp.sync %r3; {store}"),
+    ):
+        assert waits(body, target) == (0, count), body
+
+
+def test_threads_that_may_have_been_elsewhere_are_waited_for() -> None:
+    """Where others of the warp are in another arm, go on in a loop, or do something else before they end."""
+    for body in (
+        f"@%q1 bra A; {SHUFFLE} st.volatile.global.u32 [%d0], %r5; A:",
+        f"N: {SHUFFLE} st.volatile.global.u32 [%d0], %r5; sub.u32 %r0, %r0, 1; setp.gt.s32 %q5, %r0, 9; @%q5 bra N;",
+        f"@%q1 bra A; st.volatile.global.u32 [%d0], %r5; bar.warp.sync %r3; ret; A: {SHUFFLE}",
+    ):
+        assert waits(body)[0] > 0, body
 
 
 class Ways:

@@ -208,5 +208,4 @@ def test_a_mask_that_all_threads_share_needs_no_barrier() -> None:
                         (STRAIGHT.format(op=OPERATIONS["ballot"], inverse=24, ones=255), True)):  # fmt: skip
         image = oric.compile(source(body), arch="sm_90").image
         code = "\n".join(disassemble(elf.read(image).section(".text.k").data, "sm_90"))
-        assert ("EXCLUSIVE" in code, "BSSY" in code, "BSYNC" in code) == (apart, apart, apart)
-        assert "WARPSYNC" in code
+        assert ("EXCLUSIVE" in code, "BSSY" in code, "BSYNC" in code, "WARPSYNC" in code) == (apart, apart, apart, apart)

@@ -79,3 +79,12 @@ def test_values(name: str, target: str) -> None:
         assert [str(report) for report in done.reports] == []
         results.append(after)
     assert np.array_equal(*results)
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_100"])
+def test_a_division_that_is_gone_is_not_looked_for(target: str) -> None:
+    """One in code that nobody comes to any more, whose block had a number that no block has."""
+    body = """setp.ne.u64 %q1, %d4, 0; mov.u64 %d6, 0;
+A: setp.gt.u64 %q0, %d6, 0; @!%q0 bra J; mov.b64 %d7, %d8; @!%q1 bra S; div.s64 %d9, %d4, %d7; S: bra A;
+"""
+    assert compile_text(HEAD + body + END, CompileOptions(target, 3, verify=True)).image

@@ -21,7 +21,7 @@ _TEXT = """
   mov.u32 %t, %tid.x;
   mul.wide.u32 %o, %t, 4;
   add.s64 %a, %a, %o;
-  setp.gt.u32 %c, %q, 7;
+  setp.gt.u32 %c, %t, 7;
   mov.u32 %r, %t;
   @%c bra SECOND;
   shfl.sync.down.b32 %r, %t, 4, 31, {use};
@@ -55,5 +55,5 @@ def test_a_full_mask_in_a_register_is_one_that_is_written(arch: str) -> None:
         "mov.u32 %m, %q;",  # who knows
     ],
 )
-def test_other_masks_are_waited_for(arch: str, mask: str) -> None:
+def test_other_masks_are_waited_for_where_threads_part(arch: str, mask: str) -> None:
     assert code(arch, mask, "%m") != code(arch, "", "0xffffffff")

@@ -201,7 +201,7 @@ class Walker:
         return self.model.over_read_variable if c.result == "variable" else self.model.over_read
 
     def _drains(self, node, c) -> bool:
-        return "drain" in c.flags
+        return bool(node.flags & lib.ORIC_I_DRAIN)
 
     def _smallest_stall(self, node, c) -> int:
         return c.stall

@@ -113,8 +113,6 @@ def _folds(spec: Spec, resolver: Resolver) -> dict[int, int]:
             if known[name].meaning is None:
                 raise SpecError(path, line, f"{name}: it cannot fold, spec/values says: {known[name].opaque}")
             width = resolver.width(operation, 0)
-            if width == 2 and name not in resolver.whole:
-                raise SpecError(path, line, f"{name}: it cannot fold, its constants are not whole numbers of 64 bits")
             is_predicate = operation.operands[0].kind == "pred"
             if not operation.operands[0].writes or (width not in (1, 2) and not is_predicate):
                 raise SpecError(path, line, f"{name}: it cannot fold, its first operand is nothing that it writes")

@@ -10,10 +10,11 @@ from typing import final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables.op import BSYNC
 
 from . import operand as opd
 from .function import NONE, Function
-from .optable import OPS
+from .optable import CONTROL, OPS
 
 
 @final
@@ -32,6 +33,14 @@ class Cursor:
         """To the end of a block."""
         self.block = block
         self.before = NONE
+
+    def at_exit(self, block: i64) -> None:
+        """To the end of a block, in front of what leads away: where threads go on behind a BSYNC nothing stands in between."""
+        f = self.f
+        self.block = block
+        self.before = f.tail[block]
+        if self.before != NONE and f.op[self.before] != BSYNC and not OPS.flags[f.op[self.before]] & CONTROL:
+            self.before = NONE
 
     def at_start(self, block: i64) -> None:
         """To the start of a block, behind what merges the values of the ways into it."""

@@ -39,7 +39,8 @@ NONE: Final = -1  # no instruction, no block, no physical register
 
 # Marks stand above the numbers that ``aux`` is of calls, their words and jump tables.
 # ``aux`` of a WARPSYNC that is a barrier by itself: what stands behind it is not what its mask is for; of what the threads of a
-# warp do together: it is of those that come there together, whoever they are.
+# warp do together: it is of those that come there together, whoever they are; of a NOP in place of such a WARPSYNC: it waits for
+# nothing, but no access moves across it.
 AUX_ALONE: Final = 1 << 20
 # ``aux`` of a barrier of the block, or of what the threads of a mask do: they may come to it, and to others like it, one by one.
 AUX_APART: Final = 1 << 21

@@ -10,6 +10,7 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
+from oric_tables.op import BSYNC
 from oric_tables.ori_operands import KIND_TEXTS, SLOT_TYPES, TYPE_TEXTS, kind_of
 
 from . import operand as opd
@@ -124,6 +125,8 @@ class Checker:
             if not 0 <= i < f.instructions() or f.prev[i] != before or f.block[i] != b:
                 self._say("broken link", b, i if 0 <= i < f.instructions() else NONE)
                 return False
+            if before != NONE and f.op[before] == BSYNC and not OPS.flags[f.op[i]] & (BRANCH | EXIT):
+                self._say("threads that wait go on behind this", b, i)
             before = i
             i = f.next[i]
         if f.tail[b] != before:

@@ -24,12 +24,13 @@ from oric.ir.dataflow import DataFlow
 from oric.ir.function import AUX_ALONE, AUX_APART, NONE, Function, R
 from oric.ir.images import takes_turns, turns_barrier
 from oric.ir.lineinfo import line_of
-from oric.ir.optable import BARRIER, CALL, CONTROL, CONVERGENCE, OPS, WARP, written_registers
+from oric.ir.optable import BARRIER, OPS, WARP
 from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.diagnostics import InternalError
 
 from .barriers import Barriers
+from .cleanup import remove_dead_code
 from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
@@ -37,10 +38,10 @@ from .gathering import Unit
 from .joins import Joins
 from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, masked_apart, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
+from .together import PARTS, drop_repeated_waits, drop_waits, drop_waits_together
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
-_PARTS: Final = CALL | CONTROL | CONVERGENCE
 
 
 def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
@@ -51,8 +52,12 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
+        if not _is_called_or_calls(f) and not f.subroutine:
+            dropped = drop_waits(f, [], ctx)
+            if dropped:
+                remove_dead_code(f, ctx)
         _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
-        _drop_repeated_waits(f, ctx)
+        drop_repeated_waits(f, ctx)
         return f.code_epoch != before
     flow = Flow(f)
     thread_jumps(flow)
@@ -68,6 +73,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
         found = _Found(flow, ctx, gathered, shared, calls)
     apart = _all_blocks(f) if _is_called_or_calls(f) else found.apart()
     _let_others_run(f, found.waiting)
+    kept = [*shared, *(unit.waits for group in groups for unit in group)]
+    dropped = drop_waits_together(flow, apart | found.inside(), kept, ctx)
     _settle_warpsync(f, apart, ctx, gathered, {i for group in groups for unit in group for i in unit.members})
     inserted = _Insertion(flow, found.barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
@@ -75,8 +82,10 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     ctx.count("convergence barriers", inserted.count)
     _keep_apart(flow, found.masked, ctx)
     gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
-    _drop_repeated_waits(f, ctx)
+    drop_repeated_waits(f, ctx)
     flow.rebuild()
+    if dropped:
+        remove_dead_code(f, ctx)
     return True
 
 
@@ -113,6 +122,10 @@ class _Found:
     def apart(self) -> set[int]:
         """The blocks in which threads may be apart although they could be together."""
         return _blocks_apart(self.cfg, self.barriers, self.unmet, self.waits.ways_out(self.waiting))
+
+    def inside(self) -> set[int]:
+        """The blocks in which some threads of the warp are while others may be elsewhere: those inside regions."""
+        return {block for block in range(self.cfg.blocks) if self.barriers.live[block]}
 
     def is_alike(self, group: list[Unit]) -> bool:
         """Whether the same barriers are in use at all places of a group."""
@@ -375,31 +388,6 @@ def _settle_warpsync(f: Function, apart: set[int], ctx: PassContext, gathered: s
         b += 1
 
 
-def _drop_repeated_waits(f: Function, ctx: PassContext) -> None:
-    """A WARPSYNC goes whose mask's threads are together since another one in its block; what orders memory stays."""
-    cursor = Cursor(f)
-    b: i64 = 0
-    while b < f.blocks():
-        mask = opd.NO_OPERAND  # of the threads that are together
-        i = f.head[b]
-        while i != NONE:
-            following = f.next[i]
-            if f.op[i] == WARPSYNC and not f.mods[i] and not f.guard[i]:
-                if f.get(i, 0) == mask and not f.aux[i] & AUX_ALONE:
-                    cursor.remove(i)
-                    ctx.count("repeated WARPSYNC")
-                mask = f.get(i, 0)
-            elif OPS.flags[f.op[i]] & _PARTS or f.op[i] == YIELD or _writes(f, i, mask):
-                mask = opd.NO_OPERAND
-            i = following
-        b += 1
-
-
-def _writes(f: Function, i: i64, operand: i64) -> bool:
-    """Whether an instruction writes a register."""
-    return opd.is_register(operand) and any(made & opd.INDEX == operand & opd.INDEX for made in written_registers(f, i))
-
-
 def _needs_everybody(f: Function, i: i64) -> bool:
     """Whether the threads of the warp must be together for an instruction, and nothing in front of it sees to that.
 
@@ -418,7 +406,7 @@ def _needs_everybody(f: Function, i: i64) -> bool:
 
 def _lets_part(f: Function, i: i64) -> bool:
     """Whether threads that come to an instruction together may be apart behind it."""
-    return OPS.flags[f.op[i]] & _PARTS != 0 or f.op[i] == YIELD or f.aux[i] & (AUX_ALONE | AUX_APART) != 0
+    return OPS.flags[f.op[i]] & PARTS != 0 or f.op[i] == YIELD or f.aux[i] & (AUX_ALONE | AUX_APART) != 0
 
 
 @final

@@ -19,7 +19,7 @@ from oric.ir.cursor import Cursor
 from oric.ir.edges import target_of
 from oric.ir.function import NONE, Function
 from oric.ir.passes import PassContext
-from oric.ir.text import operands_of
+from oric.ir.text import all_instructions, operands_of
 
 from .ahead import is_plain
 from .makers import Makers
@@ -32,7 +32,7 @@ _BACK: Final = 8  # copies and blocks that are looked through
 
 def trust_tests(f: Function, ctx: PassContext) -> bool:
     """Leave the tests out."""
-    found = [i for i in range(len(f.op)) if f.op[i] in WIDE and f.block[i] != NONE]
+    found = [i for i in all_instructions(f) if f.op[i] in WIDE]
     if not found:
         return False
     tests = _Tests(f)

@@ -48,7 +48,7 @@ def gather_barriers(flow: Flow, ctx: PassContext) -> set[int]:
     units = _barriers(flow.f)
     if not units:
         return set()
-    parting = _Parting(flow)  # they may have been at a barrier before
+    parting = Parting(flow)  # they may have been at a barrier before
     parting.settle()
     families: dict[tuple[int, ...], list[Unit]] = {}
     for unit in units:
@@ -72,7 +72,7 @@ def masked_apart(flow: Flow) -> list[list[Unit]]:
     kinds = _masked(flow.f)
     if not kinds:
         return []
-    parting = _Parting(flow)  # those that end have been elsewhere before, perhaps at one of the places
+    parting = Parting(flow)  # those that end have been elsewhere before, perhaps at one of the places
     if not any(parting.meeting(alike) for alike in kinds):
         return []
     parting.settle()
@@ -120,7 +120,7 @@ def is_for_whole_warp(f: Function, i: i64) -> bool:
     return mask & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and f.imm_value(mask) & _EVERYBODY == _EVERYBODY
 
 
-class _Parting:
+class Parting:
     """Where the threads of a warp part and meet again.
 
     ``points``: by block, where the threads that part at its end meet. At first threads may part at every branch, and be apart

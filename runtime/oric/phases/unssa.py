@@ -441,12 +441,8 @@ class _Leaving:
             if self._is_missed(p, b, moves):
                 apart.append((p, b, moves))
                 continue
-            tail = f.tail[p]
-            if tail != NONE and OPS.flags[f.op[tail]] & _CONTROL:
-                cursor.in_front(tail)
-            else:
-                cursor.at_end(p)
-                cursor.line = f.line[tail] if tail != NONE else 0
+            cursor.at_exit(p)
+            cursor.line = f.line[f.tail[p]] if f.tail[p] != NONE else 0
             merges.move_words(cursor, moves)
         if apart:
             self.split += len(apart)

@@ -80,12 +80,21 @@ def _worth(f: Function, view: MachineFunction, options: Any, peak: int, level: i
     tried = _limits(peak, highest)
     if len(tried) == 1:
         return highest
-    spent, reached = ffi.new("int64_t[]", len(tried)), ffi.new("int32_t[]", len(tried))
-    if lib.oric_list_measure(view.fn, options, tried, len(tried), _often(f), spent, reached):
+    often, weight = _often(f), thresholds.ORDER_WEIGHT[level] / 100
+    costs = _costs(view, options, tried, often, weight)
+    best = tried[costs.index(min(costs))]
+    fine = int(thresholds.ORDER_FINE)
+    between = [limit for limit in (best - fine, best + fine) if tried[0] < limit < tried[-1]]
+    costs += _costs(view, options, between, often, weight)
+    return (tried + between)[costs.index(min(costs))]
+
+
+def _costs(view: MachineFunction, options: Any, limits: list[int], often: list[int], weight: float) -> list[float]:
+    """What the orders with some limits, ascending, cost: the logarithm of the product."""
+    spent, reached = ffi.new("int64_t[]", len(limits)), ffi.new("int32_t[]", len(limits))
+    if lib.oric_list_measure(view.fn, options, limits, len(limits), often, spent, reached):
         raise MemoryError("no memory for scheduling")
-    weight = thresholds.ORDER_WEIGHT[level] / 100
-    cost = [log(spent[k] + 1) + weight * log(max(reached[k], int(thresholds.ORDER_FEWEST))) for k in range(len(tried))]
-    return tried[cost.index(min(cost))]
+    return [log(spent[k] + 1) + weight * log(max(reached[k], int(thresholds.ORDER_FEWEST))) for k in range(len(limits))]
 
 
 def _limits(peak: int, highest: int) -> list[int]:

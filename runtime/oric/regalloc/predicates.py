@@ -163,7 +163,7 @@ class SharedHomes:
         while i != NONE and i not in here and not is_flow(f, i):
             i = f.next[i]
         if i == NONE:
-            cursor.at_end(b)
+            cursor.at_exit(b)
             cursor.line = f.line[f.tail[b]] if f.tail[b] != NONE else 0
         else:
             cursor.in_front(i)

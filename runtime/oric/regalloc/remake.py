@@ -437,7 +437,7 @@ class _Remaking:
                 if base not in carries:
                     carries[base] = self._copy_base(b, i, base)
             if i == NONE:
-                self.cursor.at_end(b)
+                self.cursor.at_exit(b)
             else:
                 self.cursor.in_front(i)
             copy = self.cursor.clone(made)
@@ -461,7 +461,7 @@ class _Remaking:
         """Make a uniform register once more in front of an instruction."""
         f = self.f
         if i == NONE:
-            self.cursor.at_end(b)
+            self.cursor.at_exit(b)
         else:
             self.cursor.in_front(i)
         short: int = f.new_reg(UR, f.reg_size[number])

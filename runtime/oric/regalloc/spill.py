@@ -543,7 +543,7 @@ class _Splitter:
         """Go in front of an instruction, or to the end of a block."""
         f = self.f
         if i == NONE:
-            self.cursor.at_end(b)
+            self.cursor.at_exit(b)
             self.cursor.line = f.line[f.tail[b]] if f.tail[b] != NONE else 0
         else:
             self.cursor.in_front(i)

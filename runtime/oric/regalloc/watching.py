@@ -15,7 +15,7 @@ from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function
 from oric.ir.lineinfo import line_of
-from oric.ir.optable import CALL_READS, CONTROL, OPS
+from oric.ir.optable import CALL_READS, OPS
 
 _READS: Final = CALL_READS
 
@@ -44,10 +44,7 @@ def keep_alive(f: Function) -> None:
                 cursor.in_front(i)
                 f.watching += _marks(cursor, ending)
             i = f.next[i]
-        if f.tail[b] != NONE and OPS.flags[f.op[f.tail[b]]] & CONTROL:
-            cursor.in_front(f.tail[b])
-        else:
-            cursor.at_end(b)
+        cursor.at_exit(b)
         f.marks += _marks(cursor, [f.sp])
         f.watching += _marks(cursor, [operand for operand, first, end in f.watched if first <= line < end])
         b += 1

@@ -190,6 +190,7 @@ static void load_instruction(loader *ld, int64_t i, uint32_t at) {
     if (klass->result == ORIC_RESULT_VARIABLE) node->flags |= ORIC_I_VARIABLE;
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         if (klass->flags & columns[c].column) node->flags |= columns[c].flag;
+    if (f->aux[i] & ORIC_AUX_ALONE) node->flags &= (uint16_t)~ORIC_I_DRAIN;
     if (node->flags & ORIC_I_COMPLETES && !(op->order_plain >> ((uint64_t)f->mods[i] >> op->order_shift & ((1u << op->order_width) - 1)) & 1))
         node->flags &= (uint16_t)~ORIC_I_COMPLETES;
     for (uint32_t s = 0; s < f->count[i] && s < op->operands; s++) {

@@ -160,9 +160,19 @@ static void access_space(oric_depgraph *g, memory_state *m, const oric_node *nod
     else m->loads[m->load_count++] = *place;
 }
 
-static void order_memory(oric_depgraph *g, memory_state *spaces, const oric_node *node, int32_t i) {
+/* Whether an ordered node is ordered with all memory: a fence is, and what more than its own accesses is in order with. */
+static int orders_all(const oric_fn *fn, const oric_node *node) {
+    uint16_t flags = oric_classes[fn->isa][node->klass].flags;
+    return !node->space || (flags & ORIC_C_ORDERED && !(flags & ORIC_C_BY_SPACE));
+}
+
+/* `chain`: the last ordered node; these keep their order whatever they access. */
+static void order_memory(oric_depgraph *g, memory_state *spaces, int32_t *chain, const oric_node *node, int32_t i) {
     if (node->flags & ORIC_I_ORDERED) {
-        for (int s = 0; s < ORIC_SPACES; s++) settle(g, &spaces[s], i);
+        for (int s = 0; s < ORIC_SPACES; s++)
+            if (node->space >> s & 1 || orders_all(g->fn, node)) settle(g, &spaces[s], i);
+        follow(g, *chain, i);
+        *chain = i;
     } else if (node->flags & (ORIC_I_MEM_READ | ORIC_I_MEM_WRITE)) {
         access_place place = place_of(g, node, i);
         for (int s = 0; s < ORIC_SPACES; s++)
@@ -173,14 +183,14 @@ static void order_memory(oric_depgraph *g, memory_state *spaces, const oric_node
 int oric_depgraph_build(oric_depgraph *g, int32_t block) {
     memory_state spaces[ORIC_SPACES];
     const oric_fn *fn = g->fn;
-    int32_t count = (int32_t)(fn->block_first[block + 1] - fn->block_first[block]), pool_used = 0, fence = -1;
+    int32_t count = (int32_t)(fn->block_first[block + 1] - fn->block_first[block]), pool_used = 0, fence = -1, chain = -1;
     for (int s = 0; s < ORIC_SPACES; s++) spaces[s] = (memory_state){.floor = -1};
     g->edge_count = 0;
     g->block = block;
     for (int32_t i = 0; i < count; i++) {
         const oric_node *node = node_at(g, block, i);
         const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
-        order_memory(g, spaces, node, i);
+        order_memory(g, spaces, &chain, node, i);
         for (const oric_access *p = a; p < end; p++)
             for (uint32_t u = p->unit; !(p->flags & ORIC_A_DEF) && u < p->unit + p->count; u++) read_unit(g, block, i, u, p->group, &pool_used);
         for (const oric_access *p = a; p < end; p++)

@@ -48,9 +48,10 @@ static uint8_t all_boards(const oric_pending *state, int32_t count) {
 
 void oric_pending_load(oric_pending *state, const uint8_t *entries, const oric_places *places, int32_t b) {
     size_t count = (size_t)places->count;
-    memcpy(state->write, entries + 2 * (size_t)b * count, count);
-    memcpy(state->read, entries + (2 * (size_t)b + 1) * count, count);
-    memset(state->queue, ORIC_NO_QUEUE, count);
+    const uint8_t *entry = entries + ORIC_PENDING * (size_t)b * count;
+    memcpy(state->write, entry, count);
+    memcpy(state->read, entry + count, count);
+    memcpy(state->queue, entry + 2 * count, count);
 }
 
 static uint8_t wait_mask(const oric_pending *state, const oric_fn *fn, const oric_places *places, const oric_node *node) {
@@ -320,6 +321,18 @@ static int flow(uint8_t *target, const uint8_t *boards, size_t count) {
     return grown != 0;
 }
 
+/* The same of late reads, whose queue is none where it is not the same on all ways. */
+static int flow_reads(uint8_t *reads, uint8_t *queues, const oric_pending *state, size_t count) {
+    int changed = 0;
+    for (size_t u = 0; u < count; u++) {
+        if (!state->read[u]) continue;
+        uint8_t queue = !reads[u] || queues[u] == state->queue[u] ? state->queue[u] : ORIC_NO_QUEUE;
+        changed |= queue != queues[u];
+        queues[u] = queue;
+    }
+    return flow(reads, state->read, count) | changed;
+}
+
 /* Let what is pending flow from block to block until nothing grows. Every block is walked with all that is pending at its entry: the more
  * that is, the earlier some wait, which clears a scoreboard for what a later wait would have cleared it for, and leaves pending what
  * begins between the two. */
@@ -334,8 +347,9 @@ static void flow_all(const oric_fn *fn, const oric_places *places, oric_pending 
         for (uint32_t i = fn->block_first[b]; i < fn->block_first[b + 1]; i++) oric_pending_step(state, fn, places, &fn->nodes[i]);
         for (uint32_t s = fn->succ_first[b]; s < fn->succ_first[b + 1]; s++) {
             int32_t to = fn->succs[s];
-            int grown = flow(entries + 2 * (size_t)to * count, state->write, count);
-            grown |= flow(entries + (2 * (size_t)to + 1) * count, state->read, count);
+            uint8_t *entry = entries + ORIC_PENDING * (size_t)to * count;
+            int grown = flow(entry, state->write, count);
+            grown |= flow_reads(entry + count, entry + 2 * count, state, count);
             if (grown && !queued[to]) queue[(head + waiting++) % fn->block_count] = to, queued[to] = 1;
         }
     }
@@ -343,7 +357,7 @@ static void flow_all(const oric_fn *fn, const oric_places *places, oric_pending 
 
 uint8_t *oric_pending_at_entries(const oric_fn *fn, const oric_places *places) {
     size_t blocks = (size_t)fn->block_count + 1;
-    uint8_t *entries = calloc(blocks, 2 * (size_t)places->count), *queued = calloc(blocks, 1);
+    uint8_t *entries = calloc(blocks, ORIC_PENDING * (size_t)places->count), *queued = calloc(blocks, 1);
     oric_pending *state = malloc(sizeof *state);
     int32_t *queue = malloc(blocks * sizeof *queue);
     if (entries && queued && state && queue) flow_all(fn, places, state, entries, queued, queue);

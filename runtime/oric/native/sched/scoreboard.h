@@ -13,6 +13,7 @@ typedef struct {
 } oric_places;
 
 enum { ORIC_NO_QUEUE = 0 }; /* or several */
+enum { ORIC_PENDING = 3 };  /* rows of what is pending at the entry of a block: `write`, `read` and `queue` by place */
 
 /* Per place the scoreboards (bits) that a pending write, or a pending late read, of the unit counts on, and the queue of all that read it. */
 typedef struct {
@@ -39,7 +40,7 @@ uint8_t oric_pending_step(oric_pending *state, const oric_fn *fn, const oric_pla
 
 /* Give write and read barriers to all instructions, block by block. Returns 0 or -1 without memory. */
 int oric_assign_scoreboards(oric_fn *fn, const oric_places *places);
-/* What may be pending at the entry of each block, along any path: for each one the `write` of all places and then their
- * `read`, to be freed; NULL without memory. */
+/* What may be pending at the entry of each block, along any path: for each one the ORIC_PENDING
+ * rows, to be freed; NULL without memory. */
 uint8_t *oric_pending_at_entries(const oric_fn *fn, const oric_places *places);
 #endif
