@@ -75,6 +75,13 @@ def meet(code: list[Insn], i: int, j: int) -> bool:
     return a[2] < b[2] + b[3] and b[2] < a[2] + a[3]
 
 
+def is_before(ordered: Insn, access: Insn) -> bool:
+    """Whether an ordered instruction keeps its place beside an access: those of other spaces pass some."""
+    columns = list(tables().classes.values())[ordered.klass]["sm_80"]
+    everywhere = not ordered.space or ("ordered" in columns.flags and "by_space" not in columns.flags)
+    return bool(everywhere or ordered.space & access.space)
+
+
 def conflict(code: list[Insn], i: int, j: int) -> bool:
     """Must i stay before j?"""
     a, b = code[i], code[j]
@@ -84,7 +91,9 @@ def conflict(code: list[Insn], i: int, j: int) -> bool:
         return True
     both = lib.ORIC_I_MEM_READ | lib.ORIC_I_MEM_WRITE
     ordered_a, ordered_b = a.flags & lib.ORIC_I_ORDERED, b.flags & lib.ORIC_I_ORDERED
-    if (ordered_a and (ordered_b or b.flags & both)) or (ordered_b and a.flags & both):
+    if ordered_a and ordered_b:
+        return True
+    if (ordered_a and b.flags & both and is_before(a, b)) or (ordered_b and a.flags & both and is_before(b, a)):
         return True
     if not a.space & b.space or not (a.flags | b.flags) & lib.ORIC_I_MEM_WRITE:
         return False

@@ -30,7 +30,6 @@ from oric.ir.words import WordList
 from oric.support.diagnostics import InternalError
 
 from .barriers import Barriers
-from .cleanup import remove_dead_code
 from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
@@ -38,7 +37,7 @@ from .gathering import Unit
 from .joins import Joins
 from .meeting import drop_full_masks, gather_barriers, gather_masked, is_for_whole_warp, masked_apart, uniform_results, whole_warp
 from .regions import Finder, Nest, Region, leaving_blocks, meeting_points
-from .together import PARTS, drop_repeated_waits, drop_waits, drop_waits_together
+from .together import PARTS, drop_masks, drop_repeated_waits, drop_waits, drop_waits_together
 
 _CLEAR: Final[int] = ops.op(BMOV_R).pack(clear=True)
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
@@ -52,10 +51,8 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     while b < f.blocks() and f.succ_count[b] < 2:
         b += 1
     if f.subroutine or (b == f.blocks() and not _parts(f)):  # whose threads meet where its callers' barriers are, behind the call
-        if not _is_called_or_calls(f) and not f.subroutine:
-            dropped = drop_waits(f, [], ctx)
-            if dropped:
-                remove_dead_code(f, ctx)
+        if not _is_called_or_calls(f) and not f.subroutine and ctx.opt_level >= 1:
+            drop_masks(f, drop_waits(f, [], ctx))
         _settle_warpsync(f, _all_blocks(f) if _is_called_or_calls(f) else set(), ctx, set(), set())
         drop_repeated_waits(f, ctx)
         return f.code_epoch != before
@@ -74,7 +71,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     apart = _all_blocks(f) if _is_called_or_calls(f) else found.apart()
     _let_others_run(f, found.waiting)
     kept = [*shared, *(unit.waits for group in groups for unit in group)]
-    dropped = drop_waits_together(flow, apart | found.inside(), kept, ctx)
+    dropped = drop_waits_together(flow, apart | found.inside(), kept, ctx) if ctx.opt_level >= 1 else []
     _settle_warpsync(f, apart, ctx, gathered, {i for group in groups for unit in group for i in unit.members})
     inserted = _Insertion(flow, found.barriers).run()
     f.attributes.num_convergence_barriers = inserted.highest + 1
@@ -84,8 +81,7 @@ def insert_convergence_barriers(f: Function, ctx: PassContext) -> bool:
     gather_masked(flow, groups, ctx)  # last: where threads of a mask wait for one another others are not to wait for them
     drop_repeated_waits(f, ctx)
     flow.rebuild()
-    if dropped:
-        remove_dead_code(f, ctx)
+    drop_masks(f, dropped)
     return True
 
 

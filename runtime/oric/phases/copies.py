@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from mypy_extensions import i64
-from oric_tables.op import COPY, COPY_NEXT
+from oric_tables.op import COPY, COPY_NEXT, NOP
 
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, Function, control_flow
@@ -37,7 +37,7 @@ def follow_copies(f: Function, ctx: PassContext) -> bool:
                     cursor.rewrite(i, COPY_NEXT, f.mods[i], f.count[i])
                     following += 1
                 behind = True
-            elif OPS.flags[f.op[i]] & _PARTS and not OPS.flags[f.op[i]] & CONSTANT:
+            elif f.op[i] == NOP or (OPS.flags[f.op[i]] & _PARTS and not OPS.flags[f.op[i]] & CONSTANT):
                 behind = False
             i = f.next[i]
         b += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from mypy_extensions import i64
-from oric_tables.op import NOP, WARPSYNC, YIELD
+from oric_tables.op import MOV, NOP, WARPSYNC, YIELD
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -19,18 +19,19 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
 from .flow import Flow
+from .makers import Makers
 from .meeting import Parting
 
 PARTS: Final = CALL | CONTROL | CONVERGENCE  # flags of what threads that come together may leave apart
 
 
-def drop_waits(f: Function, kept: list[int], ctx: PassContext) -> bool:
-    """Drop the WARPSYNCs of a function whose threads never part; whether there were any."""
+def drop_waits(f: Function, kept: list[int], ctx: PassContext) -> list[int]:
+    """Drop the WARPSYNCs of a function whose threads never part; gives the masks of those that there were."""
     return _drop(f, _waits(f, kept), ctx)
 
 
-def drop_waits_together(flow: Flow, elsewhere: set[int], kept: list[int], ctx: PassContext) -> bool:
-    """Drop the WARPSYNCs of blocks to which all threads come together, those that have ended but alone; whether there were any.
+def drop_waits_together(flow: Flow, elsewhere: set[int], kept: list[int], ctx: PassContext) -> list[int]:
+    """Drop the WARPSYNCs of blocks to which all threads come together, those that have ended but alone; gives their masks.
 
     ``elsewhere``: blocks in which some threads of the warp are while others are not; ``kept``: the WARPSYNCs at which threads of
     several places meet.
@@ -38,7 +39,7 @@ def drop_waits_together(flow: Flow, elsewhere: set[int], kept: list[int], ctx: P
     f = flow.f
     waits = [i for i in _waits(f, kept) if f.block[i] not in elsewhere]
     if not waits:
-        return False
+        return []
     parting = Parting(flow)  # threads that end elsewhere may have been at another place of the mask before
     parting.settle()
     return _drop(f, [i for i in waits if not parting.apart(f.block[i])], ctx)
@@ -49,13 +50,27 @@ def _waits(f: Function, kept: list[int]) -> list[int]:
     return [i for i in all_instructions(f) if f.op[i] == WARPSYNC and not f.mods[i] and not f.guard[i] and i not in kept]
 
 
-def _drop(f: Function, waits: list[int], ctx: PassContext) -> bool:
+def _drop(f: Function, waits: list[int], ctx: PassContext) -> list[int]:
     cursor = Cursor(f)
+    masks = [f.get(i, 0) for i in waits]
     for i in waits:
         _let_go_on(cursor, i)
     if waits:
         ctx.count("WARPSYNC of threads that are together", len(waits))
-    return bool(waits)
+    return masks
+
+
+def drop_masks(f: Function, masks: list[int]) -> None:
+    """Drop the moves that made masks which nobody reads any more."""
+    words = {f.words_of(mask) for mask in masks if opd.is_register(mask)}
+    if not words:
+        return
+    makers = Makers(f)
+    cursor = Cursor(f)
+    for i in all_instructions(f):
+        dest = f.get(i, 0) if f.op[i] == MOV else opd.NO_OPERAND
+        if opd.is_register(dest) and opd.count_of(dest) == 1 and f.words_of(dest) in words and not makers.read[f.words_of(dest)]:
+            cursor.remove(i)
 
 
 def _let_go_on(cursor: Cursor, i: i64) -> None:
