@@ -27,7 +27,8 @@ from oric_tables.phases import PHASES
 from oric_tables.values import HAS_VALUE
 
 ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
-WIDENING = next(phase.index for phase in PHASES if phase.function == "widen_accesses")  # of several stores it makes one
+# Of several stores they make one.
+JOINING = [phase.index for phase in PHASES if phase.function in ("forward_values", "widen_accesses")]
 FOLLOWING = next(phase.index for phase in PHASES if phase.function == "follow_copies")
 PLACING = next(phase.index for phase in PHASES if phase.function == "place_images")
 CONVENTION = next(phase.index for phase in PHASES if phase.function == "lower_calls")
@@ -71,7 +72,7 @@ class Check:
         threads = self._run(f, physical=allocated)
         if number not in self.unseen:
             for one, other in zip(self.before, threads, strict=True):
-                if found := difference(one, other, scheduled=allocated or number == WIDENING):
+                if found := difference(one, other, scheduled=allocated or number in JOINING):
                     self.wrong.append(f"{self.name} after {phase}, seed {one.seed}: {found}{self._rules()}")
         self.before = threads
         self.unseen = _unseen(f)

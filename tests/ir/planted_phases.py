@@ -28,7 +28,7 @@ from oric_tables.phases import PHASES
 
 from bench.programs import Key, keys, subject
 from tests.ir.faults import FAULTS
-from tests.ir.phases import ALLOCATION, WIDENING, Check, functions_of, run_phases
+from tests.ir.phases import ALLOCATION, JOINING, Check, functions_of, run_phases
 from tests.programs import compare
 
 KINDS = ("any", "any", "small", "any", "floats")  # of the states that each phase is checked on
@@ -77,7 +77,7 @@ class Planter(Check):
         if number in self.chosen and comparable:
             for kind in self.rng.sample(sorted(FAULTS), len(FAULTS)):
                 if sum(p.phase == phase for p in self.planted) < EACH:
-                    self._plant(f, phase, kind, was, number == WIDENING)
+                    self._plant(f, phase, kind, was, number in JOINING)
         f.flow_epoch, f.code_epoch = epochs  # all faults have been taken back
 
     def _plant(self, f: Function, phase: str, kind: str, was: list[Thread], scheduled: bool) -> None:

@@ -12,6 +12,8 @@ from oric_tables.named import NamedTuple
 
 from oric.support.record import Record
 
+_DOUBLE: Final = 8  # bytes
+
 if TYPE_CHECKING:
     from oric_tables.targets import Target
 
@@ -60,6 +62,7 @@ class FunctionAttributes(Record):
         "binding",
         "blocksareclusters",
         "constant2",
+        "doubles",
         "entry_registers",
         "errors_visible",
         "explicitcluster",
@@ -142,6 +145,7 @@ class FunctionAttributes(Record):
         self.uses_warp_sync: bool = False
         # bank 2: constants the compiler made
         self.constant2: bytearray = bytearray()
+        self.doubles: dict[int, int] = {}  # of these the doubles that code reads: byte offset -> bits
         self.jump_tables: list[JumpTable] = []
         # what the container tells besides
         self.annotate: bool = False  # numbers of instructions and registers
@@ -250,6 +254,19 @@ class FunctionAttributes(Record):
         """Where a local variable lies: its byte offset in the frame, or among the arguments on the stack."""
         found = self.stack_arguments.get(symbol)
         return self.reserve_local(symbol, size, align) if found is None else found
+
+    def double_place(self) -> int:
+        """Where the next double comes to in bank 2; a multiple of 8 bytes."""
+        return (len(self.constant2) + _DOUBLE - 1) // _DOUBLE * _DOUBLE
+
+    def add_double(self, bits: int, offset: int = -1) -> int:
+        """Put a number of 64 bits into bank 2, behind all else if nothing says where; returns its byte offset."""
+        if offset < 0:
+            offset = self.double_place()
+        self.doubles[offset] = bits
+        self.constant2.extend(bytes(max(0, offset + _DOUBLE - len(self.constant2))))
+        self.constant2[offset : offset + _DOUBLE] = bits.to_bytes(_DOUBLE, "little")
+        return offset
 
     def add_jump_table(self, targets: list[int]) -> int:
         """Reserve a jump table in bank 2; returns its byte offset. The encoder fills in the code offsets."""

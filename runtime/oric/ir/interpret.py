@@ -23,6 +23,7 @@ from oric_tables.values import HAS_VALUE, UNSEEN
 
 from . import operand as opd
 from .function import AUX_VOLATILE, NONE, UP, UR, B, Function, P
+from .module import BANK_COMPILER
 from .optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, EXIT, FENCE, INDIRECT, LOAD, OPS, PINNED, SPECIAL, STORE
 from .phis import value_from
 from .text import format_instruction
@@ -259,6 +260,9 @@ class Thread:
 
     def constant(self, bank: int, offset: int) -> int:
         """A word of a constant bank."""
+        made = self.f.attributes.constant2
+        if bank == BANK_COMPILER and self.f.attributes.doubles and offset + 4 <= len(made):
+            return int.from_bytes(made[offset : offset + 4], "little")
         word = word_of(self.seed, 2, bank, offset)
         return word if self.kind == "any" else word & _FEW
 

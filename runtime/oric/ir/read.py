@@ -37,6 +37,7 @@ _PREDICATE_SLOTS: Final = ("pred", "upred")
 _DECLARED: Final = re.compile(
     r"(UR|UP|R|P|B|X)(\d{1,9})(?::(\d{1,9}))?(?:=(UR|UP|R|P|B|X)(\d{1,9}))?(?:~(\d{1,9}))?(?:\[([^\]]*)\])?\Z"
 )
+_DOUBLE: Final = re.compile(r"double (0x[0-9a-f]{1,16}|\d{1,9}) (0x[0-9a-f]{1,16})\Z")
 _TABLE: Final = re.compile(r"table (\d{1,9}) offset=(0x[0-9a-f]{1,16}|\d{1,9})((?: +bix\d{1,9})*)\Z")
 _HEADING: Final = re.compile(
     r"bix(\d{1,9}):(?:[ \t]+(?!->|\[flags=)([^ \t]+))?(?:[ \t]+\[flags=(0x[0-9a-f]{1,16}|\d{1,9})\])?(?:[ \t]*->[ \t]*(.*))?\Z"
@@ -117,6 +118,7 @@ class _Reader:
         self.branches: list[tuple[int, int]] = []  # place, instruction that needs a jump table
         self.words: dict[str, Callable[[Line], None]] = {
             "entry": self._heading, "function": self._heading, "facts": self._facts, "reg": self._registers, "table": self._table,
+            "double": self._double,
         }  # fmt: skip
 
     def line(self, line: Line) -> None:
@@ -202,6 +204,12 @@ class _Reader:
         targets = [(at, int(word[3:])) for at, word in pieces.words(match[3], line.at + match.start(3))]
         self.targets += targets
         tables.append(JumpTable(int(match[2], 0), [block for _, block in targets]))
+
+    def _double(self, line: Line) -> None:
+        match = _DOUBLE.match(line.text)
+        if match is None or int(match[1], 0) > _BANK:
+            raise Broken(line.at, f"expected 'double OFFSET NUMBER', found '{line.text[:40]}'")
+        self.f.attributes.add_double(int(match[2], 16), int(match[1], 0))
 
     # -- blocks and instructions ---------------------------------------------------------------------------
 

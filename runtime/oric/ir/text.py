@@ -77,6 +77,7 @@ def write(f: Function, *, exact: bool = False) -> str:
         out.append("    reg " + " ".join(declared))
     for number, table in enumerate(f.attributes.jump_tables):
         out.append(f"    table {number} offset={table.offset:#x}" + "".join(f" bix{t}" for t in table.targets))
+    out.extend(f"    double {offset:#x} {bits:#x}" for offset, bits in f.attributes.doubles.items())
     before = _predecessors(f)
     for b in range(f.blocks()):
         out.append(_heading(f, b, before[b]))

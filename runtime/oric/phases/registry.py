@@ -7,6 +7,7 @@ from typing import Final
 from oric.ir.passes import PassFunction
 
 from .aggregation import aggregate_atomics
+from .balance import balance_pipes
 from .cleanup import check_initial_program, remove_dead_code, sanitize
 from .conditions import join_conditions
 from .contraction import contract_products
@@ -14,6 +15,8 @@ from .control import analyze_control_flow, set_control_flow_last, simplify_contr
 from .convergence import insert_convergence_barriers
 from .copies import follow_copies
 from .dividends import trust_tests
+from .doubles import bank_doubles
+from .forwarding import forward_values
 from .invariants import hoist_expanded, hoist_invariants
 from .legalize import check_ready, update_after_conversion
 from .lifting import lift_constants
@@ -70,6 +73,9 @@ PASSES: Final[dict[str, PassFunction]] = {
     "join_conditions": join_conditions,
     "insert_convergence_barriers": insert_convergence_barriers,
     "follow_copies": follow_copies,
+    "forward_values": forward_values,
     "widen_accesses": widen_accesses,
+    "balance_pipes": balance_pipes,
+    "bank_doubles": bank_doubles,
     "scale_addresses": scale_addresses,
 }
