@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import oric
 import pytest
+from oric.ir.read import read
+from oric.ir.verify import MalformedCode, verify
 from oric.sass.check import check_cubin
 from oric.support import elf
 
@@ -41,3 +43,9 @@ def test_what_is_copied_on_the_way_out_of_a_loop_stands_in_front_of_the_wait(nam
         for limit in (None, 24):
             made = oric.compile(HEAD + BODIES[name], arch=target, opt_level=level, maxrregcount=limit, verify=True)
             assert [str(finding) for finding in check_cubin(elf.read(made.image)).findings] == []
+
+
+def test_the_verifier_names_what_stands_behind_a_wait() -> None:
+    text = "entry k sm_80 final_flow\nbix0: -> bix1\n    BSSY B0, bix1\n    BSYNC B0\n    MOV R1, R2\nbix1: -> -\n    EXIT\n"
+    with pytest.raises(MalformedCode, match="threads that wait go on behind this: MOV R1, R2"):
+        verify(read(text))

@@ -126,6 +126,8 @@ MISTAKES = [
     ("table 1 offset=0x0 bix0\nbix0:\n    EXIT\n", "1:1: error: expected 'table 0 offset=NUMBER bixN ...', found 'table 1", ""),
     ("table 0 offset=0x0 bix5\nbix0:\n    EXIT\n", "1:20: error: there is no block bix5; the last one is bix0", ""),
     ("table 0 offset=0x10000 bix0\nbix0:\n    EXIT\n", "1:1: error: expected 'table 0 offset=NUMBER bixN ...', found", ""),
+    ("double 0x0\nbix0:\n    EXIT\n", "1:1: error: expected 'double OFFSET NUMBER', found 'double 0x0", ""),
+    ("double 0x10000 0x1\nbix0:\n    EXIT\n", "1:1: error: expected 'double OFFSET NUMBER', found", ""),
     ("// nothing\n\n", "3:1: error: expected an instruction, found the end of the text", ""),
 ]  # fmt: skip
 

@@ -83,3 +83,12 @@ def test_the_text_of_a_function_has_them() -> None:
     again = read(dumps[0])
     assert bytes(again.attributes.constant2) == np.float64(np.pi).tobytes()
     assert read(write(again, exact=True)).attributes.constant2 == again.attributes.constant2
+
+
+def test_a_bank_that_is_full() -> None:
+    """What it has no room for is in registers."""
+    sums = " ".join(f"add.f64 %g0, %g0, 0d3FF{n:013X};" for n in range(1, 8301))
+    image = compile_text(HEAD + sums + " mov.f64 %g3, %g0; mov.f64 %g4, %g1;" + TAIL, CompileOptions("sm_80", 3)).image
+    file = elf.read(image)
+    assert len(file.section(".nv.constant2.k").data) == 1 << 16
+    assert sum("c[0x2]" in line for line in disassemble(file.kernels["k"].text, "sm_80")) == 1 << 13

@@ -259,6 +259,10 @@ class FunctionAttributes(Record):
         """Where the next double comes to in bank 2; a multiple of 8 bytes."""
         return (len(self.constant2) + _DOUBLE - 1) // _DOUBLE * _DOUBLE
 
+    def double_end(self) -> int:
+        """Behind the next double in bank 2."""
+        return self.double_place() + _DOUBLE
+
     def add_double(self, bits: int, offset: int = -1) -> int:
         """Put a number of 64 bits into bank 2, behind all else if nothing says where; returns its byte offset."""
         if offset < 0:

@@ -43,7 +43,7 @@ def bank_doubles(f: Function, ctx: PassContext) -> bool:
     for i in takers:
         at: i64 = 0
         while at < f.count[i]:
-            if not OPS.writes_at(f.op[i], at) and _take(f, makers, legality, i, at, places):
+            if not OPS.writes_at(f.op[i], at) and _take(f, makers, legality, i, at, places, ctx.target.const_bank_bytes):
                 changed += 1
                 break  # one source of each can be in a bank
             at += 1
@@ -53,12 +53,14 @@ def bank_doubles(f: Function, ctx: PassContext) -> bool:
     return changed != 0
 
 
-def _take(f: Function, makers: Makers, legality: Legality, i: i64, at: i64, places: dict[int, int]) -> bool:
+def _take(f: Function, makers: Makers, legality: Legality, i: i64, at: i64, places: dict[int, int], room: int) -> bool:
     operand = f.get(i, at)
     value = _constant(f, makers, i, operand)
     if value < 0 or not value & MASK32:
         return False
     offset = places.get(value, -1)
+    if offset < 0 and f.attributes.double_end() > room:
+        return False
     signs = operand & opd.SIGNS
     banked = opd.const_bank(BANK_COMPILER, offset if offset >= 0 else f.attributes.double_place()) | signs
     if at == _FIRST and f.op[i] in _COMMUTE and legality.takes_with(f, i, _FIRST + 1, banked):

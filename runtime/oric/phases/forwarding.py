@@ -40,6 +40,7 @@ from oric.ir.optable import (
     STORE,
     WARP,
     WIDE,
+    written_registers,
 )
 from oric.ir.passes import PassContext
 from oric.support.arrays import zeros
@@ -272,20 +273,13 @@ class _Walk:
 
     def _forget_written(self, i: i64) -> None:
         """What an instruction writes is no longer what places are said by, or what they have."""
-        f = self.f
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 0
-        while mask >> at and at < f.count[i]:
-            operand = f.operand[f.first[i] + at]
-            if mask >> at & 1 and opd.is_register(operand):
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    if self.named[word]:
-                        self._forget(operand)
-                        break
-                    word += 1
-            at += 1
+        for operand in written_registers(self.f, i):
+            word = self.f.words_of(operand)
+            end = word + opd.count_of(operand)
+            while word < end and not self.named[word]:
+                word += 1
+            if word < end:
+                self._forget(operand)
 
     def _forget(self, written: i64) -> None:
         kept = []
