@@ -19,7 +19,7 @@ from oric.ir.verify import verify
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
-_KEPT: Final = MEMORY | PINNED | WARP  # whose further results are no choice
+_KEPT: Final = MEMORY | PINNED  # whose further results are no choice
 _EXCLUSIVE: Final[int] = ops.op(WARPSYNC).pack(exclusive=True)
 
 
@@ -276,14 +276,15 @@ def _drop_results(f: Function, i: i64) -> bool:
 
 
 def _drop_predicates(f: Function, i: i64, marks: _Marks) -> bool:
-    """Leave out the predicates behind the first result of an instruction that nobody reads; whether there were any."""
+    """Leave out the predicates behind the first result of an instruction that nobody reads, or make them PT where the form has
+    to have one; whether there were any."""
     changed = False
     mask = OPS.writes[f.op[i]]
     at: i64 = 1
     while mask >> at and at < f.count[i]:
         operand = f.get(i, at)
         if mask >> at & 1 and opd.is_register(operand) and f.is_predicate(operand) and not marks.live[f.words_of(operand)]:
-            f.set(i, at, opd.NO_OPERAND)
+            f.set(i, at, opd.NO_OPERAND if OPS.optional[f.op[i]] >> at & 1 else opd.PT_OPERAND)
             changed = True
         at += 1
     return changed

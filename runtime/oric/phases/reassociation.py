@@ -1,8 +1,9 @@
 """Phase 50: addresses that differ by constants share what they have in common.
 
 Where sums of the same two registers and different constants are addresses of memory operations and nothing else, the sum of the
-registers is made once and the constants become offsets: one register is live instead of one for each address. Source: Ori IR, The
-SSA Window (phase 50, OriReassociateAndCommon); observed (ptxas 13.0.88).
+registers is made once and the constants become offsets: one register is live instead of one for each address. So it is where the
+base of something scaled is a register and a constant (``bases.py``). Source: Ori IR, The SSA Window (phase 50,
+OriReassociateAndCommon); observed (ptxas 13.0.88).
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_rules.matchers import ABSENT, BASE, DEFAULT, OFFSET
+from oric_rules.matchers import BASE
 from oric_tables.op import IADD3
 
 from oric.ir import operand as opd
-from oric.ir.conditions import reachable, signed
 from oric.ir.cursor import Cursor
 from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, R
 from oric.ir.passes import PassContext
 
+from .bases import add_number, lift_numbers, takes_number
 from .cleanup import remove_dead_code
 from .makers import Makers
 
@@ -28,11 +29,13 @@ _SOURCES: Final = (1, 2, 3)  # operands of a sum
 
 def share_sums(f: Function, ctx: PassContext) -> bool:
     """Make sums of addresses once; returns whether there is any such sum."""
+    lifted = lift_numbers(f, Makers(f))
+    ctx.count("sums of addresses without the number of their base", lifted)
     shared = _Sharing(f).run()
     ctx.count("addresses with a sum in common", shared)
-    if shared:
+    if lifted or shared:
         remove_dead_code(f, ctx)
-    return shared != 0
+    return lifted + shared != 0
 
 
 @final
@@ -112,23 +115,12 @@ class _Sharing:
             i = f.head[b]
             while i != NONE:
                 base = BASE[f.op[i]] - 1
-                if base >= 0 and opd.is_register(f.get(i, base)):
+                if base >= 0 and opd.is_register(f.get(i, base)) and opd.count_of(f.get(i, base)) == 1:
                     found = self.sums.get(int(f.words_of(f.get(i, base))))
-                    if found is not None and self._takes(i, base, found):
+                    if found is not None and takes_number(f, self.makers, i, base, found.at, found.number):
                         found.users.append(int(i))
                 i = f.next[i]
             b += 1
-
-    def _takes(self, i: i64, base: i64, found: _Sum) -> bool:
-        f = self.f
-        operand, offset = f.get(i, base), f.get(i, OFFSET[f.op[i]])
-        if operand & opd.SIGNS or opd.count_of(operand) != 1 or f.mods[i] & DEFAULT[f.op[i]]:
-            return False
-        if ABSENT[f.op[i]] >= 0 and not is_absent(f.get(i, ABSENT[f.op[i]])):
-            return False
-        if is_absent(offset) or offset & opd.TYPE not in (opd.IS_IMM, opd.IS_POOL) or not self.makers.reaches(found.at, i):
-            return False
-        return reachable(found.number, f.imm_value(offset))
 
     def _share(self, group: list[_Sum]) -> int:
         """Let addresses have the sum of the first one; ``group``: sums of the same registers, in reverse post-order."""
@@ -143,7 +135,6 @@ class _Sharing:
         cursor.make4(IADD3, shared, first.registers[0], first.registers[1], opd.RZ_OPERAND)
         for found in others:
             for i in found.users:
-                offset = OFFSET[f.op[i]]
                 f.set(i, BASE[f.op[i]] - 1, shared)
-                f.set(i, offset, f.imm(signed(signed(f.imm_value(f.get(i, offset))) + signed(found.number))))
+                add_number(f, i, found.number)
         return len(others)

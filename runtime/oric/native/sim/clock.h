@@ -29,9 +29,10 @@ typedef struct sim_clock {
     uint32_t block; /* number among the recorded ones */
     uint32_t last;  /* of its block */
     uint64_t failed; /* 1 + number of the event that last asked an mbarrier in vain; 0: none */
+    uint64_t read, state; /* 1 + number of the event that last read a word that is asked for, 0: none; the warp's state behind it */
 } sim_record;
 
-/* The last arrival at an mbarrier. */
+/* The last arrival at an mbarrier, or write of a word that a loop asks for. */
 typedef struct {
     const uint8_t *word; /* where it is; NULL: a free slot */
     const sim_record *by;
@@ -62,7 +63,7 @@ void sim_clock_free(oric_sim *sim);
 int sim_clock_begin(sim_cta *cta);
 /* An instruction is about to execute; a lane accesses memory; a warp arrives at a barrier of its block. */
 void sim_clock_before(sim_warp *w, const oric_insn *in, uint32_t mask);
-void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size);
+void sim_clock_access(sim_warp *w, int space, uint64_t address, uint32_t size, const uint8_t *word, int write);
 void sim_clock_after(sim_warp *w);
 void sim_clock_barrier(sim_warp *w, uint32_t index, uint32_t wanted, int wait);
 /* A warp has arrived at an mbarrier, or begun what will; it has asked whether a phase of one is over. */

@@ -262,7 +262,7 @@ uint8_t *sim_address_span(sim_warp *w, uint32_t lane, int space, uint64_t addres
     if (found)
         sim_note_traffic(w, space, address, need);
     if (found && w->sim->clock)
-        sim_clock_access(w, space, address, need);
+        sim_clock_access(w, space, address, need, found, write);
     if (found && w->cta->async)
         sim_async_touch(w, lane, space, address, found, need, write);
     if (w->shadow)

@@ -103,6 +103,7 @@ typedef struct sim_warp {
     struct sim_clock *clock;     /* timing mode (sim/clock.c): its record; NULL without one */
     uint32_t lanes_seen;         /* words of shared memory that the current instruction accesses, in timing mode */
     uint64_t words_seen[SIM_MOST_WORDS];
+    const uint8_t *word_read;    /* the first one that the current instruction reads, in timing mode */
     struct sim_shadow *shadow;   /* of the CTA, memory checker (sim/memcheck.c); NULL in other modes */
 } sim_warp;
 
