@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from bench.programs import held_out
 from tests.cubin.loader_facts import ptxas_image
 from tests.e2e.conftest import LANES_LEFT_OUT
 from tests.programs.measure import TARGETS, entries, measure
@@ -13,7 +14,7 @@ from tests.programs.stored import FILE, sources, wanted
 from tests.ptx_text import kernels
 
 SAMPLE = [("strings", "sm_120a"), ("cooperation", "sm_80")]  # the quick lane
-LEAST = 290  # programs
+LEAST = 340  # programs
 
 
 def vendor(text: str, target: str) -> bytes | None:
@@ -42,6 +43,14 @@ def test_there_are_enough_and_all_have_stored_ptx() -> None:
     assert all(found.values())
     assert len({entry.name for some in found.values() for entry in some}) >= LEAST
     assert FILE.stat().st_size < 2_500_000
+
+
+def test_a_third_is_held_out_and_the_newest_sources_whole() -> None:
+    found = {source: [held_out(source, entry.name) for entry in entries(source, "sm_90a")] for source in sources()}
+    whole = [source for source, marks in found.items() if len(marks) > 8 and all(marks)]
+    assert whole == ["graphs", "learning", "media", "science"]
+    others = [mark for source, marks in found.items() if source not in whole for mark in marks]
+    assert 0.25 < sum(others) / len(others) < 0.42
 
 
 def test_a_module_is_cut_into_kernels() -> None:
