@@ -42,6 +42,7 @@ enum {
     ORIC_I_COPY = 32,      /* plain register copy: first access DEF, second its source */
     ORIC_I_LATE_READ = 64, /* register sources are read some time after issue */
     ORIC_I_VARIABLE = 128, /* results come at an unknown time */
+    ORIC_I_RELAXED = 256,  /* an ordered load: other loads pass it, but for those of the same place */
     ORIC_I_JUMP = 512,     /* may transfer control to a successor block */
     ORIC_I_DRAIN = 1024,   /* waits for everything outstanding */
     ORIC_I_COMPLETES = 2048,/* later memory accesses wait for it */

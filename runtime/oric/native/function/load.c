@@ -143,7 +143,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule 
         uint32_t value = (uint32_t)(f->mods[i] >> op->order_shift) & ((1u << op->order_width) - 1);
         uint32_t bit = value < 32 ? 1u << value : 0;
         if (op->order_free & bit) node->flags &= (uint16_t) ~(ORIC_I_MEM_READ | ORIC_I_MEM_WRITE), node->space = 0;
-        else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED;
+        else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED | (klass->does == 1 ? ORIC_I_RELAXED : 0);
     }
     if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     node->bytes = bytes_of(f, i, op);

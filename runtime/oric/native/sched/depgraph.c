@@ -11,6 +11,7 @@ typedef struct {
     int32_t node, version, offset, bytes;
     uint32_t base; /* unit of the address register, UINT32_MAX = none */
     uint8_t scale; /* that it is multiplied by */
+    uint8_t strong; /* a load that stores keep their order with, wherever they are */
 } access_place;
 
 typedef struct {
@@ -99,7 +100,7 @@ static void write_unit(oric_depgraph *g, int32_t block, int32_t i, uint32_t unit
 
 /* The address as (register, its version and scale, offset, size). */
 static access_place place_of(const oric_depgraph *g, const oric_node *node, int32_t i) {
-    access_place place = {i, 0, node->offset, node->bytes, UINT32_MAX, node->scale};
+    access_place place = {i, 0, node->offset, node->bytes, UINT32_MAX, node->scale, (node->flags & ORIC_I_ORDERED) != 0};
     int bases = 0;
     for (uint32_t k = 0; k < node->access_count; k++) {
         const oric_access *a = &g->fn->accesses[node->access + k];
@@ -117,6 +118,11 @@ static int may_meet(const access_place *a, const access_place *b) {
     if (a->bytes == 0 || b->bytes == 0 || a->base != b->base || a->version != b->version || a->scale != b->scale) return 1;
     int64_t x = a->offset, y = b->offset;
     return x < y + b->bytes && y < x + a->bytes;
+}
+
+/* Loads keep their order where it is known that they read the same place and one of them is strong. */
+static int read_alike(const access_place *a, const access_place *b) {
+    return (a->strong || b->strong) && a->bytes && b->bytes && a->base == b->base && may_meet(a, b);
 }
 
 /* Accesses keep their order; some have to end before the next one, and some wait for all that have not ended. */
@@ -141,21 +147,25 @@ static void access_space(oric_depgraph *g, memory_state *m, const oric_node *nod
     if (m->store_count == ORIC_MEMORY_WINDOW && writes) return settle(g, m, i);
     if (m->load_count == ORIC_MEMORY_WINDOW && !writes) {
         /* with the oldest loads unknown to later stores, this load stands for them */
-        for (int32_t k = 0; k < m->load_count; k++) follow(g, m->loads[k].node, i);
+        int strong = 0;
+        for (int32_t k = 0; k < m->load_count; k++) strong |= m->loads[k].strong, follow(g, m->loads[k].node, i);
+        if (strong) return settle(g, m, i);
         m->load_count = 0;
         access_place all = *place;
         all.bytes = 0;
         for (int32_t k = 0; k < m->store_count; k++)
-            if (may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
+            if (place->strong || may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
         follow(g, m->floor, i);
         m->loads[m->load_count++] = all;
         return;
     }
     follow(g, m->floor, i);
     for (int32_t k = 0; k < m->store_count; k++)
-        if (may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
-    for (int32_t k = 0; writes && k < m->load_count; k++)
-        if (may_meet(&m->loads[k], place)) follow(g, m->loads[k].node, i);
+        if (place->strong || may_meet(&m->stores[k], place)) follow(g, m->stores[k].node, i);
+    for (int32_t k = 0; k < m->load_count; k++) {
+        const access_place *load = &m->loads[k];
+        if (writes ? load->strong || may_meet(load, place) : read_alike(load, place)) follow(g, load->node, i);
+    }
     if (writes) m->stores[m->store_count++] = *place;
     else m->loads[m->load_count++] = *place;
 }
@@ -166,15 +176,17 @@ static int orders_all(const oric_fn *fn, const oric_node *node) {
     return !node->space || (flags & ORIC_C_ORDERED && !(flags & ORIC_C_BY_SPACE));
 }
 
-/* `chain`: the last ordered node; these keep their order whatever they access. */
+/* `chain`: the last ordered node; these keep their order whatever they access. What a relaxed load says to others another
+ * instruction behind it orders (PTX manual, "Memory Consistency Model"; observed: ptxas 13.0.88 moves weak loads over volatile ones). */
 static void order_memory(oric_depgraph *g, memory_state *spaces, int32_t *chain, const oric_node *node, int32_t i) {
-    if (node->flags & ORIC_I_ORDERED) {
+    if (node->flags & ORIC_I_ORDERED && !(node->flags & ORIC_I_RELAXED)) {
         for (int s = 0; s < ORIC_SPACES; s++)
             if (node->space >> s & 1 || orders_all(g->fn, node)) settle(g, &spaces[s], i);
         follow(g, *chain, i);
         *chain = i;
     } else if (node->flags & (ORIC_I_MEM_READ | ORIC_I_MEM_WRITE)) {
         access_place place = place_of(g, node, i);
+        if (place.strong) follow(g, *chain, i), *chain = i;
         for (int s = 0; s < ORIC_SPACES; s++)
             if (node->space >> s & 1) access_space(g, &spaces[s], node, &place);
     }
