@@ -50,13 +50,13 @@ def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     return dead + dropped != 0
 
 
-def works_together(f: Function) -> bool:
+def works_together(f: Function, what: i64 = WARP) -> bool:
     """Whether threads of a warp exchange something: who does not want it any more may be waited for by others elsewhere."""
     b: i64 = 0
     while b < f.blocks():
         i = f.head[b]
         while i != NONE:
-            if OPS.flags[f.op[i]] & WARP:
+            if OPS.flags[f.op[i]] & what:
                 return True
             i = f.next[i]
         b += 1

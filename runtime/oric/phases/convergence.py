@@ -30,6 +30,7 @@ from oric.ir.words import WordList
 from oric.support.diagnostics import InternalError
 
 from .barriers import Barriers
+from .cleanup import works_together
 from .control import thread_jumps
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import COND, GONE, JUMP, TABLE, Flow, can_invert
@@ -113,11 +114,12 @@ class _Found:
         if takes_turns(f):
             most = min(most, turns_barrier(f, ctx.target.barrier_regs) - bool(self.masked))
         places = {f.block[i] for i in gathered}, {f.block[i] for i in shared}
-        self.barriers, self.unmet = _find(flow, self.cfg, leaving, branches, places, calls, most)
+        self.barriers, self.unmet, self.met = _find(flow, self.cfg, leaving, branches, places, calls, most)
 
     def apart(self) -> set[int]:
         """The blocks in which threads may be apart although they could be together."""
-        return _blocks_apart(self.cfg, self.barriers, self.unmet, self.waits.ways_out(self.waiting))
+        apart = _blocks_apart(self.cfg, self.barriers, self.unmet, self.waits.ways_out(self.waiting))
+        return apart | _joined_early(self.cfg, self.barriers, self.met) if works_together(self.f, BARRIER | WARP) else apart
 
     def inside(self) -> set[int]:
         """The blocks in which some threads of the warp are while others may be elsewhere: those inside regions."""
@@ -187,9 +189,9 @@ def _find(
     gathering: tuple[set[int], set[int]],
     calls: list[tuple[int, int]],
     most: int,
-) -> tuple[Barriers, list[int]]:
-    """The barriers of a function, and the branches behind which threads stay apart. ``calls``: see :func:`_calls_apart`;
-    ``most``: how many barriers there are.
+) -> tuple[Barriers, list[int], list[int]]:
+    """The barriers of a function, and the branches behind which threads stay apart, and meet. ``calls``: see
+    :func:`_calls_apart`; ``most``: how many barriers there are.
 
     ``gathering``: the blocks in which the threads of a warp wait for all others, so that nobody may wait for them behind a region
     around one; and those in which the threads of masks wait for one another, in front of which nobody may wait for threads that
@@ -210,7 +212,8 @@ def _find(
             if region in around:
                 finder.top[branch] = None
         barriers = Barriers(nest, meeting, finder, calling, most, flow.f.is_entry)
-    return barriers, [branch for branch, region in finder.top.items() if region is None or region.number < 0]
+    unmet = [branch for branch, region in finder.top.items() if region is None or region.number < 0]
+    return barriers, unmet, [branch for branch, region in finder.top.items() if region is not None and region.number >= 0]
 
 
 def _branches(flow: Flow, cfg: Cfg) -> set[int]:
@@ -248,6 +251,37 @@ def _blocks_apart(cfg: Cfg, barriers: Barriers, unmet: list[int], parting: list[
             ways.stop(gate, kind)
     ways.solve()
     return {block for block in range(cfg.blocks) if ways.passes(block)}
+
+
+def _joined_early(cfg: Cfg, barriers: Barriers, branches: list[int]) -> set[int]:
+    """Blocks that lie on several ways from a branch to where its threads meet: there they come one way after the other."""
+    found: set[int] = set()
+    for branch in branches:
+        gates = {region.meet for region in barriers.behind[branch] if region.number >= 0}
+        sides: set[int] = set()
+        e = cfg.succ_start[branch]
+        while e < cfg.succ_start[branch + 1]:
+            side = _reached(cfg, cfg.succ[e], gates)
+            found |= side & sides
+            sides |= side
+            e += 1
+    return found
+
+
+def _reached(cfg: Cfg, start: i64, gates: set[int]) -> set[int]:
+    """Where threads come from a block on that do not pass a gate."""
+    found: set[int] = set()
+    waiting = [int(start)]
+    while waiting:
+        b: i64 = waiting.pop()
+        if b in found or b in gates:
+            continue
+        found.add(b)
+        e = cfg.succ_start[b]
+        while e < cfg.succ_start[b + 1]:
+            waiting.append(cfg.succ[e])
+            e += 1
+    return found
 
 
 def _parts(f: Function) -> bool:

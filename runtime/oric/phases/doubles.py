@@ -63,7 +63,8 @@ def _take(f: Function, makers: Makers, legality: Legality, i: i64, at: i64, plac
         return False
     signs = operand & opd.SIGNS
     banked = opd.const_bank(BANK_COMPILER, offset if offset >= 0 else f.attributes.double_place()) | signs
-    if at == _FIRST and f.op[i] in _COMMUTE and legality.takes_with(f, i, _FIRST + 1, banked):
+    moves = at == _FIRST and f.op[i] in _COMMUTE and opd.is_register(f.get(i, _FIRST + 1))  # a number has its place there
+    if moves and legality.takes_with(f, i, _FIRST + 1, banked):
         f.set(i, at, f.get(i, _FIRST + 1))
         at = _FIRST + 1
     elif not legality.takes_with(f, i, at, banked):

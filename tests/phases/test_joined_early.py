@@ -1,0 +1,51 @@
+"""What is for all threads of a warp waits for them where ways of a branch meet before all its threads do (phase 72)."""
+
+from __future__ import annotations
+
+import numpy as np
+import oric
+import pytest
+from oric.sim import Modes
+
+_HEAD = """.version 8.3
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b32 %v, %x, %n, %lane, %y; .reg .b64 %o; .reg .pred %p0, %p1;
+  ld.param.u64 %o, [out]; ld.param.u32 %n, [n]; mov.u32 %lane, %tid.x; mad.wide.u32 %o, %lane, 4, %o; mov.u32 %v, 0;
+  and.b32 %x, %lane, 1; setp.eq.u32 %p1, %x, 1;
+"""
+_BODIES = {
+    "a tail that none leaves out": """
+  setp.eq.u32 %p0, %n, 7;
+  @!%p1 bra B;
+  ld.volatile.global.u32 %y, [%o]; bra C;
+B: @%p0 bra D;
+  ld.volatile.global.u32 %y, [%o+4];
+C: match.any.sync.b32 %v, %n, 0xffffffff;
+  st.volatile.global.u32 [%o], %v; bra E;
+D: ld.volatile.global.u32 %y, [%o+8];
+E: st.global.u32 [%o], %v; ret; }
+""",
+    "behind places that have become one": """
+  setp.eq.u32 %p0, %n, 2;
+  @!%p0 bra X7;
+  @!%p1 bra X8;
+  bar.warp.sync 0xffffffff; bar.warp.sync 0xffffffff; bra Y8;
+X8: bar.warp.sync 0xffffffff; bar.warp.sync 0xffffffff;
+Y8: match.any.sync.b32 %v, %n, 0xffffffff; bra Y7;
+X7: bar.warp.sync 0xffffffff;
+Y7: setp.eq.u32 %p0, %lane, 4;
+  st.global.u32 [%o], %v; ret; }
+""",
+}
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
+@pytest.mark.parametrize("body", _BODIES)
+def test_all_lanes_match(body: str, arch: str, level: int) -> None:
+    module = oric.sim.load(oric.compile(_HEAD + _BODIES[body], arch=arch, opt_level=level).image)
+    out = np.zeros(40, np.uint32)
+    module.launch("k", grid=1, block=32, args=[out, 2], modes=Modes(strict=True))
+    assert set(out[:32]) == {0xFFFFFFFF}
