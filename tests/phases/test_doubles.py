@@ -30,7 +30,7 @@ BODIES = {  # and how many operations read the bank
     "products": ("mul.f64 %g3, %g0, 0d3FD5555555555555; mul.rz.f64 %g4, 0dBFD5555555555555, %g1;", 2),
     "fused": ("fma.rn.f64 %g3, %g0, 0d400921FB54442D18, %g1; fma.rn.f64 %g4, %g0, %g1, 0d400921FB54442D18;", 2),
     "two constants": ("fma.rn.f64 %g3, %g0, 0d400921FB54442D18, 0d4005BF0A8B145769; mov.f64 %g4, %g2;", 1),
-    "constant factors": ("fma.rn.f64 %g3, 0d4010000000000000, 0d3FB1C71C71C71C72, %g0; mul.rz.f64 %g4, 0d4010000000000000, %g1;", 0),
+    "factors": ("fma.rn.f64 %g3, 0d4010000000000000, 0d3FB1C71C71C71C72, %g0; mul.rz.f64 %g4, 0d4010000000000000, %g1;", 0),
     "a sum of constants": ("add.rz.f64 %g3, 0d4010000000000000, 0d3FB1C71C71C71C72; mov.f64 %g4, %g2;", 0),
     "signs": ("mov.f64 %g5, 0d3FB999999999999A; neg.f64 %g6, %g5; fma.rn.f64 %g3, %g0, %g6, %g1; mul.f64 %g4, %g1, %g6;", 2),
     "comparisons": ("setp.gt.f64 %q0, %g0, 0d3FB999999999999A; selp.f64 %g3, %g1, %g2, %q0; mov.f64 %g4, %g2;", 1),
