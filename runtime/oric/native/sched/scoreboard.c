@@ -105,6 +105,7 @@ typedef struct {
     int32_t wait; /* position of the first wait for it, when it is in use */
     int32_t done; /* expected time of completion */
     int32_t last; /* position of the last use */
+    int32_t before; /* blocks in front have left something in it, and this one has added nothing */
 } board;
 
 typedef struct {
@@ -247,17 +248,19 @@ static int64_t board_cost(const board_state *state, const board *b, int32_t i, i
     return ((int64_t)sharing_cost(state, b, i, wait, done) << 32) + INT32_MAX;
 }
 
-/* A scoreboard for something that is waited for at `wait` and done at about `done`. */
-static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t done) {
+/* A scoreboard for something that is waited for at `wait` and done at about `done`; *alone: it was idle. */
+static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t done, int *alone) {
     int best = state->first, idle = 0;
     int64_t best_cost = INT64_MAX;
-    for (int s = state->first; s < ORIC_SCOREBOARDS; s++) idle += state->boards[s].wait <= i;
+    for (int s = state->first; s < ORIC_SCOREBOARDS; s++) idle += state->boards[s].wait <= i || state->boards[s].before;
     for (int s = state->first; s < ORIC_SCOREBOARDS; s++) {
         int64_t cost = board_cost(state, &state->boards[s], i, idle, wait, done);
         if (cost < best_cost) best = s, best_cost = cost;
     }
     board *b = &state->boards[best];
-    if (b->wait <= i) *b = (board){wait, done, i};
+    if (alone) *alone = b->wait <= i;
+    if (b->wait <= i) *b = (board){wait, done, i, 0};
+    b->before = 0;
     b->wait = nearest(b->wait, wait);
     if (done > b->done) b->done = done;
     b->last = i;
@@ -271,30 +274,77 @@ static int first_board(const oric_fn *fn) {
     return 0;
 }
 
-static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int first, const place_set *later, int32_t *wait, int32_t *overwrite) {
+/* What is under way where a block begins, by scoreboard: in how many cycles it is there, and where. */
+typedef struct {
+    int32_t left[ORIC_SCOREBOARDS];
+    place_set results[ORIC_SCOREBOARDS];
+} under_way;
+
+/* The boards as the blocks in front leave them; `next`: the first accesses of the block. */
+static void begin_boards(board_state *state, const under_way *in, const next_use *next, int32_t places) {
+    for (int s = 0; s < ORIC_SCOREBOARDS; s++) {
+        board *b = &state->boards[s];
+        *b = (board){-1, 0, s - ORIC_SCOREBOARDS, in->left[s] > 0};
+        if (!in->left[s]) continue;
+        b->wait = state->end, b->done = in->left[s];
+        for (int32_t u = 0; u < places; u++)
+            if (has_place(&in->results[s], (uint32_t)u)) b->wait = nearest(b->wait, next->access[u]);
+    }
+}
+
+/* The scoreboard has got what an instruction writes; alone, if it was idle. */
+static void note_results(const oric_fn *fn, const oric_places *places, const oric_node *node, int alone, place_set *results) {
+    const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
+    if (alone) memset(results, 0, sizeof *results);
+    for (; a < end; a++)
+        for (uint32_t u = places->of[a->unit], last = u + a->count; a->flags & ORIC_A_DEF && u < last; u++) add_place(results, u);
+}
+
+/* What is under way at the end of a block is so at the beginning of those that follow; of those that come later in the order. */
+static void pass_on(const oric_fn *fn, int32_t b, const board_state *state, const place_set *results, under_way *at) {
+    for (uint32_t k = fn->succ_first[b]; k < fn->succ_first[b + 1]; k++) {
+        under_way *to = &at[fn->succs[k]];
+        for (int s = 0; (int32_t)fn->succs[k] > b && s < ORIC_SCOREBOARDS; s++) {
+            const board *from = &state->boards[s];
+            if (from->wait < state->end || from->done <= state->clock) continue;
+            if (from->done - state->clock > to->left[s]) to->left[s] = from->done - state->clock;
+            for (int w = 0; w < WORDS; w++) to->results[s].words[w] |= results[s].words[w];
+        }
+    }
+}
+
+static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int first, const place_set *later, int32_t *wait, int32_t *overwrite,
+                         under_way *at) {
     int32_t count = (int32_t)(fn->block_first[b + 1] - fn->block_first[b]);
     oric_node *nodes = &fn->nodes[fn->block_first[b]];
     int32_t read_delay = oric_models[fn->isa].late_read + oric_models[fn->isa].settle;
     next_use next;
     board_state state = {.first = first, .end = count};
     for (int32_t u = 0; u < places->count; u++) next.access[u] = next.write[u] = count;
-    for (int s = 0; s < ORIC_SCOREBOARDS; s++) state.boards[s] = (board){-1, 0, s - ORIC_SCOREBOARDS};
     for (int32_t i = count; i-- > 0;) {
         find_uses(fn, places, &nodes[i], i, &next, later, count, &wait[i], &overwrite[i]);
         note_uses(fn, places, &nodes[i], i, &next);
     }
+    place_set results[ORIC_SCOREBOARDS];
+    memcpy(results, at[b].results, sizeof results);
+    begin_boards(&state, &at[b], &next, places->count);
     for (int32_t i = 0; i < count; i++) {
         arrive(&state, i);
         nodes[i].write_barrier = nodes[i].read_barrier = ORIC_NO_SCOREBOARD;
         if (class_has(fn, &nodes[i], ORIC_C_RELEASES)) wait[i] = i + 1;
         int32_t done = state.clock + oric_classes[fn->isa][nodes[i].klass].estimate;
-        if (wait[i] != INT32_MAX) nodes[i].write_barrier = take_board(&state, i, wait[i], done);
+        if (wait[i] != INT32_MAX) {
+            int alone = 0;
+            uint8_t s = nodes[i].write_barrier = take_board(&state, i, wait[i], done, &alone);
+            note_results(fn, places, &nodes[i], alone, &results[s]);
+        }
         uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
-        if (overwrite[i] != INT32_MAX) *told = take_board(&state, i, overwrite[i], state.clock + read_delay);
+        if (overwrite[i] != INT32_MAX) *told = take_board(&state, i, overwrite[i], state.clock + read_delay, NULL);
         if (!class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) continue;
         if (class_has(fn, &nodes[i], ORIC_C_LATE)) nodes[i].read_barrier = 0;
         else nodes[i].write_barrier = 0;
     }
+    pass_on(fn, b, &state, results, at);
 }
 
 int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {
@@ -303,9 +353,10 @@ int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {
         if (fn->block_first[b + 1] - fn->block_first[b] > longest) longest = fn->block_first[b + 1] - fn->block_first[b];
     int32_t *wait = malloc(longest * sizeof *wait), *overwrite = malloc(longest * sizeof *overwrite);
     place_set *later = written_later(fn, places);
-    int failed = !wait || !overwrite || !later, first = first_board(fn);
-    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, places, b, first, &later[b], wait, overwrite);
-    free(wait), free(overwrite), free(later);
+    under_way *at = calloc((size_t)fn->block_count + 1, sizeof *at);
+    int failed = !wait || !overwrite || !later || !at, first = first_board(fn);
+    for (int32_t b = 0; !failed && b < fn->block_count; b++) assign_block(fn, places, b, first, &later[b], wait, overwrite, at);
+    free(wait), free(overwrite), free(later), free(at);
     return failed ? -1 : 0;
 }
 
