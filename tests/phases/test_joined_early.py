@@ -49,3 +49,41 @@ def test_all_lanes_match(body: str, arch: str, level: int) -> None:
     out = np.zeros(40, np.uint32)
     module.launch("k", grid=1, block=32, args=[out, 2], modes=Modes(strict=True))
     assert set(out[:32]) == {0xFFFFFFFF}
+
+
+def test_code_that_nobody_comes_to() -> None:
+    """What it does for threads of one mask needs no barrier."""
+    text = """.version 8.8
+.target sm_86
+.address_size 64
+.func (.param .b32 rv) f0(.param .b32 a,.param .b32 b) {
+ .local .align 4 .b8 LA[16]; .reg .b32 %v<6>,%fuel,%ix,%lane,%me,%tx,%sb; .reg .b64 %gb,%lb,%out,%in; .reg .pred %p<3>,%pf;
+ F0_B0:
+ F0_B1:
+ vote.sync.any.pred %p2, %p2, %me;
+ @!%p2 bra F0_B0;
+}
+.visible .entry k(.param .u64 pin,.param .u64 pout,.param .u32 pn) {
+ .local .align 4 .b8 LA[16]; .reg .b32 %v<6>,%fuel,%ix,%lane,%me,%tx,%sb; .reg .b64 %gb,%lb,%out,%in; .reg .pred %p<3>,%pf;
+ KB0:
+ KB1:
+ { .param .b32 a0,a1,r0;
+ st.param.b32 [a0], %v2; st.param.b32 [a1], %v5; call (r0), f0, (a0, a1); ld.param.b32 %v5, [r0]; }
+ @%p2 bra KB3;
+ KB2:
+ @!%p2 add.u32 %v4, %v1, 439;
+ KB3:
+ { .param .b32 a0,a1,r0;
+ st.param.b32 [a0], %v1; st.param.b32 [a1], %v1; call (r0), f0, (a0, a1); ld.param.b32 %v3, [r0]; }
+ KT4: .branchtargets KB1, KB7, KB0, KB8, KB9, KB7, KB6;
+ brx.idx %ix, KT4;
+ { .param .b32 a0,a1,r0;
+ st.param.b32 [a0], %v2; st.param.b32 [a1], %v4; call (r0), f0, (a0, a1); ld.param.b32 %v0, [r0]; }
+ KB6:
+ KB7:
+ @%p1 bra KB2;
+ KB8:
+ KB9:
+}
+"""
+    assert oric.compile(text, arch="sm_86", opt_level=0).image

@@ -97,7 +97,7 @@ class _Found:
     def __init__(self, flow: Flow, ctx: PassContext, gathered: set[int], shared: list[int], calls: list[tuple[int, int]]) -> None:
         f = flow.f
         self.f = f
-        self.masked = _masked(f)
+        self.masked = _masked(flow)
         leaving = leaving_blocks(flow)
         self.cfg: Cfg = flow.graph(without_bare_exits=True)
         meeting = meeting_points(flow, self.cfg, self.cfg, leaving)
@@ -299,12 +299,13 @@ def _parts(f: Function) -> bool:
     return False
 
 
-def _masked(f: Function) -> list[int]:
+def _masked(flow: Flow) -> list[int]:
     """The instructions that bring threads together for what those of one mask do by themselves; constant masks are alike."""
+    f = flow.f
     found: list[int] = []
     b: i64 = 0
     while b < f.blocks():
-        i = f.head[b]
+        i = f.head[b] if flow.kind[b] != GONE else NONE
         while i != NONE:
             if f.op[i] == WARPSYNC and f.mods[i] & _EXCLUSIVE:
                 if opd.is_register(f.get(i, 0)):

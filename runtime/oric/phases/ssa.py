@@ -3,8 +3,7 @@
 The form is pruned: a value that nobody reads behind the place where it would meet another needs no MovPhi. And it is partial.
 Values that are written in parts or under a guard, that may be read before they are written, and predicates keep one name where
 ways meet, so that there is no MovPhi for them; of such a register only what never meets gets names of its own. Registers of more
-than two words, uniform and fixed ones, those that calls read and write and those that a debugger sees stay as they are, and all
-of a function in which the threads of a warp exchange something: what is only dead under a name of its own, others may wait for.
+than two words, uniform and fixed ones, those that calls read and write and those that a debugger sees stay as they are.
 Source: Ori IR, "Phase 23: GenerateMovPhi"; Cytron et al., "Efficiently Computing Static Single Assignment Form" (1991).
 """
 
@@ -27,8 +26,6 @@ from oric.ir.optable import CALL, OPS
 from oric.ir.passes import PassContext
 from oric.support.arrays import nones, zeros
 
-from .cleanup import works_together
-
 _WIDEST: Final = 2  # words of registers that get names
 _OUT: Final = -1
 
@@ -38,7 +35,7 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
     f.in_window = True
     f.window.clear()
     f.homes.clear()
-    if f.for_debugger or works_together(f):
+    if f.for_debugger:
         return False
     chosen = _choose(f)
     if chosen is None:
