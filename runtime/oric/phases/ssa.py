@@ -14,7 +14,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables import thresholds
-from oric_tables.op import MovPhi
+from oric_tables.op import MOV, SEL, MovPhi
 from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
@@ -37,14 +37,50 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
     f.homes.clear()
     if f.for_debugger:
         return False
+    selected = _select_copies(f)
+    ctx.count("copies under a guard that are a choice", selected)
     chosen = _choose(f)
     if chosen is None:
-        return False
+        return selected != 0
     made = _Construction(f, chosen)
     made.run()
     ctx.count("names in partial SSA form", made.named)
     ctx.count("MovPhi", made.joined)
-    return made.named != 0
+    return selected != 0 or made.named != 0
+
+
+def _select_copies(f: Function) -> int:
+    """Let copies under a guard choose between the new value and the old one, so that each has a name; returns how many do."""
+    cursor = Cursor(f)
+    selected = 0
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == MOV and f.guard[i] and _is_choice(f, i):
+                dest, source, guard = f.get(i, 0), f.get(i, 1), f.guard[i]
+                f.set_guard(i, 0)
+                cursor.rewrite(i, SEL, 0, 4)
+                f.set(i, 1, dest)
+                f.set(i, 2, source)
+                f.set(i, 3, guard ^ opd.NEGATE)
+                selected += 1
+            i = f.next[i]
+        b += 1
+    return selected
+
+
+def _is_choice(f: Function, i: i64) -> bool:
+    """Whether a copy is one of a word between registers of the warp's threads, or of a number, under a predicate of theirs."""
+    dest, source = f.get(i, 0), f.get(i, 1)
+    if f.mods[i] or f.aux[i] or not opd.is_register(dest) or f.count[i] != 2:
+        return False
+    r = dest & opd.INDEX
+    if f.reg_type[r] != R or f.reg_size[r] != 1 or f.reg_flags[r] & FLAG_FIXED or f.reg_type[f.guard[i] & opd.INDEX] != P:
+        return False
+    if opd.is_register(source):
+        return not source & opd.SIGNS and f.reg_type[source & opd.INDEX] == R and opd.count_of(source) == 1
+    return source == opd.RZ_OPERAND or source & opd.TYPE in (opd.IS_IMM, opd.IS_POOL)
 
 
 def _choose(f: Function) -> vec[i64] | None:
