@@ -2,8 +2,8 @@
 
 Where sums of the same two registers and different constants are addresses of memory operations and nothing else, the sum of the
 registers is made once and the constants become offsets: one register is live instead of one for each address. So it is where the
-base of something scaled is a register and a constant (``bases.py``). Source: Ori IR, The SSA Window (phase 50,
-OriReassociateAndCommon); observed (ptxas 13.0.88).
+base of something scaled is a register and a constant (``bases.py``). Numbers behind products are added in front of them
+(``addends.py``). Source: Ori IR, The SSA Window (phase 50, OriReassociateAndCommon); observed (ptxas 13.0.88).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, R
 from oric.ir.passes import PassContext
 
+from .addends import add_early
 from .bases import add_number, lift_numbers, takes_number
 from .cleanup import remove_dead_code
 from .makers import Makers
@@ -29,13 +30,15 @@ _SOURCES: Final = (1, 2, 3)  # operands of a sum
 
 def share_sums(f: Function, ctx: PassContext) -> bool:
     """Make sums of addresses once; returns whether there is any such sum."""
+    early = add_early(f)
+    ctx.count("numbers added in front of products", early)
     lifted = lift_numbers(f, Makers(f))
     ctx.count("sums of addresses without the number of their base", lifted)
     shared = _Sharing(f).run()
     ctx.count("addresses with a sum in common", shared)
     if lifted or shared:
         remove_dead_code(f, ctx)
-    return lifted + shared != 0
+    return early + lifted + shared != 0
 
 
 @final
