@@ -38,6 +38,17 @@ X7: bar.warp.sync 0xffffffff;
 Y7: setp.eq.u32 %p0, %lane, 4;
   st.global.u32 [%o], %v; ret; }
 """,
+    "in front of another such place, behind a loop of two ways in": """
+  mov.u32 %y, %lane; setp.gt.u32 %p0, %lane, 3; @%p0 bra V1;
+P1: add.u32 %x, %x, 1;
+V1: add.u32 %y, %y, -1; setp.gt.s32 %p0, %y, 20; @%p0 bra P1;
+  setp.lt.u32 %p0, %lane, 2; @!%p0 bra X3;
+  bar.warp.sync 0xffffffff; bar.warp.sync 0xffffffff; bra Y3;
+X3: bar.warp.sync 0xffffffff; add.u32 %x, %x, 7; bar.warp.sync 0xffffffff;
+Y3: match.any.sync.b32 %v, %n, 0xffffffff; add.u32 %v, %v, %x;
+  bar.warp.sync 0xffffffff; sub.u32 %v, %v, %x;
+  st.global.u32 [%o], %v; ret; }
+""",
 }
 
 

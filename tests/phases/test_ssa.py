@@ -281,12 +281,22 @@ def test_what_nobody_reads_has_no_phi() -> None:
     assert merged(f) == []
 
 
-@pytest.mark.parametrize("line", ["    @P5 MOV R20, R10", "    IADD3 R40.1, R10, R10, RZ"], ids=["under a guard", "in part"])
+@pytest.mark.parametrize(
+    "line", ["    @P5 IADD3 R20, R10, R10, RZ", "    IADD3 R40.1, R10, R10, RZ"], ids=["under a guard", "in part"]
+)
 def test_what_stays_outside(line: str) -> None:
     """What is written under a guard, or in part, has one name, and no phi."""
     register = line.split()[2 if "@" in line else 1].rstrip(",").split(".")[0]
     f = opened([*DIAMOND[:3], line, *DIAMOND[3:5], "bix2:", line, "bix3:", f"    STG R2:2, 0x8, {register}"])
     assert not merged(f)
+
+
+@pytest.mark.parametrize("source", ["R10", "0x7", "RZ"])
+@pytest.mark.parametrize("guard", ["P5", "!P5"])
+def test_copies_under_a_guard_are_choices(guard: str, source: str) -> None:
+    f = opened([*DIAMOND[:1], "    MOV R20, R11", f"    @{guard} MOV R20, {source}", "    STG R2:2, 0x8, R20"])
+    assert not [i for i in all_instructions(f) if f.guard[i]]
+    assert any("SEL" in format_instruction(f, i) for i in all_instructions(f))
 
 
 def test_registers_that_are_used_again_get_names() -> None:

@@ -299,3 +299,56 @@ def test_results_and_reports_are_as_without_a_clock(loaded: oric.sim.Module) -> 
     assert y.tobytes() == z.tobytes()
     assert done.reports == ()
     assert loaded.launch("sine", 1, 256, [x, z, 256]).timing is None
+
+
+# One warp works through n rounds, and writes a word; the other one asks for that, in a loop with more or less in it.
+ASKING = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b64 %d; .reg .b32 %r<9>; .reg .pred %p<4>; .shared .align 8 .b32 flag; .shared .align 8 .b64 bar;
+  ld.param.u64 %d, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r4, 0;
+  setp.eq.u32 %p1, %r2, 0; @%p1 st.volatile.shared.u32 [flag], 0; @%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0;
+  setp.ge.u32 %p2, %r2, 32; @%p2 bra WAIT;
+WORK: ld.volatile.global.u32 %r3, [%d+512]; sub.u32 %r1, %r1, 1; setp.ne.u32 %p3, %r1, 0; @%p3 bra WORK;
+  WRITE
+  bra DONE;
+WAIT: ASK MORE @!%p3 bra WAIT;
+DONE: st.global.u32 [%d], %r4;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "write, ask",
+    [
+        ("st.volatile.shared.u32 [flag], 1;", "ld.volatile.shared.u32 %r5, [flag]; setp.ne.u32 %p3, %r5, 0;"),
+        ("red.shared.add.u32 [flag], 1;", "ld.volatile.shared.u32 %r5, [flag]; setp.eq.u32 %p3, %r5, 32;"),
+        ("mbarrier.arrive.shared.b64 _, [bar];", "mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0; mov.u32 %r5, 3;"),
+    ],
+    ids=["a flag", "a counter", "an mbarrier"],
+)
+def test_rounds_that_only_ask_are_not_played(write: str, ask: str) -> None:
+    """What is read in the end waits for the write, however much the loop does meanwhile."""
+    data, times = np.zeros(256, np.uint32), []
+    for more in ("", "xor.b32 %r6, %r5, %r2; shl.b32 %r7, %r6, 3; not.b32 %r4, %r7;"):
+        text = ASKING.replace("WRITE", write).replace("ASK", ask).replace("MORE", more)
+        asking = oric.sim.load(oric.compile(text, arch="sm_80").image)
+        for rounds in (20, 60):
+            timing_ = asking.launch("k", 1, 64, [data, rounds], modes=Modes(timing=True)).timing
+            assert timing_ is not None
+            waits, works = sorted(timing_.warp_cycles, reverse=True)
+            assert works <= waits + 40
+            times.append(timing_.cycles)
+    assert times[1] > times[0] + 40 * 30 and abs(times[0] - times[2]) < 60 and abs(times[1] - times[3]) < 60
+
+
+def test_rounds_that_change_something_are_played() -> None:
+    """A loop that counts how often it asks."""
+    ask, more = "ld.volatile.shared.u32 %r5, [flag]; setp.ne.u32 %p3, %r5, 0;", "add.u32 %r4, %r4, 1;"
+    text = ASKING.replace("WRITE", "st.volatile.shared.u32 [flag], 1;").replace("ASK", ask).replace("MORE", more)
+    data = np.zeros(256, np.uint32)
+    done = oric.sim.load(oric.compile(text, arch="sm_80").image).launch("k", 1, 64, [data, 20], modes=Modes(timing=True))
+    assert done.timing is not None
+    assert sum(s.issued for s in done.timing.stalls) == done.warp_instructions

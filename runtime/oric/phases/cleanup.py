@@ -276,15 +276,15 @@ def _drop_results(f: Function, i: i64) -> bool:
 
 
 def _drop_predicates(f: Function, i: i64, marks: _Marks) -> bool:
-    """Leave out the predicates behind the first result of an instruction that nobody reads, or make them PT where the form has
-    to have one; whether there were any."""
+    """Leave out the predicates behind the first result of an instruction that nobody reads, or make them PT where some forms
+    have to have one; whether there were any."""
     changed = False
     mask = OPS.writes[f.op[i]]
     at: i64 = 1
     while mask >> at and at < f.count[i]:
         operand = f.get(i, at)
         if mask >> at & 1 and opd.is_register(operand) and f.is_predicate(operand) and not marks.live[f.words_of(operand)]:
-            f.set(i, at, opd.NO_OPERAND if OPS.optional[f.op[i]] >> at & 1 else opd.PT_OPERAND)
+            f.set(i, at, opd.PT_OPERAND if OPS.flags[f.op[i]] & WARP else opd.NO_OPERAND)
             changed = True
         at += 1
     return changed
