@@ -9,6 +9,7 @@ from oric.ir.interpret import difference
 from oric.ir.text import all_instructions, format_instruction
 from oric.ir.verify import verify
 from oric.phases.addends import add_early
+from oric.phases.makers import Makers
 from oric.phases.reassociation import share_sums
 
 from tests import campaigns
@@ -116,7 +117,7 @@ def added(lines: list[str]) -> list[str]:
     f = function(lines)
     f.in_window = True
     before = threads(f)
-    add_early(f)
+    add_early(f, Makers(f))
     verify(f)
     for one, other in zip(before, threads(f), strict=True):
         assert not difference(one, other, scheduled=False)

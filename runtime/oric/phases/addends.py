@@ -22,19 +22,17 @@ from .makers import Makers
 _ADDEND: Final = 3  # operand of a product
 
 
-def add_early(f: Function) -> int:
-    """Returns how many sums stand in front of products now."""
-    if not f.in_window:
-        return 0
-    return _Adding(f).run()
+def add_early(f: Function, makers: Makers) -> int:
+    """Returns how many sums stand in front of products now; ``makers`` of another function if any does."""
+    return _Adding(f, makers).run() if f.in_window else 0
 
 
 @final
 class _Adding:
-    def __init__(self, f: Function) -> None:
+    def __init__(self, f: Function, makers: Makers) -> None:
         self.f = f
         self.cursor = Cursor(f)
-        self.makers = Makers(f)
+        self.makers = makers
         self.depth = zeros(len(f.op))  # operations of the same block that an instruction waits for, one behind the other
 
     def run(self) -> int:
@@ -42,7 +40,7 @@ class _Adding:
         done = 0
         b: i64 = 0
         while b < f.blocks():
-            i = f.head[b]
+            i = f.head[b] if self._has_candidate(b) else NONE
             while i != NONE:
                 following = f.next[i]
                 self._measure(i)
@@ -51,6 +49,18 @@ class _Adding:
                 i = following
             b += 1
         return done
+
+    def _has_candidate(self, b: i64) -> bool:
+        """Whether a number is added to a product in a block."""
+        f = self.f
+        i = f.head[b]
+        while i != NONE:
+            if f.op[i] == IADD3 and f.get(i, 2) & opd.TYPE in (opd.IS_IMM, opd.IS_POOL) and opd.is_register(f.get(i, 1)):
+                made = self.makers.of(f.get(i, 1))
+                if made >= 0 and f.op[made] == IMAD and f.block[made] == b:
+                    return True
+            i = f.next[i]
+        return False
 
     def _measure(self, i: i64) -> None:
         f = self.f

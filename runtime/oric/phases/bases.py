@@ -91,9 +91,9 @@ class _Lifting:
         while at < cfg.reachable:
             i = f.head[cfg.order[at]]
             while i != NONE:
-                place = _ADDENDS.get(f.op[i], 0)
-                if place and not f.guard[i]:
-                    self._note_sum(i, place)
+                op = f.op[i]
+                if (op == IMAD_WIDE or op == LEA64 or op == LEA or op == IMAD or op == ADD64) and not f.guard[i]:
+                    self._note_sum(i, _ADDENDS[op])
                 i = f.next[i]
             at += 1
 

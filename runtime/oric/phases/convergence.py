@@ -258,13 +258,14 @@ def _joined_early(cfg: Cfg, barriers: Barriers, branches: list[int]) -> set[int]
     found: set[int] = set()
     for branch in branches:
         gates = {region.meet for region in barriers.behind[branch] if region.number >= 0}
+        starts = [cfg.succ[e] for e in range(cfg.succ_start[branch], cfg.succ_start[branch + 1]) if cfg.succ[e] not in gates]
+        if len(starts) < 2:
+            continue
         sides: set[int] = set()
-        e = cfg.succ_start[branch]
-        while e < cfg.succ_start[branch + 1]:
-            side = _reached(cfg, cfg.succ[e], gates)
+        for start in starts:
+            side = _reached(cfg, start, gates)
             found |= side & sides
             sides |= side
-            e += 1
     return found
 
 

@@ -30,11 +30,14 @@ _SOURCES: Final = (1, 2, 3)  # operands of a sum
 
 def share_sums(f: Function, ctx: PassContext) -> bool:
     """Make sums of addresses once; returns whether there is any such sum."""
-    early = add_early(f)
+    makers = Makers(f)
+    early = add_early(f, makers)
     ctx.count("numbers added in front of products", early)
-    lifted = lift_numbers(f, Makers(f))
+    if early:
+        makers = Makers(f)
+    lifted = lift_numbers(f, makers)
     ctx.count("sums of addresses without the number of their base", lifted)
-    shared = _Sharing(f).run()
+    shared = _Sharing(f, Makers(f) if lifted else makers).run()
     ctx.count("addresses with a sum in common", shared)
     if lifted or shared:
         remove_dead_code(f, ctx)
@@ -56,9 +59,9 @@ class _Sum:
 
 @final
 class _Sharing:
-    def __init__(self, f: Function) -> None:
+    def __init__(self, f: Function, makers: Makers) -> None:
         self.f = f
-        self.makers = Makers(f)
+        self.makers = makers
         self.sums: dict[int, _Sum] = {}  # by the word that they make
 
     def run(self) -> int:
