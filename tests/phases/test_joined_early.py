@@ -62,6 +62,28 @@ def test_all_lanes_match(body: str, arch: str, level: int) -> None:
     assert set(out[:32]) == {0xFFFFFFFF}
 
 
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
+@pytest.mark.parametrize("made", ["vote.sync.ballot.b32 %m, %q, 0xffffffff;", "activemask.b32 %m;"])
+def test_masks_that_votes_make_are_alike(made: str, arch: str, level: int) -> None:
+    """Threads that voted together have one mask: they wait for one another wherever they are."""
+    text = f""".version 8.3
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  .shared .align 4 .b8 s[128]; .reg .b32 %m, %lane, %x, %own, %its, %v; .reg .b64 %o; .reg .pred %p, %q;
+  ld.param.u64 %o, [out]; mov.u32 %lane, %tid.x; mad.wide.u32 %o, %lane, 4, %o; mov.u32 %its, s; mad.lo.u32 %own, %lane, 4, %its;
+  xor.b32 %x, %lane, 31; mad.lo.u32 %its, %x, 4, %its; setp.ge.u32 %q, %lane, 0; {made}
+  mov.u32 %v, %lane; setp.eq.u32 %p, %lane, 26; @!%p bra X;
+  st.shared.u32 [%own], 100; bar.warp.sync %m; ld.shared.u32 %x, [%its]; add.u32 %v, %v, %x; bar.warp.sync %m; bra Y;
+X: st.shared.u32 [%own], %v; bar.warp.sync %m; ld.shared.u32 %x, [%its]; xor.b32 %v, %v, %x; bar.warp.sync %m;
+Y: st.global.u32 [%o], %v; ret; }}
+"""
+    out = np.zeros(40, np.uint32)
+    oric.sim.load(oric.compile(text, arch=arch, opt_level=level).image).launch("k", 1, 32, [out], modes=Modes(strict=True))
+    assert list(out[:32]) == [97 if lane == 5 else 31 for lane in range(32)]
+
+
 def test_code_that_nobody_comes_to() -> None:
     """What it does for threads of one mask needs no barrier."""
     text = """.version 8.8

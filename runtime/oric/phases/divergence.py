@@ -5,16 +5,18 @@ definitions is. Definitions are divergent when the operation makes values that d
 or when threads that took different ways meet (definitions under a divergent branch of a word that has several; definitions
 in a loop that threads leave at different times). A load from one address, and the question whether a phase of an mbarrier is
 over, give threads that are together the same (observed on ptxas 13.0.88, which leaves a loop around such a question without a
-YIELD and has no WARPSYNC behind it), and threads that may be apart what they find at their own time.
+YIELD and has no WARPSYNC behind it), and threads that may be apart what they find at their own time. So do votes and reductions
+of a warp, whatever the operand of each thread.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables.op import BAR_ARV, BAR_RED, BAR_SYNC, USETMAXREG_DEALLOC, USETMAXREG_TRY_ALLOC, MovPhi
+from oric_tables.op import BAR_ARV, BAR_RED, BAR_SYNC, REDUX, USETMAXREG_DEALLOC, USETMAXREG_TRY_ALLOC, VOTE, WARPSYNC, MovPhi
 from oric_tables.operand_kinds import UNIFORM_SPECIAL
 
 from oric.ir import operand as opd
@@ -27,6 +29,7 @@ from oric.support.arrays import nones, zeros
 
 from .flow import COND, COND_STOP, GONE, STOP, TABLE, Flow
 
+_JOINT: Final = frozenset({VOTE, REDUX})
 _ALIGNED: Final = frozenset({BAR_SYNC, BAR_ARV, BAR_RED, USETMAXREG_TRY_ALLOC, USETMAXREG_DEALLOC})  # without AUX_APART
 
 
@@ -116,8 +119,11 @@ class Definitions:
             marked[self.words[at]] = 1
             at += 1
 
-    def spread(self, marked: vec[i64], among: vec[i64] | None = None) -> None:
-        """Mark what depends on marked words by definitions in blocks of ``among``, if given; uniform words stay unmarked."""
+    def spread(self, marked: vec[i64], among: vec[i64] | None = None, besides: Collection[int] = ()) -> None:
+        """Mark what depends on marked words by definitions in blocks of ``among``, if given; uniform words stay unmarked.
+
+        What the rows ``besides`` make does not depend on what they read.
+        """
         if self.rows() == 0:
             return
         self._list_readers()
@@ -126,6 +132,8 @@ class Definitions:
         while among is not None and row < self.rows():
             done[row] = 1 - among[self.block[row]]
             row += 1
+        for row in besides:
+            done[row] = 1
         work = Worklist(self.rows())
         word: i64 = 0
         while word < self.f.words:
@@ -187,6 +195,17 @@ def _is_common(f: Function, i: i64) -> bool:
     return flags & ATOMIC != 0 or not (OPS.is_strong(f, i) or f.aux[i] & AUX_VOLATILE)
 
 
+def _is_joint(f: Function, i: i64) -> bool:
+    """Whether the threads that do this together get the same of it, whatever the operands of each.
+
+    Those of one mask do, so the mask must be one for all who come.
+    """
+    before = f.prev[i]
+    if f.op[i] not in _JOINT or f.guard[i]:
+        return False
+    return before == NONE or f.op[before] != WARPSYNC or not opd.is_register(f.get(before, 0))
+
+
 def _depends(flow: Flow, b: i64, marked: vec[i64]) -> bool:
     """Whether a marked word decides where control goes at the end of a block."""
     f = flow.f
@@ -219,10 +238,14 @@ def divergence(
     f = flow.f
     marked = zeros(f.words)
     common: list[int] = []
+    joint: list[int] = []
     row: i64 = 0
     while row < definitions.rows():
         i = definitions.insn[row]
-        if _is_common(f, i) and not f.kept:
+        if _is_joint(f, i) and not f.kept:
+            joint.append(row)
+            common.append(row)
+        elif _is_common(f, i) and not f.kept:
             common.append(row)
         elif _varies(f, i):
             definitions.mark(row, marked)
@@ -231,7 +254,7 @@ def divergence(
     found: set[int] = set()
     while True:
         _mark_alone(cfg, definitions, common, waits.ways_out(waits.left_at(found)) if common else [], marked)
-        definitions.spread(marked)
+        definitions.spread(marked, besides=joint)
         fresh: list[int] = []
         b: i64 = 0
         while b < flow.blocks():
@@ -347,7 +370,7 @@ def _mark_meeting(cfg: Cfg, definitions: Definitions, points: vec[i64], branches
             definitions.mark(row, marked)
         leaving = inside[block] != 0
         if ways.marked[block] or leaving:
-            common = _is_common(definitions.f, definitions.insn[row])
+            common = _is_common(definitions.f, definitions.insn[row]) or _is_joint(definitions.f, definitions.insn[row])
             at = definitions.dests[row]
             while at < definitions.sources[row]:
                 word = definitions.words[at]
