@@ -53,10 +53,11 @@ def lift_numbers(f: Function, makers: Makers) -> int:
 class _Scaled:
     """A sum: ``base`` without its ``number``, ``users`` the memory operations that have it for an address."""
 
-    __slots__ = ("at", "base", "number", "users")
+    __slots__ = ("at", "base", "number", "place", "users")
 
     def __init__(self, at: int, base: int, number: int) -> None:
         self.at = at
+        self.place = 0  # of the base among the operands
         self.base = base
         self.number = number
         self.users: list[int] = []
@@ -116,19 +117,13 @@ class _Lifting:
         if f.op[i] == ADD64 and (found is None or not found.number):
             other = self._split(i, f.get(i, 1))
             if other is not None and other.number:
-                self._swap(i, place)
-                found = other
+                found, place = other, 1
         if found is None:
             return
+        found.place = int(place)
         self.lifted += found.number != 0
         self.sums[int(f.words_of(made))] = found
         self.order.append(found)
-
-    def _swap(self, i: i64, place: i64) -> None:
-        f = self.f
-        base = f.get(i, 1)
-        f.set(i, 1, f.get(i, place))
-        f.set(i, place, base)
 
     def _split(self, i: i64, base: i64) -> _Scaled | None:
         """A sum with that base, which is taken apart when it is another register and a number."""
@@ -184,8 +179,7 @@ class _Lifting:
     def _key(self, found: _Scaled) -> tuple[int, ...]:
         """What two sums that are equal but for their numbers have in common."""
         f, i = self.f, found.at
-        place = _ADDENDS[f.op[i]]
-        others = [int(f.get(i, at)) for at in range(1, _SOURCES) if at < f.count[i] and at != place]
+        others = [int(f.get(i, at)) for at in range(1, _SOURCES) if at < f.count[i] and at != found.place]
         if f.op[i] == ADD64:
             return ADD64, *sorted((found.base, *others))
         return int(f.op[i]), int(f.mods[i]), found.base, *others
@@ -199,7 +193,7 @@ class _Lifting:
         for found in group:
             for i in found.users:
                 add_number(f, i, found.number)
-            f.set(found.at, _ADDENDS[f.op[found.at]], found.base)
+            f.set(found.at, found.place, found.base)
             first = next((one for one in kept if self.makers.reaches(one.at, found.at)), None)
             self.lifted += first is not None or found.number != 0
             if first is None:
