@@ -67,6 +67,19 @@ def test_loads_that_keep_their_place(body: str, arch: str) -> None:
     assert _loads(code(body + " add.u32 %r1, %r1, %r2; st.global.u32 [%d1], %r1;", arch)) == ["weak", "strong", "weak"]
 
 
+@pytest.mark.parametrize("arch", ["sm_80", "sm_86", "sm_89"])
+def test_what_an_mbarrier_is_for_is_read_behind_it(arch: str) -> None:
+    """Its phase is asked for by a load that knows no space."""
+    body = (
+        ".shared .align 8 .b64 m; cvta.shared.u64 %d3, m; ld.global.u64 %d4, [%d1]; add.u64 %d3, %d3, %d4; "
+        "mbarrier.test_wait.b64 %p1, [%d3], %d4; ld.global.u32 %r1, [%d2]; ld.shared.u32 %r2, [s]; selp.u32 %r1, %r1, %r2, %p1; "
+        "st.global.u32 [%d1+8], %r1;"
+    )
+    image = oric.compile(_HEAD.replace("sm_75", "sm_80") + body + " ret; }\n", arch=arch, opt_level=3).image
+    loads = [line.split()[0] for line in disassemble(elf.read(image).kernels["k"].text, arch) if re.match(r"LD[GS]?[. ]", line)]
+    assert loads == ["LDG.E.64", "LD.E.STRONG.SM", "LDG.E", "LDS"]
+
+
 @TARGETS
 def test_stores_stay_behind_strong_loads(arch: str) -> None:
     lines = code(

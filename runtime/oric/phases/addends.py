@@ -10,11 +10,12 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables.op import IADD3, IMAD
+from oric_tables.registers import FLAG_FIXED
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.facts import is_absent
-from oric.ir.function import NONE, Function
+from oric.ir.function import NONE, Function, R
 from oric.support.arrays import zeros
 
 from .makers import Makers
@@ -113,7 +114,9 @@ class _Adding:
         if operand & opd.SIGNS or made < 0 or f.op[made] != IMAD or f.guard[made] or f.block[made] != f.block[i]:
             return -1
         whole = opd.count_of(operand) == 1 and f.reg_size[operand & opd.INDEX] == 1 and f.get(made, 0) == operand
-        alone = makers.read[f.words_of(operand)] == 1 and makers.of(f.get(i, 0)) == i and f.reg_size[f.get(i, 0) & opd.INDEX] == 1
+        dest = f.get(i, 0) & opd.INDEX
+        alone = makers.read[f.words_of(operand)] == 1 and makers.of(f.get(i, 0)) == i
+        alone = alone and f.reg_type[dest] == R and f.reg_size[dest] == 1 and not f.reg_flags[dest] & FLAG_FIXED
         addend = f.get(made, _ADDEND)
         if not whole or not alone or not opd.is_register(addend) or addend & opd.SIGNS or not makers.is_settled(addend, made):
             return -1

@@ -132,6 +132,10 @@ static int32_t bytes_of(const oric_function *f, int64_t i, const oric_op_schedul
     return most && !words ? WIDEST : (int32_t)(4 * words * most);
 }
 
+/* Whether a strong access says nothing of others by itself. Of mbarriers up to sm_89 one is asked by a load of shared memory, or by
+ * one that knows no space, and what stands behind has to be read behind it. */
+static int is_global_load(const oric_class *klass) { return klass->does == 1 && klass->spaces == ORIC_SPACE_GLOBAL; }
+
 /* Memory spaces, order and byte range of an access. */
 static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule *op, const oric_class *klass) {
     const oric_function *f = ld->f;
@@ -143,7 +147,7 @@ static void describe_memory(loader *ld, oric_node *node, const oric_op_schedule 
         uint32_t value = (uint32_t)(f->mods[i] >> op->order_shift) & ((1u << op->order_width) - 1);
         uint32_t bit = value < 32 ? 1u << value : 0;
         if (op->order_free & bit) node->flags &= (uint16_t) ~(ORIC_I_MEM_READ | ORIC_I_MEM_WRITE), node->space = 0;
-        else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED | (klass->does == 1 ? ORIC_I_RELAXED : 0);
+        else if (!(op->order_plain & bit)) node->flags |= ORIC_I_ORDERED | (is_global_load(klass) ? ORIC_I_RELAXED : 0);
     }
     if (f->aux[i] & ORIC_AUX_VOLATILE) node->flags |= ORIC_I_ORDERED;
     node->bytes = bytes_of(f, i, op);

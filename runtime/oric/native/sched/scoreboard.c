@@ -108,17 +108,18 @@ typedef struct {
     int32_t before; /* blocks in front have left something in it, and this one has added nothing */
 } board;
 
+enum { WORDS = (ORIC_PHYSICAL_UNITS + 63) / 64 };
+typedef struct {
+    uint64_t words[WORDS];
+} place_set;
+
 typedef struct {
     board boards[ORIC_SCOREBOARDS];
     int first;     /* the first one that may be used freely */
     int32_t end;   /* position behind the block */
     int32_t clock; /* expected time at the position that is looked at */
+    place_set results[ORIC_SCOREBOARDS]; /* what is written by what each has got */
 } board_state;
-
-enum { WORDS = (ORIC_PHYSICAL_UNITS + 63) / 64 };
-typedef struct {
-    uint64_t words[WORDS];
-} place_set;
 
 static inline void add_place(place_set *set, uint32_t place) { set->words[place / 64] |= (uint64_t)1 << place % 64; }
 static inline int has_place(const place_set *set, uint32_t place) { return set->words[place / 64] >> place % 64 & 1; }
@@ -248,8 +249,8 @@ static int64_t board_cost(const board_state *state, const board *b, int32_t i, i
     return ((int64_t)sharing_cost(state, b, i, wait, done) << 32) + INT32_MAX;
 }
 
-/* A scoreboard for something that is waited for at `wait` and done at about `done`; *alone: it was idle. */
-static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t done, int *alone) {
+/* A scoreboard for something that is waited for at `wait` and done at about `done`. */
+static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t done) {
     int best = state->first, idle = 0;
     int64_t best_cost = INT64_MAX;
     for (int s = state->first; s < ORIC_SCOREBOARDS; s++) idle += state->boards[s].wait <= i || state->boards[s].before;
@@ -258,8 +259,10 @@ static uint8_t take_board(board_state *state, int32_t i, int32_t wait, int32_t d
         if (cost < best_cost) best = s, best_cost = cost;
     }
     board *b = &state->boards[best];
-    if (alone) *alone = b->wait <= i;
-    if (b->wait <= i) *b = (board){wait, done, i, 0};
+    if (b->wait <= i) {
+        *b = (board){wait, done, i, 0};
+        memset(&state->results[best], 0, sizeof *state->results);
+    }
     b->before = 0;
     b->wait = nearest(b->wait, wait);
     if (done > b->done) b->done = done;
@@ -282,6 +285,7 @@ typedef struct {
 
 /* The boards as the blocks in front leave them; `next`: the first accesses of the block. */
 static void begin_boards(board_state *state, const under_way *in, const next_use *next, int32_t places) {
+    memcpy(state->results, in->results, sizeof state->results);
     for (int s = 0; s < ORIC_SCOREBOARDS; s++) {
         board *b = &state->boards[s];
         *b = (board){-1, 0, s - ORIC_SCOREBOARDS, in->left[s] > 0};
@@ -292,23 +296,22 @@ static void begin_boards(board_state *state, const under_way *in, const next_use
     }
 }
 
-/* The scoreboard has got what an instruction writes; alone, if it was idle. */
-static void note_results(const oric_fn *fn, const oric_places *places, const oric_node *node, int alone, place_set *results) {
+/* A scoreboard has got what an instruction writes. */
+static void note_results(const oric_fn *fn, const oric_places *places, const oric_node *node, place_set *results) {
     const oric_access *a = &fn->accesses[node->access], *end = a + node->access_count;
-    if (alone) memset(results, 0, sizeof *results);
     for (; a < end; a++)
         for (uint32_t u = places->of[a->unit], last = u + a->count; a->flags & ORIC_A_DEF && u < last; u++) add_place(results, u);
 }
 
 /* What is under way at the end of a block is so at the beginning of those that follow; of those that come later in the order. */
-static void pass_on(const oric_fn *fn, int32_t b, const board_state *state, const place_set *results, under_way *at) {
+static void pass_on(const oric_fn *fn, int32_t b, const board_state *state, under_way *at) {
     for (uint32_t k = fn->succ_first[b]; k < fn->succ_first[b + 1]; k++) {
         under_way *to = &at[fn->succs[k]];
         for (int s = 0; (int32_t)fn->succs[k] > b && s < ORIC_SCOREBOARDS; s++) {
             const board *from = &state->boards[s];
             if (from->wait < state->end || from->done <= state->clock) continue;
             if (from->done - state->clock > to->left[s]) to->left[s] = from->done - state->clock;
-            for (int w = 0; w < WORDS; w++) to->results[s].words[w] |= results[s].words[w];
+            for (int w = 0; w < WORDS; w++) to->results[s].words[w] |= state->results[s].words[w];
         }
     }
 }
@@ -325,8 +328,6 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
         find_uses(fn, places, &nodes[i], i, &next, later, count, &wait[i], &overwrite[i]);
         note_uses(fn, places, &nodes[i], i, &next);
     }
-    place_set results[ORIC_SCOREBOARDS];
-    memcpy(results, at[b].results, sizeof results);
     begin_boards(&state, &at[b], &next, places->count);
     for (int32_t i = 0; i < count; i++) {
         arrive(&state, i);
@@ -334,17 +335,16 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
         if (class_has(fn, &nodes[i], ORIC_C_RELEASES)) wait[i] = i + 1;
         int32_t done = state.clock + oric_classes[fn->isa][nodes[i].klass].estimate;
         if (wait[i] != INT32_MAX) {
-            int alone = 0;
-            uint8_t s = nodes[i].write_barrier = take_board(&state, i, wait[i], done, &alone);
-            note_results(fn, places, &nodes[i], alone, &results[s]);
+            nodes[i].write_barrier = take_board(&state, i, wait[i], done);
+            note_results(fn, places, &nodes[i], &state.results[nodes[i].write_barrier]);
         }
         uint8_t *told = class_has(fn, &nodes[i], ORIC_C_BY_WRITE) ? &nodes[i].write_barrier : &nodes[i].read_barrier;
-        if (overwrite[i] != INT32_MAX) *told = take_board(&state, i, overwrite[i], state.clock + read_delay, NULL);
+        if (overwrite[i] != INT32_MAX) *told = take_board(&state, i, overwrite[i], state.clock + read_delay);
         if (!class_has(fn, &nodes[i], ORIC_C_GROUP_MARK)) continue;
         if (class_has(fn, &nodes[i], ORIC_C_LATE)) nodes[i].read_barrier = 0;
         else nodes[i].write_barrier = 0;
     }
-    pass_on(fn, b, &state, results, at);
+    pass_on(fn, b, &state, at);
 }
 
 int oric_assign_scoreboards(oric_fn *fn, const oric_places *places) {

@@ -88,6 +88,14 @@ static int is_idle(const sim_record *r, uint64_t first, uint64_t end)
     return 1;
 }
 
+/* The events from one on have not been; nor what was noted of them. */
+static void forget_from(sim_record *r, uint64_t first)
+{
+    r->nevents = first;
+    r->failed = r->failed > first ? 0 : r->failed;
+    r->read = r->read > first ? 0 : r->read;
+}
+
 /* A warp that asks an mbarrier again: the round before is forgotten, when it did nothing but ask. */
 static void forget_round(sim_record *r, uint64_t pc)
 {
@@ -96,7 +104,7 @@ static void forget_round(sim_record *r, uint64_t pc)
         return;
     r->failed = 0;
     if (r->events[first].pc == pc && !r->events[first].sectors && is_idle(r, first, r->nevents))
-        r->nevents = first;
+        forget_from(r, first);
 }
 
 void sim_clock_before(sim_warp *w, const oric_insn *in, uint32_t mask)
@@ -221,8 +229,8 @@ void sim_clock_arrive(sim_warp *w, const uint8_t *word)
 /* A write of a word that a loop asks for. */
 static void note_write(sim_warp *w, const uint8_t *word)
 {
-    const sim_clock_state *c = w->sim->clock;
-    if (c->room_arrivals && arrival_at((sim_clock_state *)c, word)->word)
+    sim_clock_state *c = w->sim->clock;
+    if (c->room_arrivals && arrival_at(c, word)->word)
         sim_clock_arrive(w, word);
 }
 
@@ -291,7 +299,7 @@ static void note_read(sim_warp *w)
     if (again && r->read && r->state == state && r->events[first].pc == r->events[last].pc && is_idle(r, first, last)) {
         r->events[first] = r->events[last];
         last = first;
-        r->nevents = first + 1;
+        forget_from(r, first + 1);
     }
     r->read = last + 1;
     r->state = state;
