@@ -24,6 +24,21 @@ _ADDENDS: Final = {LEA64: 2, LEA: 2, IMAD: 3, IMAD_WIDE: 3, ADD64: 2}  # where a
 _SOURCES: Final = 4  # one behind the last operand of such a sum, and of one that makes its base
 
 
+def accesses(f: Function) -> list[tuple[int, int]]:
+    """The memory operations whose address is in a register, and which operand that is."""
+    found: list[tuple[int, int]] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            base = BASE[f.op[i]] - 1
+            if base >= 0 and opd.is_register(f.get(i, base)):
+                found.append((int(i), int(base)))
+            i = f.next[i]
+        b += 1
+    return found
+
+
 def takes_number(f: Function, makers: Makers, i: i64, base: i64, made: i64, number: i64) -> bool:
     """Whether the offset of a memory operation, whose operand ``base`` is what ``made`` makes, can hold a number as well."""
     operand, offset = f.get(i, base), f.get(i, OFFSET[f.op[i]])
@@ -152,17 +167,10 @@ class _Lifting:
 
     def _find_users(self) -> None:
         f = self.f
-        b: i64 = 0
-        while b < f.blocks():
-            i = f.head[b]
-            while i != NONE:
-                base = BASE[f.op[i]] - 1
-                if base >= 0 and opd.is_register(f.get(i, base)):
-                    found = self.sums.get(int(f.words_of(f.get(i, base))))
-                    if found is not None and takes_number(f, self.makers, i, base, found.at, found.number):
-                        found.users.append(int(i))
-                i = f.next[i]
-            b += 1
+        for i, base in accesses(f):
+            found = self.sums.get(int(f.words_of(f.get(i, base))))
+            if found is not None and takes_number(f, self.makers, i, base, found.at, found.number):
+                found.users.append(i)
 
     def _is_address(self, found: _Scaled) -> bool:
         """Whether nothing but its users reads a sum."""

@@ -21,7 +21,7 @@ from oric.ir.function import NONE, Function, R
 from oric.ir.passes import PassContext
 
 from .addends import add_early
-from .bases import add_number, lift_numbers, takes_number
+from .bases import accesses, add_number, lift_numbers, takes_number
 from .cleanup import remove_dead_code
 from .makers import Makers
 
@@ -116,17 +116,10 @@ class _Sharing:
     def _find_users(self) -> None:
         """Note the memory operations that have sums for addresses and offsets that can hold their numbers as well."""
         f = self.f
-        b: i64 = 0
-        while b < f.blocks():
-            i = f.head[b]
-            while i != NONE:
-                base = BASE[f.op[i]] - 1
-                if base >= 0 and opd.is_register(f.get(i, base)) and opd.count_of(f.get(i, base)) == 1:
-                    found = self.sums.get(int(f.words_of(f.get(i, base))))
-                    if found is not None and takes_number(f, self.makers, i, base, found.at, found.number):
-                        found.users.append(int(i))
-                i = f.next[i]
-            b += 1
+        for i, base in accesses(f):
+            found = self.sums.get(int(f.words_of(f.get(i, base)))) if opd.count_of(f.get(i, base)) == 1 else None
+            if found is not None and takes_number(f, self.makers, i, base, found.at, found.number):
+                found.users.append(i)
 
     def _share(self, group: list[_Sum]) -> int:
         """Let addresses have the sum of the first one; ``group``: sums of the same registers, in reverse post-order."""
