@@ -311,36 +311,56 @@ def load_param(b: Memory, program: Program, guard: i64, operands: list[Any]) -> 
         load(b, program, guard, operands)
         return
     variable = b.place_of(node[1]).param if node[0] == nodes.ADDR_SYM else None
+    if variable is None:
+        _load_constants(b, program, guard, operands, 0)
+        return
     for index, item in enumerate(_items(operands[0])):
-        if item[0] == nodes.SINK:
-            continue
-        if variable is not None:
+        if item[0] != nodes.SINK:
             variable.loads.append((node[2] + index * each, type_))
             _read_words(b, b.dest(item), variable, node[2] + index * each, each, type_, guard)
-        else:
-            load_constant(b, b.dest(item), node, index * each, each, type_, 0, guard)
 
 
 def load_const(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
     """``ld.const``: from bank 3."""
-    type_ = program.types[-1]
-    each = type_bytes(type_)
-    for index, item in enumerate(_items(operands[0])):
-        if item[0] != nodes.SINK:
-            load_constant(b, b.dest(item), operands[1], index * each, each, type_, 3, guard)
+    _load_constants(b, program, guard, operands, 3)
 
 
 def _items(node: Any) -> Any:
     return node[1] if node[0] == nodes.VEC else (node,)
 
 
-def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: str, bank: int, guard: i64) -> None:
-    """One element from a constant bank: a move when the address is known, else LDC."""
+def _load_constants(b: Memory, program: Program, guard: i64, operands: list[Any], bank: int) -> None:
+    """The elements of a load from a constant bank: moves where the address is known, else an LDC each."""
+    type_ = program.types[-1]
+    each = type_bytes(type_)
+    base, offset = _bank_address(b, operands[1], bank)
+    items = _items(operands[0])
+    targets = [opd.NO_OPERAND if item[0] == nodes.SINK else b.dest(item) for item in items]
+    if len(items) > 1 and opd.is_register(base) and any(target & opd.INDEX == base & opd.INDEX for target in targets):
+        kept = b.new_r()  # the first element would take the place of what the others are read by
+        b.copy(kept, base, guard)
+        base = kept
+    for index, target in enumerate(targets):
+        if target != opd.NO_OPERAND:
+            _load_constant(b, target, base, offset + index * each, type_, bank, guard)
+
+
+def _bank_address(b: Memory, node: Any, bank: int) -> tuple[int, int]:
+    """Base register and offset of an address in a constant bank; no register for a place that has its address by now."""
     if node[0] == nodes.ADDR_SYM and not b.is_linked_constant(b.place_of(node[1])):
         place = b.place_of(node[1])
         if place.way not in (storage.CONSTANTS, storage.PARAMETERS):
             raise NotSupported(f"ld of {place.space} variable {place.name} here")
-        offset = b.bank_offset(place) + node[2] + add
+        return opd.NO_OPERAND, b.bank_offset(place) + node[2]
+    found = b.address(node, storage.CONST)
+    offset = _as_signed(b.code.imm_value(found.displacement)) + (0 if bank else b.code.attributes.param_base(b.target))
+    return found.base, offset
+
+
+def _load_constant(b: Memory, dest: i64, base: i64, offset: int, type_: str, bank: int, guard: i64) -> None:
+    """One element from a constant bank."""
+    each = type_bytes(type_)
+    if base == opd.NO_OPERAND:
         if each >= 4 and offset % 4 == 0 and 0 <= offset < 65536:
             for k in range(each // 4):
                 b.copy(part(dest, k), opd.const_bank(bank, offset + 4 * k), guard)
@@ -348,10 +368,6 @@ def load_constant(b: Memory, dest: i64, node: Any, add: int, each: int, type_: s
                 extend(b, dest, type_[0] == "s", guard)
             return
         base = opd.RZ_OPERAND
-    else:
-        found = b.address(node, storage.CONST)
-        base = found.base
-        offset = _as_signed(b.code.imm_value(found.displacement)) + add + (0 if bank else b.code.attributes.param_base(b.target))
     if base == opd.RZ_OPERAND:
         if not -(1 << 15) <= offset <= FARTHEST - each:
             base, offset = b.constant(offset & _MASK32), 0
