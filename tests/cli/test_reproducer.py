@@ -94,6 +94,29 @@ def test_a_reproducer_is_written_and_read(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.undo()
 
 
+def test_what_fails_under_verify_leaves_a_reproducer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """Without being asked for one, beside the output, which is not written."""
+
+    def damage(f: Function, ctx: PassContext) -> bool:
+        at = next(i for i in all_instructions(f) if OPS[f.op[i]].name == "FFMA")
+        f.set(at, 1, f.imm(1))
+        f.set(at, 0, f.imm(2))
+        return True
+
+    with monkeypatch.context() as broken:
+        plant(broken, "remove_dead_code", damage)
+        assert main(["k.ptx", "-arch", "sm_90", "-o", "k.cubin", "--verify"]) == ERROR_STATUS
+        said = capsys.readouterr().err
+        assert "reproducer written to 'k.cubin.reproducer.json'" in said
+        assert "EarlyOriSimpleLiveDead" in said, said
+        assert sorted(path.name for path in folder.iterdir()) == ["k.cubin.reproducer.json", "k.ptx"]
+        assert main(["reproduce", "k.cubin.reproducer.json"]) == ERROR_STATUS
+    assert main(["reproduce", "k.cubin.reproducer.json"]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["k.cubin.reproducer.json", "k.ptx"]
+
+
 def test_a_reproducer_of_what_has_been_repaired(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     with monkeypatch.context() as broken:
         plant(broken)

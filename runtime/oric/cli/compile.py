@@ -27,6 +27,7 @@ _TEXT_INPUT = "application ptx input"  # ptxas's name for modules on the command
 _SIZES = 3
 
 
+REPRODUCER_SUFFIX: Final = ".reproducer.json"  # behind the name of the output
 EXPECTED: Final = (CompileError, OutputError, UsageError, ValueError)  # mistakes of the user
 
 
@@ -121,12 +122,21 @@ def _compile(args: Arguments, messages: Messages) -> int:
     except EXPECTED:
         raise
     except Exception as error:
-        if args.has("save-reproducer"):
+        path = _reproducer(args)
+        if path:
             from .reproducer import save
 
-            save(args.get("save-reproducer"), args, inputs, error)
-            print(f"{messages.tool}: reproducer written to '{args.get('save-reproducer')}'", file=sys.stderr)
+            save(path, args, inputs, error)
+            print(f"{messages.tool}: reproducer written to '{path}'", file=sys.stderr)
         raise
+
+
+def _reproducer(args: Arguments) -> str:
+    """Where a reproducer goes: to the file that was named, under ``--verify`` else beside the output, else (``""``) nowhere."""
+    if args.has("save-reproducer"):
+        return args.get("save-reproducer")
+    output = args.get("output-file")
+    return f"{output}{REPRODUCER_SUFFIX}" if args.has("verify") and output != os.devnull else ""
 
 
 def _make(args: Arguments, messages: Messages, launch: Any, inputs: list[PtxInput], complete: bool, reading: float) -> int:
