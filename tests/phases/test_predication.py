@@ -116,3 +116,23 @@ def test_random_blocks(seed: int) -> None:
         lines += ["    @P5 BRA bix2", "bix1:", *block(), "    BRA bix3", "bix2:", *block(), "bix3:"]
     done = after(predicate_short_blocks, [*lines, "    STG R2:2, 0x10, R300", "    STG R2:2, 0x14, R301"])
     assert not any(" BRA " in line for line in done), done
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90", "sm_120"])
+def test_long_chains_stay_behind_their_branch(target: str) -> None:
+    """With guards everybody would wait for what few need: reciprocals of small numbers are made in double precision."""
+    text = """.version 8.7
+.target {target}
+.address_size 64
+.visible .entry k(.param .u64 out)
+{{
+  .reg .b64 %d<3>; .reg .f32 %f<3>;
+  ld.param.u64 %d1, [out]; ld.global.f32 %f1, [%d1]; rcp.rn.f32 %f2, %f1; st.global.f32 [%d1], %f2;
+  ret;
+}}
+"""
+    ((f, _),) = compile_functions(text.format(target=target), CompileOptions(target))
+    names = [op(f.op[i]).name for i in all_instructions(f)]
+    doubles = [at for at, name in enumerate(names) if name.startswith("DFMA")]
+    jumps = [at for at, name in enumerate(names) if name == "BRA"]
+    assert doubles and any(at < doubles[0] for at in jumps)

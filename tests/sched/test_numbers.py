@@ -49,6 +49,10 @@ def frugal(variant: Variant, seed: int) -> Any:
     return variant.order(variants.virtual(seed), [4, 2, NO_LIMIT, 1, 1])
 
 
+def few_predicates(variant: Variant, seed: int) -> Any:
+    return variant.order(variants.virtual(seed), [NO_LIMIT, 1, NO_LIMIT, NO_LIMIT, NO_LIMIT])
+
+
 def lean(variant: Variant, seed: int) -> Any:
     return variant.lean_order(variants.virtual(seed), 4)
 
@@ -75,6 +79,7 @@ OTHER: dict[str, tuple[int, Made]] = {
     "list_look": (1, order),
     "list_scan": (1, frugal),
     "list_predicate_weight": (0, frugal),
+    "list_wait": (1 << 20, few_predicates),
     "lean_predicate_weight": (0, lean),
     "memory_window": (2, edges),
     "board_pace": (40, loads),

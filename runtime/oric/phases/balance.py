@@ -24,6 +24,8 @@ from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 
+from .classes import class_of
+
 _FEATURE: Final = "balanced_pipes"
 _UNSIGNED: Final[int] = ops.op(IMAD).pack(sign="U32")  # either sign makes the same: the one that ptxas writes
 _SIGNED: Final[int] = ops.op(IMAD).pack(sign="S32")
@@ -47,18 +49,14 @@ def balance_pipes(f: Function, ctx: PassContext) -> bool:
 def _pipes(isa: int) -> tuple[vec[i64], vec[i64]]:
     """By operation: 0 for the pipe of sums, 1 for that of products, 2 for any other; and how long it keeps its pipe."""
     if isa not in _CACHE:
-        sums, products = (_class(isa, number).pipe for number in (IADD3, IMAD))
+        sums, products = (class_of(isa, number).pipe for number in (IADD3, IMAD))
         pipe, spacing = vec[i64](), vec[i64]()
         for number in range(len(lib.oric_op_schedules)):  # those behind are no instructions of the machine
-            row = _class(isa, number)
+            row = class_of(isa, number)
             pipe = append(pipe, 0 if row.pipe == sums else 1 if row.pipe == products else _OTHER)
             spacing = append(spacing, row.spacing)
         _CACHE[isa] = pipe, spacing
     return _CACHE[isa]
-
-
-def _class(isa: int, number: int) -> Any:
-    return lib.oric_classes[isa][lib.oric_op_schedules[number].klass]
 
 
 @final

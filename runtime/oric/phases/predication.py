@@ -23,6 +23,7 @@ from oric.ir.phis import all_phis
 from oric.ir.words import WordList
 from oric.support.arrays import nones
 
+from .classes import waits
 from .flow import COND, GONE, JUMP, Flow, can_invert
 from .unssa import leave
 
@@ -30,6 +31,7 @@ _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
 )
 _EFFECTS: Final = STORE | ATOMIC
+_STEP: Final = 4  # cycles of a result of known time, more or less
 _NOBODY: Final = -1
 _SEVERAL: Final = -2
 
@@ -42,7 +44,7 @@ def predicate_short_blocks(f: Function, ctx: PassContext) -> bool:
     if b == f.blocks():
         return False
     leave(f, ctx, _merged(f))
-    work = _Predication(Flow(f))
+    work = _Predication(Flow(f), waits(ctx.target.isa))
     work.run()
     work.flow.rebuild()
     ctx.count("predicated branches", work.done)
@@ -76,10 +78,11 @@ def _is_short(f: Function, b: i64) -> bool:
 
 @final
 class _Predication:
-    """``users[w]``: the block that alone mentions a word; ``preds[b]``: number of predecessors."""
+    """``users[w]``: the block that alone mentions a word; ``preds[b]``: number of predecessors; ``waits``: of operations."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, waits: vec[i64]) -> None:
         self.flow = flow
+        self.waits = waits
         self.f: Function = flow.f
         flow.drop_unreachable()
         self.users: vec[i64] = nones(flow.f.words)
@@ -154,7 +157,7 @@ class _Predication:
             return
         word = f.words_of(condition)
         for side, _ in sides:
-            if not self._is_fit(side, word):
+            if not self._is_fit(side, word) or self._cycles(side) > thresholds.PREDICATION_CYCLES:
                 return
         self.preds[meet] += 1 - len(sides) - (1 if meet == target or meet == other else 0)
         for side, guard in sides:
@@ -171,6 +174,29 @@ class _Predication:
             count += 1
             i = self.f.next[i]
         return count
+
+    def _cycles(self, b: i64) -> int:
+        """The longest chain of a block: what everybody would wait for. A load stays under its guard, and is soon over then."""
+        f = self.f
+        ready: dict[int, int] = {}
+        longest = 0
+        i = f.head[b]
+        while i != NONE:
+            start = 0
+            self.scratch.clear()
+            self.scratch.add_reads(f, i)
+            for at in range(self.scratch.count):
+                start = max(start, ready.get(self.scratch.words[at], 0))
+            number = f.op[i]
+            known = number < len(self.waits) and not OPS.flags[number] & (_EFFECTS | LOAD)
+            end = start + max(int(self.waits[number]) if known else 0, _STEP)
+            self.scratch.clear()
+            self.scratch.add_writes(f, i)
+            for at in range(self.scratch.count):
+                ready[self.scratch.words[at]] = end
+            longest = max(longest, end)
+            i = f.next[i]
+        return longest
 
     def _is_fit(self, b: i64, condition: i64) -> bool:
         f = self.f

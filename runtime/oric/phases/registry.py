@@ -22,8 +22,10 @@ from .legalize import check_ready, update_after_conversion
 from .lifting import lift_constants
 from .lone import trust_elections
 from .macros import create_macros
+from .narrowing import narrow_loads
 from .optimize import general_optimize_early, general_optimize_late, general_optimize_mid, value_numbering
 from .predication import predicate_short_blocks
+from .raising import raise_loads
 from .reassociation import share_sums
 from .recipes import apply_nvopt_recipes
 from .register_changes import part_at_register_changes, settle_register_changes
@@ -68,6 +70,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "general_optimize_mid": general_optimize_mid,
     "general_optimize_late": general_optimize_late,
     "value_numbering": value_numbering,
+    "narrow_loads": narrow_loads,
+    "raise_loads": raise_loads,
     "predicate_short_blocks": predicate_short_blocks,
     "share_sums": share_sums,
     "join_conditions": join_conditions,

@@ -46,9 +46,9 @@ from .lowbits import LowBits
 
 _ORDERS: Final = ATOMIC | BARRIER | CALL | CONTROL | CONVERGENCE | FENCE | SIDE_EFFECT | WARP
 _SPACES: Final = SHARED | LOCAL
-_WORD: Final = 4  # bytes
+WORD: Final = 4  # bytes
 _BYTES: Final = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "32": 4, "64": 8, "128": 16}
-_SIZES: Final = {1: "32", 2: "64", 4: "128"}  # by words
+SIZES: Final = {1: "32", 2: "64", 4: "128"}  # by words
 _MOST: Final = 16  # bytes of an access
 _MOST_CALLED: Final = 8  # ... where callers need not align the stack: four registers that wait there want it aligned
 
@@ -167,7 +167,7 @@ class _Widening:
         if any(stored.meets(access) for stored in group.stored):
             self._end_group(self.loads[space], base)
             group = self._group(self.loads[space], base, access)
-        if access.size >= _WORD and not any(m.meets(access) for m in group.members):
+        if access.size >= WORD and not any(m.meets(access) for m in group.members):
             group.members.append(access)
 
     def _store(self, space: int, base: int, access: _Access) -> None:
@@ -180,7 +180,7 @@ class _Widening:
         if any(m.meets(access) for m in group.members):
             self._end_group(stores, base)
             group = self._group(stores, base, access)
-        if access.size >= _WORD:
+        if access.size >= WORD:
             group.members.append(access)
 
     def _group(self, groups: _Groups, base: int, access: _Access) -> _Group:
@@ -248,10 +248,10 @@ class _Widening:
     def _join(self, members: list[_Access]) -> None:
         """Let one access do what several do, which become copies of its words."""
         f = self.f
-        words = sum(m.size for m in members) // _WORD
+        words = sum(m.size for m in members) // WORD
         op = f.op[members[0].i]
         is_load = OPS.flags[op] & LOAD != 0
-        wanted = _data(op)
+        wanted = data_operand(op)
         last = max(members, key=lambda m: m.place)
         if not is_load and all(f.get(m.i, wanted) == opd.RZ_OPERAND for m in members):
             whole: i64 = opd.RZ_OPERAND
@@ -263,12 +263,12 @@ class _Widening:
             self.cursor.behind(last.i)
         made = self.cursor.clone(members[0].i)
         names = ops.op(op).unpack(f.mods[made])
-        names["size"] = _SIZES[words]
+        names["size"] = SIZES[words]
         f.set_mods(made, ops.op(op).pack(**names))
         f.set(made, wanted, whole)
         first = 0
         for m in members:
-            count = m.size // _WORD
+            count = m.size // WORD
             data = f.get(m.i, wanted)
             self.cursor.in_front(m.i)
             for n in range(count if whole != opd.RZ_OPERAND else 0):
@@ -282,7 +282,7 @@ class _Widening:
             self.cursor.remove(m.i)
 
 
-def _data(op: i64) -> i64:
+def data_operand(op: i64) -> i64:
     """The operand that a load writes, or that a store reads: the one whose size the modifier ``size`` says."""
     operands = ops.op(op).operands
     return next(n for n, operand in enumerate(operands) if not isinstance(operand.regs, int))

@@ -27,7 +27,7 @@ from .convention import GENERAL_USED
 from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
 from .idle import drop_idle
-from .order import GENERAL, Order, careful, comfortable, frugal, put_in_order, roomy
+from .order import GENERAL, Order, careful, comfortable, frugal, put_in_order, roomy, settled
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
 from .remake import remake
 from .residence import Code
@@ -450,9 +450,9 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     file = int(NONE)  # the one that the last order had too few of
-    orders = (roomy, comfortable, careful, None, frugal) if optimize else (None,) if f.for_debugger else (None, frugal)
+    orders = (roomy, comfortable, careful, None, settled, frugal) if optimize else (None,) if f.for_debugger else (None, frugal)
     for order in orders:
-        if (order is careful and file != PREDICATES) or (order is roomy and not lean):
+        if (order in (careful, settled) and file != PREDICATES) or (order is roomy and not lean):
             continue
         done = _try(f, view, limits, order, optimize, ctx.register_usage, room)
         if not done.failed:

@@ -30,6 +30,8 @@ def put_in_order(f: Function, view: MachineFunction, limits: list[int], order: O
         MemoryError.
     """
     margin, floor = int(thresholds.ORDER_MARGIN[GENERAL]), int(thresholds.ORDER_FLOOR)
+    if order is settled:
+        put_in_order(f, view, limits, frugal, level, room)
     most = ffi.NULL if room is None else ffi.new("int32_t[]", [max(block - margin, floor) for block in room])
     _put(f, view, order(limits), order, level, most)
 
@@ -39,7 +41,7 @@ def _put(f: Function, view: MachineFunction, live: list[int], order: Order, leve
     options = ffi.new(
         "oric_list_options *", {"limit": live, "by_use": order is frugal, "careful": order is careful, "most": most}
     )
-    if order is comfortable or order is careful:
+    if order in (comfortable, careful, settled):
         options.limit[GENERAL] = _worth(f, view, options, _peak(view)[GENERAL], level)
     if lib.oric_list_schedule(view.fn, options) < 0:
         raise MemoryError("no memory for scheduling")
@@ -71,6 +73,11 @@ def roomy(limits: list[int]) -> list[int]:
 
 def careful(limits: list[int]) -> list[int]:
     """The same where that had too many predicates: what makes them comes early only where they fit until its turn."""
+    return comfortable(limits)
+
+
+def settled(limits: list[int]) -> list[int]:
+    """The same behind the frugal order, where the function's own has too many predicates itself."""
     return comfortable(limits)
 
 

@@ -256,16 +256,33 @@ static void scan(scheduler *s, const heap *h, const oric_node *nodes, uint32_t f
     }
 }
 
+/* What can issue while the next one of the original order waits: of those that take no predicate the one with the longest way to the
+ * end; -1 without one. */
+static int32_t choose_meanwhile(scheduler *s) {
+    const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
+    int32_t best = -1, change[ORIC_FILES];
+    for (int32_t i = 0; i < s->available.count && i < ORIC_LIST_SCAN; i++) {
+        int32_t node = s->available.items[i].node;
+        if (s->done[node] || (best >= 0 && s->height[node] <= s->height[best])) continue;
+        pressure_change(s, &nodes[node], change, 0);
+        if (change[ORIC_FILE_P] <= 0 && !exceeds(s, node, change)) best = node;
+    }
+    return best;
+}
+
 /* Registers of some files are short: whatever frees some of these, else the next one of the original order, whose demand is
- * known, or what the next reader waits for. A sum behind a load that frees other ones would only wait for it. */
-static int32_t choose_frugal(scheduler *s, uint32_t files) {
+ * known, or what the next reader waits for. A sum behind a load that frees other ones would only wait for it. Where predicates alone
+ * are short, that one is not waited for long: a store that ends a chain, in front of loads whose guards are made already. */
+static int32_t choose_frugal(scheduler *s, uint32_t files, int64_t cycle) {
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
     int32_t best = -1, change = 0;
     scan(s, &s->available, nodes, files, &best, &change);
     scan(s, &s->pending, nodes, files, &best, &change);
     if (best >= 0 && change < 0) return best;
     int32_t next = head(s);
-    return next < INT32_MAX ? next : best;
+    if (next == INT32_MAX) return best;
+    int32_t other = files == 1u << ORIC_FILE_P && s->ready[next] > cycle + ORIC_LIST_WAIT ? choose_meanwhile(s) : -1;
+    return other >= 0 ? other : next;
 }
 
 static int32_t choose(scheduler *s, int64_t cycle) {
@@ -276,7 +293,7 @@ static int32_t choose(scheduler *s, int64_t cycle) {
     uint32_t files = exceeds(s, node, change);
     if (!files) return node;
     push(&s->available, priority(s, node), node);
-    return choose_frugal(s, s->options->by_use ? UINT32_MAX : files);
+    return choose_frugal(s, s->options->by_use ? UINT32_MAX : files, cycle);
 }
 
 /* Position of the first instruction that depends on the node. */
