@@ -52,6 +52,7 @@ def test_same_bytes_whatever_the_hash_seed_and_the_folder(tmp_path: Path) -> Non
     assert len(seen) == 1
 
 
+@pytest.mark.measure
 def test_an_unchanged_build_does_nothing_and_any_change_is_seen(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "spec", tmp_path / "spec")
     written = build(tmp_path)
