@@ -47,7 +47,7 @@ def test_there_are_enough_and_all_have_stored_ptx() -> None:
 
 def test_a_third_is_held_out_and_the_newest_sources_whole() -> None:
     found = {source: [held_out(source, entry.name) for entry in entries(source, "sm_90a")] for source in sources()}
-    whole = [source for source, marks in found.items() if len(marks) > 8 and sum(marks) >= 0.7 * len(marks)]
+    whole = [source for source, marks in found.items() if len(marks) > 8 and sum(marks) > len(marks) / 2]
     assert whole == ["graphs", "learning", "media", "science"], "but for those of their kernels that were looked at"
     others = [mark for source, marks in found.items() if source not in whole for mark in marks]
     assert 0.25 < sum(others) / len(others) < 0.42
