@@ -45,11 +45,14 @@ def test_there_are_enough_and_all_have_stored_ptx() -> None:
     assert FILE.stat().st_size < 2_500_000
 
 
-def test_a_third_is_held_out_and_the_newest_sources_whole() -> None:
+NEWEST = ("graphs", "learning", "media", "science")
+
+
+def test_a_third_is_held_out_and_most_of_the_newest_sources() -> None:
     found = {source: [held_out(source, entry.name) for entry in entries(source, "sm_90a")] for source in sources()}
-    whole = [source for source, marks in found.items() if len(marks) > 8 and sum(marks) > len(marks) / 2]
-    assert whole == ["graphs", "learning", "media", "science"], "but for those of their kernels that were looked at"
-    others = [mark for source, marks in found.items() if source not in whole for mark in marks]
+    for source in NEWEST:
+        assert len(found[source]) > 8 and sum(found[source]) >= 0.75 * len(found[source]), "but for those that were looked at"
+    others = [mark for source, marks in found.items() if source not in NEWEST for mark in marks]
     assert 0.25 < sum(others) / len(others) < 0.42
 
 
