@@ -292,6 +292,30 @@ def test_waiting_at_an_mbarrier_ends_behind_the_arrival() -> None:
     assert times[1] > times[0] + 19 * 50 and abs(times[0] - times[2]) < 40 and abs(times[1] - times[3]) < 40
 
 
+# A loop reads the word of an mbarrier that nobody arrives at; then its phase before the first one is asked for, which is over.
+PEEKING = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .reg .b64 %d; .reg .b32 %r<9>; .reg .pred %p<4>; .shared .align 8 .b64 bar;
+  ld.param.u64 %d, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+  setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared.b64 [bar], 32; bar.sync 0;
+PEEK: ld.volatile.shared.u32 %r3, [bar]; sub.u32 %r1, %r1, 1; setp.ne.u32 %p3, %r1, 0; @%p3 bra PEEK;
+  mbarrier.test_wait.parity.shared.b64 %p2, [bar], 1; selp.u32 %r4, 1, 0, %p2;
+  st.global.u32 [%d], %r4;
+  ret;
+}
+"""
+
+
+def test_an_mbarrier_that_nobody_has_arrived_at() -> None:
+    """Its word is known, as a loop reads it; an arrival is not."""
+    data = np.zeros(4, np.uint32)
+    peeking = oric.sim.load(oric.compile(PEEKING, arch="sm_90").image)
+    done = peeking.launch("k", 1, 64, [data, 5], modes=Modes(timing=True))
+    assert done.timing is not None and data[0] == 1
+
+
 def test_results_and_reports_are_as_without_a_clock(loaded: oric.sim.Module) -> None:
     x, y, z = np.arange(256, dtype=np.float32), np.zeros(256, np.float32), np.zeros(256, np.float32)
     loaded.launch("sine", 1, 256, [x, y, 256])

@@ -353,6 +353,6 @@ void sim_clock_tested(sim_warp *w, const uint8_t *word, int over)
     if (!c->room_arrivals)
         return;
     const sim_arrival *a = arrival_at(c, word);
-    if (a->word && a->by != r && a->by->block == r->block) /* others may not be there yet when it is played */
+    if (a->signal && a->by != r && a->by->block == r->block) /* others may not be there yet when it is played */
         r->events[r->nevents - 1].after = a->signal;
 }
