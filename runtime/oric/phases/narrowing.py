@@ -55,7 +55,8 @@ def _loads(f: Function) -> list[int]:
         while i != NONE:
             flags = OPS.flags[f.op[i]]
             if flags & LOAD and not flags & _OTHERS and OFFSET[f.op[i]] and not f.aux[i] & AUX_VOLATILE:
-                if not OPS.is_strong(f, i) and _size(f, i) in _WORDS:
+                wide = opd.count_of(f.get(i, 0)) > 1  # soon told, and of most loads not so
+                if wide and not OPS.is_strong(f, i) and _size(f, i) in _WORDS:
                     found.append(int(i))
             i = f.next[i]
         b += 1
