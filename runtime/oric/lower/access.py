@@ -229,7 +229,7 @@ def atomic_vector(b: Memory, program: Program, guard: i64, operands: list[Any]) 
 
 
 def ordered(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """Lines whose NOPs stay, and whose accesses are acquires for the qualifiers that the option ``acquires`` names."""
+    """Lines whose NOPs stay, and whose accesses are acquires for the qualifiers that the option ``acquires`` names, or always."""
     made: i64 = len(b.code.op)
     run_lines(b, program, guard, operands)
     _mark_acquire(b, program, made)
@@ -238,7 +238,8 @@ def ordered(b: Memory, program: Program, guard: i64, operands: list[Any]) -> Non
 def _mark_acquire(b: Memory, program: Program, made: i64) -> None:
     """Mark the instructions from number ``made`` on. What comes later waits for an acquire's result, which has a register."""
     f = b.code
-    acquires = program.tokens.get("sem", "") in program.options.get("acquires", "").split()
+    named = program.options.get("acquires", "").split()
+    acquires = "always" in named or program.tokens.get("sem", "") in named
     while made < len(f.op):
         flags = OPS.flags[f.op[made]]
         if flags & MEMORY and acquires:
