@@ -20,6 +20,7 @@ from oric.ir.facts import is_absent
 from oric.ir.function import AUX_VOLATILE, NONE, Function, R
 from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, STORE
 from oric.ir.passes import PassContext
+from oric.ir.text import all_instructions
 
 from .makers import Makers
 from .widening import SIZES, WORD, data_operand
@@ -125,17 +126,12 @@ def _part(f: Function, makers: Makers, i: i64, result: i64, words: i64) -> tuple
 def _rename(f: Function, instead: vec[i64]) -> None:
     """Let everything read the words that stay where they are now."""
     known: i64 = len(instead)
-    b: i64 = 0
-    while b < f.blocks():
-        i = f.head[b]
-        while i != NONE:
-            at: i64 = 0
-            while at < f.count[i]:
-                operand = f.get(i, at)
-                if opd.is_register(operand) and operand & opd.INDEX < known and instead[operand & opd.INDEX] != opd.NO_OPERAND:
-                    part = instead[operand & opd.INDEX]
-                    moved = opd.with_first(operand, opd.first_of(operand) - opd.first_of(part))
-                    f.set(i, at, opd.with_index(moved, part & opd.INDEX))
-                at += 1
-            i = f.next[i]
-        b += 1
+    for i in all_instructions(f):
+        at: i64 = 0
+        while at < f.count[i]:
+            operand = f.get(i, at)
+            if opd.is_register(operand) and operand & opd.INDEX < known and instead[operand & opd.INDEX] != opd.NO_OPERAND:
+                part = instead[operand & opd.INDEX]
+                moved = opd.with_first(operand, opd.first_of(operand) - opd.first_of(part))
+                f.set(i, at, opd.with_index(moved, part & opd.INDEX))
+            at += 1

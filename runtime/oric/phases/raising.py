@@ -14,7 +14,6 @@ from mypy_extensions import i64
 from oric_rules.matchers import OFFSET
 from oric_tables import thresholds
 
-from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_VOLATILE, NONE, Function, control_flow
 from oric.ir.optable import (
@@ -37,6 +36,7 @@ from oric.ir.optable import (
     WARP,
 )
 from oric.ir.passes import PassContext
+from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
 from .makers import Makers
@@ -104,6 +104,7 @@ class _Raising:
         self.seen = zeros(f.blocks())
         self.searches = 0
         self.has: dict[int, set[int]] = {}
+        self.scratch = WordList()
         self.watched = zeros(f.words)
         self.latest = nones(f.words)
         self.before = vec[i64]()
@@ -137,38 +138,29 @@ class _Raising:
             i = f.next[i]
 
     def _note_registers(self, i: i64) -> None:
-        f = self.f
-        at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if opd.is_register(operand):
-                writes = OPS.writes_at(f.op[i], at)
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    made = self.makers.maker[word]
-                    if writes and self.watched[word]:
-                        self.before = append(self.before, self.latest[word])
-                        self.latest[word] = len(self.writer)
-                        self.writer = append(self.writer, i)
-                    elif not writes and made >= 0 and OPS.flags[f.op[made]] & LOAD and not self.makers.reaches(made, i):
-                        self.early[made] = 1
-                    word += 1
-            at += 1
+        f, words = self.f, self.scratch
+        words.clear()
+        words.add_writes(f, i)
+        for at in range(words.count):
+            word = words.words[at]
+            if self.watched[word]:
+                self.before = append(self.before, self.latest[word])
+                self.latest[word] = len(self.writer)
+                self.writer = append(self.writer, i)
+        words.clear()
+        words.add_reads(f, i)
+        for at in range(words.count):
+            made = self.makers.maker[words.words[at]]
+            if made >= 0 and OPS.flags[f.op[made]] & LOAD and not self.makers.reaches(made, i):
+                self.early[made] = 1
 
     def _watch(self, i: i64) -> None:
         """Mark what a load reads."""
-        f = self.f
-        at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if opd.is_register(operand) and not OPS.writes_at(f.op[i], at):
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    self.watched[word] = 1
-                    word += 1
-            at += 1
+        words = self.scratch
+        words.clear()
+        words.add_reads(self.f, i)
+        for at in range(words.count):
+            self.watched[words.words[at]] = 1
 
     def run(self) -> None:
         f = self.f
@@ -180,19 +172,10 @@ class _Raising:
                 self._move(i, block)
 
     def _is_made_once(self, i: i64) -> bool:
-        f = self.f
-        at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if opd.is_register(operand) and OPS.writes_at(f.op[i], at):
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    if self.makers.maker[word] != i:
-                        return False
-                    word += 1
-            at += 1
-        return True
+        words = self.scratch
+        words.clear()
+        words.add_writes(self.f, i)
+        return all(self.makers.maker[words.words[at]] == i for at in range(words.count))
 
     def _place(self, i: i64) -> i64:
         """The earliest block that a load can join others of its kind in."""
@@ -258,19 +241,10 @@ class _Raising:
 
     def _is_known(self, i: i64, above: i64, x: i64) -> bool:
         """Whether nothing writes what a load reads between two blocks, of which the later one has it or lies on its way."""
-        f = self.f
-        at: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if opd.is_register(operand) and not OPS.writes_at(f.op[i], at):
-                word = f.words_of(operand)
-                end = word + opd.count_of(operand)
-                while word < end:
-                    if not self._stays(word, i, above, x):
-                        return False
-                    word += 1
-            at += 1
-        return True
+        words = self.scratch
+        words.clear()
+        words.add_reads(self.f, i)
+        return all(self._stays(words.words[at], i, above, x) for at in range(words.count))
 
     def _stays(self, word: i64, i: i64, above: i64, x: i64) -> bool:
         n = self.latest[word]
@@ -286,15 +260,10 @@ class _Raising:
         return True
 
     def _words(self, i: i64) -> i64:
-        f = self.f
-        at: i64 = 0
-        total: i64 = 0
-        while at < f.count[i]:
-            operand = f.get(i, at)
-            if OPS.writes_at(f.op[i], at) and opd.is_register(operand):
-                total += opd.count_of(operand)
-            at += 1
-        return total
+        """Number of words that a load writes."""
+        self.scratch.clear()
+        self.scratch.add_writes(self.f, i)
+        return self.scratch.count
 
     def _move(self, i: i64, block: i64) -> None:
         f = self.f
