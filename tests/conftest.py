@@ -11,7 +11,7 @@ from oric.regalloc.verify import ALWAYS
 from oric.sim.modes import Modes
 from oric.sim.module import Module, Statistics
 
-from tests import rows
+from tests import campaigns, rows
 
 # The same examples on every run, and no limits of time: a slow machine is no failure.
 settings.register_profile(
@@ -53,8 +53,14 @@ def strict_launches() -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that take many seconds begin first, so that several processes end together; a row that does not exist is an error."""
+    """Samples are marked before marks select; tests that take many seconds begin first, so that several processes end together.
+
+    Raises:
+        pytest.UsageError: a row that does not exist.
+    """
+    campaigns.leave_to_measure(items)
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     marks = {(item.nodeid.partition("[")[0], mark.args) for item in items for mark in item.iter_markers("row")}
     for test, ids in sorted(marks):

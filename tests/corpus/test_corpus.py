@@ -44,6 +44,7 @@ def test_words_encode_to_themselves(model: str):
     assert compare.round_trips(model) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", MODELS)
 def test_registers_are_those_of_the_life_ranges(model: str):
     assert [d for d in compare.registers(model) if compare.name(d[1]) not in compare.LIFE_RANGES] == []

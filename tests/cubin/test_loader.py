@@ -43,6 +43,7 @@ def compiled(text: str, target: str, level: int) -> bytes:
         pytest.skip(message)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", [t for t in loader_facts.TARGETS if t in TARGETS])
 @pytest.mark.parametrize("name", [m.name for m in MODULES])
 def test_a_loader_sees_what_ptxas_says(name: str, target: str) -> None:
@@ -55,6 +56,7 @@ def test_a_loader_sees_what_ptxas_says(name: str, target: str) -> None:
         assert problems(ours) == []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", [t for t in loader_facts.TARGETS if t in TARGETS])
 def test_kernels_and_small_modules(target: str) -> None:
     stored = loader_facts.names(target)

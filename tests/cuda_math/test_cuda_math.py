@@ -11,7 +11,7 @@ from tests.e2e.conftest import LANES_LEFT_OUT
 from .functions import GROUPS, functions
 from .measure import BLOCK, measure
 
-OPERANDS = 20 * BLOCK
+OPERANDS = 8 * BLOCK
 
 
 @pytest.mark.measure

@@ -123,6 +123,7 @@ def test_any_number_of_threads(threads: int) -> None:
         judge(case, threads, "all", image)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.memcheck
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -151,6 +152,7 @@ def test_addresses_of_threads_stay_apart(operation: str) -> None:
         assert int(memory[2]) == int(OPERATIONS[operation].reduce(values[16:], initial=np.uint64(0)))
 
 
+@pytest.mark.measure
 def test_tickets_of_a_lock() -> None:
     """Each thread waits for its turn: those that have got their tickets by one atomic are served one after another."""
     body = """atom.global.add.u32 %r4, [%d0+16], 1;
@@ -165,6 +167,7 @@ def test_tickets_of_a_lock() -> None:
         assert sorted(results.tolist()) == [START + 5 * n for n in range(64)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_ptxas_votes_there_too(case: Case, ptxas: str, tmp_path: Path) -> None:
     for target in TARGETS:

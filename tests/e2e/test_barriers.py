@@ -382,6 +382,7 @@ def test_dependent_launches(level: int) -> None:
 # -- the vendor's instructions ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @both
 @everywhere
 def test_the_instructions_are_the_vendors(target: str, level: int) -> None:

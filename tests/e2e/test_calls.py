@@ -46,6 +46,7 @@ def problem(name: str, target: str, level: int, limit: int | None) -> str:
     return "".join(map(str, check_cubin(read(image)).findings))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, target: str) -> None:
@@ -63,6 +64,7 @@ def test_programs_in_every_way(name: str, target: str, level: int) -> None:
     assert {limit: found for limit in LIMITS if (found := problem(name, target, level, limit))} == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_120"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_ptxas_means_the_same(name: str, target: str, tmp_path: Path, ptxas: str) -> None:
@@ -225,6 +227,7 @@ def test_several_results_that_no_registers_hold_are_told_by_their_size() -> None
         oric.compile(module, arch="sm_90")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -38,6 +38,7 @@ def run(case: cases.Case, made: bytes, modes: Modes) -> None:
         step.check()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", cases.EACH_MODEL)
 @pytest.mark.parametrize("file", cases.files())
 def test_kernels_on_every_other_target(file: str, target: str) -> None:

@@ -22,6 +22,7 @@ GENERAL = 5 << CLASS_BITS
 STEP = 16
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str, target: str) -> None:
@@ -56,6 +57,7 @@ def calls_of(found: list[Stop]) -> list[list[Call]]:
     return out
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "target", [pytest.param(t, marks=[pytest.mark.measure] * (t not in ("sm_75", "sm_90"))) for t in TARGETS]
 )

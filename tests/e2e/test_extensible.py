@@ -71,6 +71,7 @@ class Linker:
         return (self.folder / "out.o").read_bytes()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_alone(name: str) -> None:
     """A program that needs nothing from elsewhere is right, and without hazards: on each target at one level."""

@@ -86,6 +86,7 @@ class Linker:
         return (self.folder / "linked.cubin").read_bytes()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_linked(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
     """Alone, and some functions elsewhere, in three of the ways."""

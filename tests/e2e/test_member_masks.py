@@ -150,6 +150,7 @@ def judge(image: bytes, name: str, shape: str, tile: int) -> None:
     assert out.tolist() == expected(name, a, n, tile).tolist(), (name, shape, tile)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])

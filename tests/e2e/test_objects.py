@@ -41,6 +41,7 @@ def ours(module: str, target: str, level: int = 3, limit: int | None = None) -> 
     return oric.compile(module, arch=target, opt_level=level, maxrregcount=limit, verify=True, relocatable=True).image
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_alone(name: str) -> None:
     """An object that needs nothing from elsewhere is right, and without hazards: on each target at one level and limit."""
@@ -107,6 +108,7 @@ def splits(module: str) -> list[frozenset[str]]:
     return [frozenset(chosen) for count in range(len(names) + 1) for chosen in itertools.combinations(names, count)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_mixed_links(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
     """Functions of one program, some compiled here and some by ptxas, work together; a few of the ways."""
@@ -129,7 +131,7 @@ def test_mixed_links(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None
 def test_every_split(name: str, target: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
     linker = Linker(tmp_path, ptxas, nvlink)
     chance = random.Random(name + target)
-    for there in splits(text(name, target))[:32]:
+    for there in splits(text(name, target))[:16]:
         parts = splitting.split(text(name, target), there)
         for makers in ("op", "po"):
             level, limit = chance.choice((0, 1, 3)), chance.choice(LIMITS)
@@ -142,12 +144,12 @@ WHOLE = [name for name in portable.programs() if splitting.functions(portable.mo
 @pytest.mark.measure
 @pytest.mark.parametrize("name", WHOLE)
 def test_mixed_links_of_whole_programs(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
-    """Those that nvcc has made of CUDA among them: each split, up to eight of them."""
+    """Those that nvcc has made of CUDA among them: each split, up to four of them."""
     chance = random.Random(name)
     linker = Linker(tmp_path, ptxas, nvlink)
     entry = portable.programs()[name]
     ways = splits(portable.module(name, TARGETS[0]))
-    for there in chance.sample(ways[1:], min(8, len(ways) - 1)):
+    for there in chance.sample(ways[1:], min(4, len(ways) - 1)):
         target = chance.choice(entry.targets)
         parts = splitting.split(portable.module(name, target), there)
         for makers in ("oo", "op", "po"):

@@ -52,7 +52,7 @@ def test_random_program(seed: int) -> None:
 
 
 @pytest.mark.measure
-@pytest.mark.parametrize("seed", range(1000, 2000))
+@pytest.mark.parametrize("seed", range(1000, 1500))
 def test_many_random_programs(seed: int) -> None:
     check_seed(seed, (0, 1, 2, 3))
 
@@ -78,13 +78,14 @@ def check_pressed(seed: int) -> None:
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", (*range(8), *SPLIT_TWICE, *BEHIND_A_WAIT, *SHARED_SCOREBOARD))
 def test_random_program_with_few_registers(seed: int) -> None:
     check_pressed(seed)
 
 
 @pytest.mark.measure
-@pytest.mark.parametrize("seed", range(2000, 2300))
+@pytest.mark.parametrize("seed", range(2000, 2200))
 def test_many_random_programs_with_few_registers(seed: int) -> None:
     check_pressed(seed)
 

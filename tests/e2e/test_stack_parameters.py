@@ -107,6 +107,7 @@ def launched(image: bytes) -> list[int]:
     return [int(x) for x in out]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("relocatable", [False, True])
 @pytest.mark.parametrize("level", [0, 1, 3])
 @pytest.mark.parametrize("align", [4, 8, 16])

@@ -64,6 +64,7 @@ DONE:
 )
 
 
+@pytest.mark.measure
 @pytest.mark.parametrize("arch", [pytest.param("sm_80", marks=pytest.mark.measure), "sm_90"])
 @pytest.mark.parametrize("level", [pytest.param(0, marks=pytest.mark.measure), 3])
 def test_spin_lock_within_a_warp(arch: str, level: int) -> None:
@@ -109,6 +110,7 @@ WAIT:
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("level", [0, 3])
 def test_threads_of_a_warp_take_turns_by_a_word_in_shared_memory(target: str, level: int) -> None:

@@ -370,6 +370,7 @@ def test_flags_of_cases(monkeypatch: pytest.MonkeyPatch, name: str, bit: int) ->
 FILES = {"gpr": {1: R, 2: R2, 4: R4}, "ugpr": {1: UR, 2: UR}, "pred": {1: P}, "upred": {1: UP}, "breg": {1: B}}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.row("R4-53")
 @pytest.mark.parametrize("op", [op for op in ops.OPS if op is not None], ids=lambda op: op.name)
 @given(st.data())

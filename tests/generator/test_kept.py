@@ -81,6 +81,7 @@ def test_parts_of_rows_that_are_gone_are_not_kept() -> None:
     assert [made for rows, _, made in parts if rows[1:] in [("there",), ("gone",)]] == ["kept"]
 
 
+@pytest.mark.measure
 def test_what_is_known_gives_the_same(known: Path) -> None:
     """Tables, outputs and pages are those of a specification that was read anew; nothing is made for them."""
     with kept.opened(known, keep=True) as found:
@@ -98,6 +99,7 @@ def test_every_model_can_be_kept(known: Path) -> None:
         assert found.spec.made == 0
 
 
+@pytest.mark.measure
 def test_a_mistake_is_found_and_its_end(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     edit(project, TARGETS, "backend: 7\n", "backend: 77\n")
     assert "all" not in steps(project)
@@ -156,6 +158,7 @@ def test_another_generator_or_schema_knows_nothing(project: Path, monkeypatch: p
     assert steps(project) == set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", ["start", "facts", "models", "rows", "cut", "empty"])
 def test_a_damaged_file_is_none(project: Path, place: str) -> None:
     """What is damaged is empty, and so is all that would need it; what is whole is used."""

@@ -16,7 +16,7 @@ from tests.generator.mutants import Mutant
 SEED = 20
 SHARE = 80  # one of so many is tried where all of them take too long
 PARTS = 24  # of the whole set: each may run in a process of its own
-MEASURED = 12  # of them
+MEASURED = 6  # of them
 LEAST = 8000
 MANY = 25  # files
 

@@ -358,6 +358,7 @@ def test_a_revision_may_be_read_by_its_own_generator(project: Path) -> None:
     assert re.match(r"oricgen: error: HEAD \(\w+\): spec/section_tags.yaml: ", none.stderr)
 
 
+@pytest.mark.measure
 def test_an_invalid_side_is_named(project: Path) -> None:
     path = project / "spec/phases.yaml"
     text = path.read_text(encoding="utf-8")

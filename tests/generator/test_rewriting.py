@@ -40,6 +40,7 @@ def place(rule: Rule) -> str:
     return f"{Path(rule.path).name}:{rule.line}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", RULES.rules, ids=place)
 def test_a_rule_is_proved(rule: Rule) -> None:
     assert prover().prove(rule) >= TUPLES
@@ -59,6 +60,7 @@ def test_what_is_shown_of_a_rule_is_the_rule(rule: Rule) -> None:
 # -- wrong rules -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mistake", WRONG, ids=[m.name for m in WRONG])
 def test_a_wrong_rule_is_refuted(mistake: Mistake) -> None:
     """It passes all checks but the proof, which names file, line and operands."""

@@ -94,6 +94,7 @@ def test_a_new_target_passes_the_check_at_once(copy: Path, capsys: pytest.Captur
     assert list(found).index("sm_99") == list(found).index("sm_90a") + 1
 
 
+@pytest.mark.measure
 def test_facts_become_code_and_stay(spec: Spec) -> None:
     plan = target.plan(ROOT, spec, "sm_72", "sm_80")
     assert plan.verdict(spec) == ""
@@ -182,6 +183,7 @@ def test_rows_of_a_new_opcode(spec: Spec) -> None:
         assert_only_added(plan, name, ("operations: [FADD",))
 
 
+@pytest.mark.measure
 def test_an_undocumented_id_may_be_named(spec: Spec) -> None:
     plan = opcode.plan(ROOT, spec, "FAVG", "FADD", 116, free_machine_opcode(spec))
     assert plan.verdict(spec) == ""
@@ -195,6 +197,7 @@ def test_an_undocumented_id_may_be_named(spec: Spec) -> None:
         assert set(opcodes.load(edited).by_id) == set(before.by_id)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("like", ["IADD3", "IMAD_WIDE", "MUFU", "BAR", "CS2R_32", "LDS", "ULDC", "HMMA"])
 def test_any_opcode_with_an_operation_can_be_a_model(spec: Spec, like: str) -> None:
     plan = opcode.plan(ROOT, spec, "NEW_ONE", like, None, free_machine_opcode(spec))

@@ -32,6 +32,7 @@ def checked(text: str, target: str, name: str) -> list[Check]:
     return [check_phases(f, context, f"{name} {f.name}") for f, context in functions_of(text, target)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", kernels.files())
 def test_kernels(name: str) -> None:
     for check in checked(kernels.ptx(name, "sm_90"), "sm_90", name):
@@ -39,7 +40,7 @@ def test_kernels(name: str) -> None:
         assert check.events
 
 
-@pytest.mark.parametrize("seed", campaigns.seeds(160, first=8))
+@pytest.mark.parametrize("seed", campaigns.seeds(80, first=2))
 def test_random_programs(seed: int) -> None:
     target = TARGETS[seed % 2]
     for check in checked(random_programs.Program(seed, size=20 + seed % 5 * 10).text(target), target, str(seed)):
@@ -162,6 +163,7 @@ def text_of(program: str | int) -> str:
     return random_programs.Program(program, size=60).text("sm_90")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_wrong_phase_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program, spoil = MISTAKES[name]

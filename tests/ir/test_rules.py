@@ -74,6 +74,7 @@ def fired(case: Built) -> list[int]:
     return out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(len(RULES.rules)), ids=[place(r) for r in RULES.rules])
 def test_a_rule_fires(number: int) -> None:
     """The first rule that is applied is this one, or one in front of it that fits this draw too."""
@@ -94,6 +95,7 @@ def _turns(rule: Rule) -> bool:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(RULES.rules)), ids=[place(r) for r in RULES.rules])
 def test_a_function_does_the_same_afterwards(number: int) -> None:
     rule = RULES.rules[number]

@@ -44,6 +44,7 @@ def test_a_barrier_by_number_is_told_from_a_register_that_nothing_names() -> Non
     assert (f.get(0, 0), again.get(0, 0)) == (opd.special(0), opd.special(0))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", KERNELS[::4], ids=lambda path: path.stem)
 def test_dumps_of_kernels_read_back(path: Path) -> None:
     shown: list[str] = []

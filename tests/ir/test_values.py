@@ -31,6 +31,7 @@ def drawn(seed: str, isa: int, operation: ops.Op, count: int = VARIANTS) -> list
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("isa", range(len(ops.ISAS)), ids=ops.ISAS)
 def test_values_are_what_the_machine_computes(isa: int) -> None:
     wrong = []

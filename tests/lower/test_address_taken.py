@@ -28,6 +28,7 @@ FILL = "".join(f"mov.u32 %r7, 0x{n + 1:x}0{n + 1:x}; st{{space}}.u32 [{{base}}+{
 WORDS = [0x101 * (n + 1) for n in range(8)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["sm_75", "sm_90", "sm_120"])
 @pytest.mark.parametrize("guard", ["", "@%p"])
 @pytest.mark.parametrize(("type_", "count"), [("b32", 4), ("b32", 2), ("u16", 4), ("s8", 4), ("u8", 2)])

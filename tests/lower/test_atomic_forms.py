@@ -68,6 +68,7 @@ def _name(value: Operation | str | int) -> str:
     return f"{value.op}.{value.type}.v{value.vec}" if isinstance(value, Operation) else str(value)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.memcheck
 @pytest.mark.row("R2-55")
 @pytest.mark.parametrize(("operation", "arch", "level"), _cases(), ids=_name)

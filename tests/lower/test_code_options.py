@@ -81,6 +81,7 @@ def plain_forms(target: str) -> list[str]:
     return [form for n, form in enumerate(forms) if not _FIRM.search(form) or n % 16 == 0]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("option", "forced", "kind", "value"), CASES)
 @pytest.mark.parametrize("target", [pytest.param(t, marks=[pytest.mark.measure] * (t == "sm_120")) for t in TARGETS])
 def test_cache_operators(option: str, forced: bool, kind: str, value: str, target: str, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def wanted(text: str) -> list[int]:
     return out
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.row("R2-51")
 @pytest.mark.parametrize(("target", "level"), [way for way in WAYS if way[0] in TARGETS])
 def test_conversions(target: str, level: int) -> None:

@@ -95,6 +95,7 @@ class Draw:
             self._put(op.STG, 0, 0, [address, opd.imm(4 * at), opd.word(operand, at) if count > 1 else operand])
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("row", VALUED, ids=lambda row: row.name)
 def test_a_template_computes_the_value_of_its_macro(row: ops.Op, arch: str) -> None:

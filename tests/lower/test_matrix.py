@@ -35,6 +35,7 @@ def compiled(target: str, level: int) -> Strict:
     return Strict(oric.sim.load(oric.compile(module_text(target), arch=target, opt_level=level).image))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("target", "level"), [*((target, 3) for target in TARGETS), (OLDEST, 0), (NEWEST, 0)])
 def test_products_and_moves(target: str, level: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the cubins of ptxas compute, ours do: every type and shape, dense, sparse, scaled; ldmatrix, stmatrix, movmatrix."""

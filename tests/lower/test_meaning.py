@@ -24,6 +24,7 @@ _WAYS = (("sm_90", 3), ("sm_90", 0), ("sm_80", 3))  # target, level
 _WAYS_100 = (("sm_100", 3), ("sm_100", 0), ("sm_110", 3), ("sm_120", 3), ("sm_120", 0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.row("R2-48", "R2-50", "R2-51", "R2-54", "R2-57")
 @pytest.mark.parametrize("case", CASES, ids=map(_name, CASES))
 def test_instruction(case: cases.Case) -> None:

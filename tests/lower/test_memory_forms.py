@@ -41,6 +41,7 @@ def _same(form: str, target: str, made: str) -> bool:
     return made == wanted
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("target", "level"),
     [

@@ -267,6 +267,7 @@ def compiled(calls: Sequence[Call], arch: str, level: int) -> bytes:
     return image
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("arch", TARGETS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_calls_compute_what_their_instructions_do(family: str, arch: str) -> None:

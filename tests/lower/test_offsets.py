@@ -96,6 +96,7 @@ def results(form: Form, space: str, offset: int, arch: str, level: int, known: b
     return made
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FORMS)
 def test_offsets(name: str) -> None:
     """As with the sum in the register: spaces, targets, levels and offsets in turn."""

@@ -202,6 +202,7 @@ def test_objects_and_functions_have_copies() -> None:
     assert calls(text, "sm_90", extras=Extras(relocatable=True)) == 0
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("level", range(4))
 @pytest.mark.parametrize("instruction", INSTRUCTIONS)
 def test_the_code_changes_no_more_than_is_said_on_any_target(instruction: str, level: int) -> None:

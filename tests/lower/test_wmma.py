@@ -128,6 +128,7 @@ def kernels(target: str) -> list[tuple[str, Form, tuple[str, str, str], tuple[in
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("level", [0, 3])
 @pytest.mark.parametrize("target", TARGETS)
 def test_products(target: str, level: int) -> None:

@@ -105,6 +105,7 @@ LOOPS = [
 EDGES = (0, 1, 2, 3, 4, 5, 11, 12, 13, 0x7FFFFFFF, 0x80000000, 0x7FFFFFF8, 0x80000007, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFF0)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("compare", "step", "turned", "negated"), LOOPS)
 def test_rounds_that_are_counted_at_run_time(compare: str, step: int, turned: bool, negated: bool, target: str) -> None:

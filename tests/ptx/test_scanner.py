@@ -97,7 +97,7 @@ def read_tokens(text: str, position: int, end: int) -> tuple[list[Token], PtxErr
     return found, None
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(st.one_of(TEXTS, WORDS), st.integers(0, 20), st.integers(0, 20))
 @example("/**/x/***/y/*/*/z", 0, 0)
 @example('# 1 "a"b\nx # line 1 "a"\n#line1 "a"\n', 0, 0)

@@ -27,6 +27,7 @@ def compiled(text: str, arch: str, level: int, limit: int) -> bytes:
     return image
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("arch", TARGETS)
@@ -49,7 +50,7 @@ MODULES = {one.name: one for one in modules.corpora()}
 
 
 @pytest.mark.measure
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", list(MODULES)[::3])
 def test_modules_of_other_compilers(name: str) -> None:
     """Two limits at each level, others for every second module; what no code is made of is refused at a limit just the same."""
     one, odd = MODULES[name], list(MODULES).index(name) % 2

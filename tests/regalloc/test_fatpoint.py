@@ -131,7 +131,7 @@ class Values:
         return trace
 
 
-@settings(max_examples=150)
+@settings(max_examples=30)
 @given(programs(max_blocks=6, max_insns=8), st.lists(st.integers(0, 7), min_size=1, max_size=8))
 def test_execution_on_registers_reads_the_same_values(program: Program, choices: list[int]):
     fn = program.build()

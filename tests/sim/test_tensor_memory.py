@@ -54,6 +54,7 @@ def cell(shape: str, lane: int, register: int, offset: int) -> tuple[int, int]:
     return g + 8 * (register // 2 % 2), 8 * (register // 4) + 2 * t + register % 2
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("move", MOVES, ids=lambda m: f"{m[0]}_x{m[1]}{'_half' if m[2] else ''}")
 def test_loads_and_stores(move: tuple[str, int, bool]) -> None:
     """Every shape, with whole cells and with halves of two of them in a register."""
@@ -326,6 +327,7 @@ class Run:
         return out[0], out[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", ["integers", "normal"])
 @pytest.mark.parametrize("case", cases(), ids=lambda c: c.name)
 def test_products(case: Case, how: str) -> None:

@@ -24,6 +24,7 @@ def turn(name: str) -> str:
     return targets[NAMES.index(name) % len(targets)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_each_on_one_target(name: str) -> None:
     assert problem(name, turn(name)) == ""
@@ -42,6 +43,7 @@ def vendor_problem(ptxas: str, name: str, target: str) -> str:  # noqa: F811
     return judge(name, image, checked=False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES[::4])
 def test_ptxas_means_the_same(name: str, ptxas: str) -> None:  # noqa: F811
     assert vendor_problem(ptxas, name, turn(name)) == ""

@@ -31,6 +31,7 @@ def turn(name: str) -> int:
     return targets[NAMES.index(name) % len(targets)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES[::2])
 def test_each_second_on_one_target(name: str) -> None:
     assert problem(name, turn(name)) == ""
@@ -40,7 +41,7 @@ def test_each_second_on_one_target(name: str) -> None:
 @pytest.mark.parametrize("target", ALL)
 @pytest.mark.parametrize("level", [0, 1, 3])
 def test_each_on_every_target(target: int, level: int) -> None:
-    found = {name: problem(name, other, level) for name, other in every() if other == target}
+    found = {name: problem(name, other, level) for name, other in every()[level % 2 :: 2] if other == target}
     assert {name: what for name, what in found.items() if what} == {}
 
 
