@@ -19,13 +19,28 @@ from oric.ir.text import write
 from oric.ir.verify import verify
 from oric.lower.expand import PASSES as EXPANSIONS
 from oric.phases import contracts
+from oric.phases.cleanup import remove_dead_code
 from oric.phases.contracts import BrokenPromise, provide
+from oric.phases.makers import makers_of
 from oric.phases.manager import PhaseManager, list_phases, select
 from oric.phases.registry import PASSES as OPTIMIZATIONS
+from oric.phases.ssa import generate_movphi
+from oric.phases.unssa import convert_movphi
 from oric.regalloc import allocate_registers
 from oric.sched import schedule_instructions
 from oric.support.diagnostics import InternalError
-from oric_tables.phases import ALL_ANALYSES, ANALYSES, COMPLETE, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES
+from oric_tables.op import IADD3
+from oric_tables.phases import (
+    ALL_ANALYSES,
+    ANALYSES,
+    COMPLETE,
+    CONTROL_FLOW,
+    DOMINATORS,
+    LOOPS,
+    MACHINE,
+    PHASES,
+    USES,
+)
 
 from tests.ir.functions import context
 
@@ -203,13 +218,13 @@ def test_what_is_not_kept_is_forgotten() -> None:
     assert ROW["predicate_short_blocks"].keeps == 0
     manager.run(read(BRANCHES), context())  # it says that it has changed something
     manager.run(read(BRANCHES), context())  # and now not
-    assert held == [0, CONTROL_FLOW | DOMINATORS | LOOPS]
+    assert held[0] == 0 and held[1] & ~USES == CONTROL_FLOW | DOMINATORS | LOOPS
 
 
 @pytest.mark.row("R3-33")
 def test_forgetting_one_leaves_the_others() -> None:
     f = read(BRANCHES)
-    provide(f, context(), ALL_ANALYSES & ~MACHINE)
+    provide(f, context(), ALL_ANALYSES & ~(MACHINE | USES))
     graph = f.analyses.cfg
     assert graph is not None
     tree, nest = graph.dominators(), graph.loops()
@@ -225,6 +240,30 @@ def test_forgetting_one_leaves_the_others() -> None:
     del f
     gc.collect()
     assert gone() is None  # the view goes with the function
+
+
+@pytest.mark.row("R3-19")
+def test_removing_dead_code_outdates_the_chains_and_making_them_clears_the_flag() -> None:
+    f = read(BRANCHES.replace("ISETP", "MOV R9, 0x7\n        ISETP", 1))
+    tracker = f.analyses.tracker
+    assert tracker.ssa and tracker.uses
+    chains = makers_of(f)
+    assert not tracker.uses and makers_of(f) is chains
+    assert remove_dead_code(f, context()) and tracker.uses
+    again = makers_of(f)
+    assert again is not chains and not tracker.uses and not again.same(chains)
+    assert not remove_dead_code(f, context()) and not tracker.uses and makers_of(f) is again
+    generate_movphi(f, context())
+    assert not tracker.ssa
+    convert_movphi(f, context())
+    assert tracker.ssa
+
+
+def test_chains_of_other_code_are_not_handed_out() -> None:
+    f = read(BRANCHES)
+    chains = makers_of(f)
+    f.set_mods(next(i for i in range(f.instructions()) if f.op[i] == IADD3), 0)
+    assert makers_of(f) is not chains
 
 
 def allocated(f: Function) -> object:

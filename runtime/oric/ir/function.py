@@ -172,8 +172,7 @@ class Function:
         self.subroutine = False
         self.sources: LineInfo | None = None  # what origins are of, where somebody wants to know
         self.callee: int = -1  # id in the module's symbols of the function that this is a copy of
-        self.in_window = False  # in partial SSA form, between phases 23 and 73 ...
-        self.window: set[int] = set()  # ... and the registers that have one definition there
+        self.window: set[int] = set()  # the registers that have one definition in partial SSA form
         self.homes: dict[int, int] = {}  # registers that a MovPhi names -> the register whose values they were
         self.final_flow = False
         self.merged = False
@@ -221,6 +220,15 @@ class Function:
             raise IndexError("an operand that the instruction does not have")
         self.operand[self.first[i] + at] = operand
         self.code_epoch += 1
+
+    @property
+    def in_window(self) -> bool:
+        """Whether it is in partial SSA form, between phases 23 and 73."""
+        return not self.analyses.tracker.ssa
+
+    @in_window.setter
+    def in_window(self, inside: bool) -> None:
+        self.analyses.tracker.ssa = not inside
 
     def set_guard(self, i: i64, guard: i64) -> None:
         """Change the guard of an instruction; 0: none."""

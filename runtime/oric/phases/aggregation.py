@@ -52,7 +52,7 @@ from oric.ir.words import WordList
 from .divergence import Definitions, WaitingLoops, divergence
 from .flow import Flow
 from .lone import lone_blocks, truth
-from .makers import Makers
+from .makers import makers_of
 from .regions import leaving_blocks, meeting_points
 from .single import single_predicates
 
@@ -153,7 +153,7 @@ class _Aggregation:
         self.isa: str = ctx.target.isa_name
         self.different = different
         self.cursor = Cursor(f)
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.graph: Cfg = control_flow(f)
         self.single = single_predicates(f, self.makers, different)
         self.lone = lone_blocks(f, self.single)

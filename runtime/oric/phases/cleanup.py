@@ -9,6 +9,7 @@ from mypy_extensions import i64
 from oric_tables import op as op_numbers
 from oric_tables import ops
 from oric_tables.op import MOV, WARPSYNC
+from oric_tables.phases import USES
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
@@ -47,6 +48,8 @@ def remove_dead_code(f: Function, ctx: PassContext) -> bool:
     marks.run()
     dead, dropped = _remove(f, marks)
     ctx.count("dead instructions", dead)
+    if dead or dropped:
+        f.analyses.forget(USES)
     return dead + dropped != 0
 
 

@@ -24,7 +24,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
 from .cleanup import remove_dead_code
-from .makers import Makers
+from .makers import makers_of
 
 # Rows of the truth table of a PLOP3 in which its sources (operands 1 to 3) are true.
 _ROWS: Final = (0xF0, 0xCC, 0xAA)
@@ -80,7 +80,7 @@ class _Joiner:
 
     def __init__(self, f: Function) -> None:
         self.f = f
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.cursor = Cursor(f)
 
     def join(self, i: int) -> bool:
@@ -150,7 +150,7 @@ class _Tester:
 
     def __init__(self, f: Function) -> None:
         self.f = f
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.cursor = Cursor(f)
         self.readers: dict[int, list[int]] = {}
         for i in all_instructions(f):

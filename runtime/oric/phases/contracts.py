@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, final
 
-from oric_tables.phases import ALL_ANALYSES, ANALYSES, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES
+from oric_tables.phases import ALL_ANALYSES, ANALYSES, CONTROL_FLOW, DOMINATORS, LOOPS, MACHINE, PHASES, USES
 
 from oric.ir import machine
 from oric.ir.function import Function, control_flow, edges_of
 from oric.ir.machine import MachineFunction
 from oric.ir.passes import PassContext
 from oric.support.diagnostics import InternalError
+
+from .makers import Makers, makers_of
 
 
 @final
@@ -42,6 +44,8 @@ def provide(f: Function, ctx: PassContext, needs: int) -> None:
             graph.loops()
     if needs & MACHINE:
         machine.on_registers(f, ctx.target.isa, ctx.target.uniform_regs)
+    if needs & USES:
+        makers_of(f)
 
 
 def forget(f: Function, keeps: int) -> None:
@@ -62,6 +66,8 @@ def forget_outdated(f: Function) -> None:
         f.analyses.forget(CONTROL_FLOW)
     if isinstance(view, MachineFunction) and view.epoch != f.code_epoch:
         f.analyses.forget(MACHINE)
+    if isinstance(f.analyses.uses, Makers) and not f.analyses.uses.is_current():
+        f.analyses.forget(USES)
 
 
 def check(f: Function, ctx: PassContext, phase: str, keeps: int, changed: bool, before: tuple[int, int]) -> None:
@@ -136,10 +142,16 @@ def _machine(f: Function, ctx: PassContext) -> bool:
     return known.same(machine.load(f, ctx.target.isa, ctx.target.uniform_regs, physical=True))
 
 
+def _uses(f: Function, ctx: PassContext) -> bool:
+    known = f.analyses.uses
+    return isinstance(known, Makers) and known.is_current() and known.same(Makers(f))
+
+
 # Whether an analysis that is there is current and equals one that is made anew, by its name in the table.
 _RIGHT: Final[dict[str, Callable[[Function, PassContext], bool]]] = {
     "control_flow": _control_flow,
     "dominators": _dominators,
     "loops": _loops,
     "machine": _machine,
+    "uses": _uses,
 }

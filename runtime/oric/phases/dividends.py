@@ -22,7 +22,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions, operands_of
 
 from .ahead import is_plain
-from .makers import Makers
+from .makers import makers_of
 
 _COMPARE: Final = ops.op(ISETP)
 _TABLE: Final = ops.op(LOP3).mods["lut"]
@@ -52,7 +52,7 @@ class _Tests:
 
     def __init__(self, f: Function) -> None:
         self.f = f
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.graph: Cfg = self.makers.cfg
 
     def show(self, i: i64) -> bool:

@@ -21,7 +21,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
 from .cleanup import remove_dead_code
-from .makers import Makers
+from .makers import Makers, makers_of
 
 _FEATURE: Final = "banked_doubles"
 _TAKERS: Final = frozenset({DADD, DMUL, DFMA, DSETP})
@@ -36,7 +36,7 @@ def bank_doubles(f: Function, ctx: PassContext) -> bool:
     takers = [i for i in all_instructions(f) if f.op[i] in _TAKERS]
     if not takers:
         return False
-    makers = Makers(f)
+    makers = makers_of(f)
     legality = legality_of(ctx.target.isa_name)
     places: dict[int, int] = {}  # constant -> offset
     changed = 0

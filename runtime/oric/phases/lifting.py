@@ -16,7 +16,7 @@ from oric.ir.function import NONE, Function
 from oric.ir.passes import PassContext
 
 from .cleanup import remove_dead_code
-from .makers import Makers
+from .makers import makers_of
 
 
 def lift_constants(f: Function, ctx: PassContext) -> bool:
@@ -24,7 +24,7 @@ def lift_constants(f: Function, ctx: PassContext) -> bool:
     moves = _moves(f)
     if not moves:
         return False
-    makers = Makers(f)
+    makers = makers_of(f)
     cursor = Cursor(f)
     lifted: i64 = 0
     for i in moves:

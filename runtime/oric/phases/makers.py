@@ -16,6 +16,17 @@ from oric.ir.optable import OPS
 SEVERAL: Final = -2  # in place of the instruction that makes a word
 
 
+def makers_of(f: Function) -> Makers:
+    """The chains of a function as it is: those that were made before, where nothing has changed since."""
+    known = f.analyses.uses
+    if isinstance(known, Makers) and known.is_current():
+        return known
+    made = Makers(f)
+    f.analyses.uses = made
+    f.analyses.tracker.uses = False
+    return made
+
+
 @final
 class Makers:
     """What is so while the function is not changed.
@@ -27,6 +38,7 @@ class Makers:
     def __init__(self, f: Function) -> None:
         self.f = f
         self.cfg: Cfg = control_flow(f)
+        self.epoch: int = f.code_epoch
         self.maker = vec[i64]([NONE] * int(f.words))
         self.read = vec[i64]([0] * int(f.words))
         self.place = vec[i64]([0] * len(f.op))
@@ -59,6 +71,22 @@ class Makers:
                         self.read[word] += 1
                     word += 1
             at += 1
+
+    def is_current(self) -> bool:
+        """Whether the function is as it was: its code, its graph, its registers."""
+        f = self.f
+        graph = f.analyses.cfg
+        return (
+            self.epoch == f.code_epoch
+            and graph is self.cfg
+            and graph.epoch == f.flow_epoch
+            and len(self.maker) == f.words
+            and len(self.place) == len(f.op)
+        )
+
+    def same(self, other: Makers) -> bool:
+        """Whether another one says the same."""
+        return self.maker == other.maker and self.read == other.read and self.place == other.place
 
     def of(self, operand: i64) -> i64:
         """The only instruction that writes the first word of a register, ``NONE`` or :data:`SEVERAL`."""

@@ -26,7 +26,7 @@ from .cleanup import remove_dead_code
 from .divergence import Definitions, WaitingLoops, blocks_apart, divergence
 from .flow import STOP, Flow
 from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
-from .makers import Makers
+from .makers import Makers, makers_of
 from .regions import leaving_blocks
 
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
@@ -312,7 +312,7 @@ def drop_full_masks(f: Function, ctx: PassContext) -> None:
     waits = [i for i in all_instructions(f) if f.op[i] == WARPSYNC and opd.is_register(f.get(i, 0))]
     if not waits:
         return
-    makers = Makers(f)
+    makers = makers_of(f)
     dropped: i64 = 0
     for i in waits:
         following = f.next[i]

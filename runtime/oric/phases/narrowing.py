@@ -22,7 +22,7 @@ from oric.ir.optable import ATOMIC, CONSTANT, LOAD, OPS, STORE
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
-from .makers import Makers
+from .makers import Makers, makers_of
 from .widening import SIZES, WORD, data_operand
 
 _OTHERS: Final = ATOMIC | CONSTANT | STORE
@@ -36,7 +36,7 @@ def narrow_loads(f: Function, ctx: PassContext) -> bool:
     loads = _loads(f)
     if not loads:
         return False
-    makers = Makers(f)
+    makers = makers_of(f)
     instead = vec[i64]([opd.NO_OPERAND] * f.registers())  # by register: the operand of all words that stay
     narrowed = 0
     for i in loads:

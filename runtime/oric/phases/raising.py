@@ -39,7 +39,7 @@ from oric.ir.passes import PassContext
 from oric.ir.words import WordList
 from oric.support.arrays import nones, zeros
 
-from .makers import Makers
+from .makers import makers_of
 
 _ORDERS: Final = ATOMIC | BARRIER | CALL | CONVERGENCE | FENCE | SIDE_EFFECT | WARP
 _SPACES: Final = SHARED | LOCAL | GLOBAL
@@ -95,7 +95,7 @@ class _Raising:
         self.cursor = Cursor(f)
         self.cfg = control_flow(f)
         self.nest = self.cfg.loops()
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.size = zeros(f.blocks())
         self.stores = zeros(f.blocks())
         self.front = zeros(len(f.op))

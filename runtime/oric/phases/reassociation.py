@@ -23,21 +23,21 @@ from oric.ir.passes import PassContext
 from .addends import add_early
 from .bases import accesses, add_number, lift_numbers, takes_number
 from .cleanup import remove_dead_code
-from .makers import Makers
+from .makers import Makers, makers_of
 
 _SOURCES: Final = (1, 2, 3)  # operands of a sum
 
 
 def share_sums(f: Function, ctx: PassContext) -> bool:
     """Make sums of addresses once; returns whether there is any such sum."""
-    makers = Makers(f)
+    makers = makers_of(f)
     early = add_early(f, makers)
     ctx.count("numbers added in front of products", early)
     if early:
-        makers = Makers(f)
+        makers = makers_of(f)
     lifted = lift_numbers(f, makers)
     ctx.count("sums of addresses without the number of their base", lifted)
-    shared = _Sharing(f, Makers(f) if lifted else makers).run()
+    shared = _Sharing(f, makers_of(f) if lifted else makers).run()
     ctx.count("addresses with a sum in common", shared)
     if lifted or shared:
         remove_dead_code(f, ctx)

@@ -23,7 +23,7 @@ from oric.ir.function import AUX_MBARRIER, NONE, Function
 from oric.ir.passes import PassContext
 
 from .cleanup import remove_dead_code
-from .makers import Makers
+from .makers import makers_of
 from .multiples import LEFT, Multiple, Multiples
 
 _FEATURE: Final = "scaled_addresses"
@@ -96,7 +96,7 @@ class _Scaling:
         self.f = f
         self.users = users
         self.cursor = Cursor(f)
-        self.makers = Makers(f)
+        self.makers = makers_of(f)
         self.known = Multiples(f, self.makers)
         self.claimed: dict[int, int] = {}  # word -> how many reads of it are by accesses and by sums and masks
         self.group: dict[int, _Group] = {}  # by word, of all but leaves

@@ -19,7 +19,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
 from .flow import Flow
-from .makers import Makers
+from .makers import makers_of
 from .meeting import Parting
 
 PARTS: Final = CALL | CONTROL | CONVERGENCE  # flags of what threads that come together may leave apart
@@ -65,7 +65,7 @@ def drop_masks(f: Function, masks: list[int]) -> None:
     words = {f.words_of(mask) for mask in masks if opd.is_register(mask)}
     if not words:
         return
-    makers = Makers(f)
+    makers = makers_of(f)
     cursor = Cursor(f)
     for i in all_instructions(f):
         dest = f.get(i, 0) if f.op[i] == MOV else opd.NO_OPERAND

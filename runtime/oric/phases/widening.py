@@ -111,19 +111,34 @@ class _Widening:
         f = self.f
         b: i64 = 0
         while b < f.blocks():
-            place = 0
-            i = f.head[b]
-            while i != NONE:
-                self._visit(i, place)
-                place += 1
-                i = f.next[i]
-            self._end_all()
+            if self._has_two(b):
+                place = 0
+                i = f.head[b]
+                while i != NONE:
+                    self._visit(i, place)
+                    place += 1
+                    i = f.next[i]
+                self._end_all()
             b += 1
         for members in self.found:
             self._join(members)
         return sum(len(members) - 1 for members in self.found)
 
     # -- which ------------------------------------------------------------------------------------------
+
+    def _has_two(self, b: i64) -> bool:
+        """Whether a block has two accesses that might be made together: most have not."""
+        f = self.f
+        found = 0
+        i = f.head[b]
+        while i != NONE:
+            flags = OPS.flags[f.op[i]]
+            if flags & _SPACES and flags & WIDE and flags & (LOAD | STORE):
+                found += 1
+                if found == 2:
+                    return True
+            i = f.next[i]
+        return False
 
     def _visit(self, i: i64, place: int) -> None:
         f = self.f
@@ -142,7 +157,8 @@ class _Widening:
                         self._end_others(self.stores[space], opd.NO_OPERAND)
                         if flags & STORE:
                             self._end_others(self.loads[space], opd.NO_OPERAND)
-        self._end_changed(i)
+        if self.loads[SHARED] or self.loads[LOCAL] or self.stores[SHARED] or self.stores[LOCAL]:
+            self._end_changed(i)
 
     def _access(self, i: i64, place: int) -> _Access | None:
         """An access at a known distance from a register, that every thread makes that comes by."""
