@@ -11,6 +11,7 @@ from oric_tables.targets import TARGETS
 SAXPY = Path(__file__).resolve().parents[2] / "examples/saxpy.ptx"
 
 
+@pytest.mark.row("R1-01")
 def test_list_phases_has_a_row_for_each(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-phases"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -20,6 +21,29 @@ def test_list_phases_has_a_row_for_each(capsys: pytest.CaptureFixture[str]) -> N
     assert by_index[23] == ["GenerateMovPhi", "runs"]
     assert by_index[21] == ["(place_images)", "runs"]
     assert by_index[28] == ["(undocumented)", "-"]
+
+
+@pytest.mark.row("R1-01")
+def test_every_stage_runs_and_can_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parsing (laid out again), selection (operations of the machine), phases, allocation, scheduling, encoding, the image."""
+    assert main(["fmt", str(SAXPY)]) == 0
+    assert "fma.rn.f32" in capsys.readouterr().out
+    image = tmp_path / "saxpy.cubin"
+    shown = ["0", *(str(index) for index in (12, 23, 73, 99, 100, 110))]
+    assert main([str(SAXPY), "-arch", "sm_90", "-o", str(image), "--ftrace", f"--dump-ir={','.join(shown)}"]) == 0
+    said = capsys.readouterr().out
+    traced = [int(n) for n in re.findall(r"^ftrace: saxpy: phase (\d+) ", said, re.M)]
+    assert traced == sorted(traced) and len(traced) > 50
+    assert main(["--list-phases"]) == 0
+    assert traced == [int(row.split()[0]) for row in capsys.readouterr().out.splitlines() if row.endswith(" runs")]
+    dumps = dict(re.findall(r"^// saxpy after phase (\d+) .*?\n(.*?)^// __\$endLabel", said, re.M | re.S))
+    assert list(dumps) == [n for n in shown if int(n) in traced]
+    fused = {n: re.findall(r"^ +FFMA .*", text, re.M) for n, text in dumps.items()}
+    assert all(len(found) == 1 for found in fused.values())
+    assert "R14=R" in dumps["100"] and "R14=R" not in dumps["73"]
+    assert "control=" in dumps["110"] and "control=" not in dumps["100"]
+    assert main(["disasm", str(image)]) == 0
+    assert re.search(r"FFMA R\d+, R\d+, c\[0x0\]\[0x214\], R\d+ ;", capsys.readouterr().out)
 
 
 def test_list_phases_depends_on_the_level(capsys: pytest.CaptureFixture[str]) -> None:

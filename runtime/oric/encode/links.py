@@ -27,6 +27,8 @@ def linked_places(view: MachineFunction, part: Emitted, name: str, banks: tuple[
     ``name``: of the function or kernel whose code the part lies in. ``banks``: constant banks whose places are told as well.
     """
     f, fn = view.f, view.fn
+    if not f.links and not banks:
+        return []
     found: list[tuple[int, int]] = []  # offset, immediate
     told: list[LinkedPlace] = []
     behind: dict[int, int] = {}  # call -> the place behind it

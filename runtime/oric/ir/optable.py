@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from typing import Final, final
 
 from librt.vecs import vec
@@ -11,7 +12,7 @@ from oric_tables import op, op_tables
 from oric_tables._native import lib
 
 from . import operand as opd
-from .function import Function
+from .function import NONE, Function
 
 LOAD: Final = op.E_LOAD
 STORE: Final = op.E_STORE
@@ -115,6 +116,25 @@ class OpTable:
 
 
 OPS: Final = OpTable()
+
+
+def marked(numbers: Collection[int]) -> vec[i64]:
+    """By operation: whether it is one of some, for :func:`instructions_with`."""
+    return vec[i64]([int(number in numbers) for number in range(len(OPS.flags))])
+
+
+def instructions_with(f: Function, wanted: vec[i64]) -> list[int]:
+    """The instructions of the operations that are :func:`marked`, in the order of the code."""
+    found: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            if wanted[f.op[i]]:
+                found.append(int(i))
+            i = f.next[i]
+        b += 1
+    return found
 
 
 def written_registers(f: Function, i: i64) -> list[int]:

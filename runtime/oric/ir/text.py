@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import i64
 from oric_tables import ops, registers
 from oric_tables.registers import DISPLAY, UNDEFINED_REGISTER
 
@@ -102,7 +103,15 @@ def instructions_of(f: Function, b: int) -> list[int]:
 
 def all_instructions(f: Function) -> list[int]:
     """The instructions of all blocks in order."""
-    return [i for b in range(f.blocks()) for i in instructions_of(f, b)]
+    found: list[int] = []
+    b: i64 = 0
+    while b < f.blocks():
+        i = f.head[b]
+        while i != NONE:
+            found.append(int(i))
+            i = f.next[i]
+        b += 1
+    return found
 
 
 def operands_of(f: Function, i: int) -> list[int]:

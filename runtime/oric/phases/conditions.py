@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final, final
 
+from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables.op import FSETP, ISETP, LOP3, PLOP3
@@ -19,7 +20,7 @@ from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.facts import is_absent
 from oric.ir.function import NONE, Function, P
-from oric.ir.optable import KIND_PRED, OPS, SLOTS, written_registers
+from oric.ir.optable import KIND_PRED, OPS, SLOTS, instructions_with, marked, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
@@ -39,6 +40,9 @@ _COMPARED: Final = ops.op(ISETP).mods["cmp"]
 _EQUAL: Final[int] = _COMPARED.values["EQ"]
 _UNEQUAL: Final[int] = _COMPARED.values["NE"]
 _AND: Final[int] = _COMBINED[0].values["AND"]
+_COMBINERS: Final = marked((PLOP3,))
+_TESTS: Final = marked((ISETP,))
+_LOGIC: Final = marked((LOP3,))
 # Whether a logic function is not zero; the second condition is the operand behind.
 _TESTED: Final = [operand.name for operand in ops.op(LOP3).operands].index("Pu")
 _BOTH: Final = ops.op(LOP3).mods["pand"]
@@ -46,7 +50,7 @@ _BOTH: Final = ops.op(LOP3).mods["pand"]
 
 def join_conditions(f: Function, ctx: PassContext) -> bool:
     """Let comparisons have second conditions; returns whether any does."""
-    found = _all(f, PLOP3)
+    found = _writers(f, _COMBINERS)
     joined: i64 = 0
     if found:
         joiner = _Joiner(f)
@@ -57,8 +61,8 @@ def join_conditions(f: Function, ctx: PassContext) -> bool:
         if joined:
             remove_dead_code(f, ctx)  # comparisons that nobody reads any more
     tests: i64 = 0
-    found = _all(f, ISETP)
-    if found and _all(f, LOP3):
+    found = _writers(f, _TESTS) if instructions_with(f, _LOGIC) else []
+    if found:
         tester = _Tester(f)
         for i in found:
             if tester.test(i):
@@ -69,9 +73,9 @@ def join_conditions(f: Function, ctx: PassContext) -> bool:
     return joined != 0 or tests != 0
 
 
-def _all(f: Function, op: int) -> list[int]:
-    """The instructions of an operation that write a register."""
-    return [i for i in all_instructions(f) if f.op[i] == op and opd.is_register(f.get(i, 0))]
+def _writers(f: Function, wanted: vec[i64]) -> list[int]:
+    """The instructions of some operations that write a register."""
+    return [i for i in instructions_with(f, wanted) if opd.is_register(f.get(i, 0))]
 
 
 @final
@@ -152,19 +156,18 @@ class _Tester:
         self.f = f
         self.makers = makers_of(f)
         self.cursor = Cursor(f)
-        self.readers: dict[int, list[int]] = {}
+        self.readers: dict[int, list[int]] | None = None  # made when it is asked for
+
+    def _all_readers(self) -> dict[int, list[int]]:
+        f = self.f
+        found: dict[int, list[int]] = {}
         for i in all_instructions(f):
-            self._note(i, f.guard[i])
+            _note(f, found, i, f.guard[i])
             at: i64 = 0
             while at < f.count[i]:
-                self._note(i, f.get(i, at))
+                _note(f, found, i, f.get(i, at))
                 at += 1
-
-    def _note(self, i: i64, operand: i64) -> None:
-        if opd.is_register(operand) and self.f.is_predicate(operand):
-            found = self.readers.setdefault(int(operand & opd.INDEX), [])
-            if not found or found[-1] != i:
-                found.append(int(i))
+        return found
 
     def test(self, i: int) -> bool:
         """Make the logic function of a comparison, if that asks whether it is zero; returns whether it does."""
@@ -214,6 +217,8 @@ class _Tester:
             return None
         index = int(predicate & opd.INDEX)
         found: list[tuple[int, int]] = []
+        if self.readers is None:
+            self.readers = self._all_readers()
         for j in self.readers.get(index, ()):
             if opd.is_register(f.guard[j]) and f.guard[j] & opd.INDEX == index:
                 found.append((j, -1))
@@ -235,6 +240,13 @@ class _Tester:
             f.set(i, at, f.get(made, at))
         f.set(i, _TESTED, predicate)
         f.set(i, _TESTED + 1, other)
+
+
+def _note(f: Function, readers: dict[int, list[int]], i: i64, operand: i64) -> None:
+    if opd.is_register(operand) and f.is_predicate(operand):
+        found = readers.setdefault(int(operand & opd.INDEX), [])
+        if not found or found[-1] != i:
+            found.append(int(i))
 
 
 def _is_number(operand: i64) -> bool:

@@ -18,21 +18,23 @@ from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.edges import target_of
 from oric.ir.function import NONE, Function
+from oric.ir.optable import instructions_with, marked
 from oric.ir.passes import PassContext
-from oric.ir.text import all_instructions, operands_of
+from oric.ir.text import operands_of
 
 from .ahead import is_plain
 from .makers import makers_of
 
 _COMPARE: Final = ops.op(ISETP)
 _TABLE: Final = ops.op(LOP3).mods["lut"]
+_WIDE: Final = marked(WIDE)
 _EITHER: Final = 0xFC  # of a LOP3: the bits of its first two sources together
 _BACK: Final = 8  # copies and blocks that are looked through
 
 
 def trust_tests(f: Function, ctx: PassContext) -> bool:
     """Leave the tests out."""
-    found = [i for i in all_instructions(f) if f.op[i] in WIDE]
+    found = instructions_with(f, _WIDE)
     if not found:
         return False
     tests = _Tests(f)

@@ -16,15 +16,14 @@ from oric.ir.facts import MASK32
 from oric.ir.function import Function
 from oric.ir.legality import Legality, legality_of
 from oric.ir.module import BANK_COMPILER
-from oric.ir.optable import OPS
+from oric.ir.optable import OPS, instructions_with, marked
 from oric.ir.passes import PassContext
-from oric.ir.text import all_instructions
 
 from .cleanup import remove_dead_code
 from .makers import Makers, makers_of
 
 _FEATURE: Final = "banked_doubles"
-_TAKERS: Final = frozenset({DADD, DMUL, DFMA, DSETP})
+_TAKERS: Final = marked((DADD, DMUL, DFMA, DSETP))
 _COMMUTE: Final = frozenset({DADD, DMUL, DFMA})  # the first two sources
 _FIRST: Final = 1
 
@@ -33,7 +32,7 @@ def bank_doubles(f: Function, ctx: PassContext) -> bool:
     """Returns whether any constant is in the bank now."""
     if f.for_debugger or not f.is_entry or f.subroutine or _FEATURE not in ctx.target.features:
         return False
-    takers = [i for i in all_instructions(f) if f.op[i] in _TAKERS]
+    takers = instructions_with(f, _TAKERS)
     if not takers:
         return False
     makers = makers_of(f)

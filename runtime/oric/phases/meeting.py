@@ -17,9 +17,8 @@ from oric.ir import operand as opd
 from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, AUX_APART, NONE, UR, Function, R
-from oric.ir.optable import BARRIER, OPS, WARP
+from oric.ir.optable import BARRIER, OPS, WARP, instructions_with, marked
 from oric.ir.passes import PassContext
-from oric.ir.text import all_instructions
 from oric.support.arrays import zeros
 
 from .cleanup import remove_dead_code
@@ -29,6 +28,7 @@ from .gathering import Gathering, Slots, Unit, branch_around, is_predicate
 from .makers import Makers, makers_of
 from .regions import leaving_blocks
 
+_WAITS: Final = marked((WARPSYNC,))
 _LEFT: Final[int] = ops.op(SHF).pack(dir="L", type="U32")
 _RIGHT: Final[int] = ops.op(SHF).pack(dir="R", type="U32")
 _NUMBER_OR_COUNT: Final[int] = ops.op(LOP3).pack(lut=0xF8)  # a | b & c
@@ -309,7 +309,7 @@ def _unit(f: Function, i: i64) -> Unit | None:
 
 def drop_full_masks(f: Function, ctx: PassContext) -> None:
     """A mask of all threads that sits in a register is as one that is written so: what it is for needs no WARPSYNC of its own."""
-    waits = [i for i in all_instructions(f) if f.op[i] == WARPSYNC and opd.is_register(f.get(i, 0))]
+    waits = [i for i in instructions_with(f, _WAITS) if opd.is_register(f.get(i, 0))]
     if not waits:
         return
     makers = makers_of(f)

@@ -14,7 +14,7 @@ from oric_tables.op import MOV, NOP, WARPSYNC, YIELD
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_ALONE, NONE, Function
-from oric.ir.optable import CALL, CONTROL, CONVERGENCE, OPS, written_registers
+from oric.ir.optable import CALL, CONTROL, CONVERGENCE, OPS, instructions_with, marked, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
@@ -22,6 +22,7 @@ from .flow import Flow
 from .makers import makers_of
 from .meeting import Parting
 
+_WAITS: Final = marked((WARPSYNC,))
 PARTS: Final = CALL | CONTROL | CONVERGENCE  # flags of what threads that come together may leave apart
 
 
@@ -47,7 +48,7 @@ def drop_waits_together(flow: Flow, elsewhere: set[int], kept: list[int], ctx: P
 
 def _waits(f: Function, kept: list[int]) -> list[int]:
     """The WARPSYNCs that all threads of their blocks come to."""
-    return [i for i in all_instructions(f) if f.op[i] == WARPSYNC and not f.mods[i] and not f.guard[i] and i not in kept]
+    return [i for i in instructions_with(f, _WAITS) if not f.mods[i] and not f.guard[i] and i not in kept]
 
 
 def _drop(f: Function, waits: list[int], ctx: PassContext) -> list[int]:

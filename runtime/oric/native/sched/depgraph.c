@@ -196,7 +196,10 @@ int oric_depgraph_build(oric_depgraph *g, int32_t block) {
     memory_state spaces[ORIC_SPACES];
     const oric_fn *fn = g->fn;
     int32_t count = (int32_t)(fn->block_first[block + 1] - fn->block_first[block]), pool_used = 0, fence = -1, chain = -1;
-    for (int s = 0; s < ORIC_SPACES; s++) spaces[s] = (memory_state){.floor = -1};
+    for (int s = 0; s < ORIC_SPACES; s++) { /* the places are many, and few of them come to be used */
+        spaces[s].floor = -1;
+        spaces[s].store_count = spaces[s].load_count = 0;
+    }
     g->edge_count = 0;
     g->block = block;
     for (int32_t i = 0; i < count; i++) {
