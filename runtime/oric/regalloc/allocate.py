@@ -26,6 +26,7 @@ from .compares import choose_compares
 from .convention import GENERAL_USED
 from .flight import hold, release
 from .frame import finish_frame, settle_free_stack
+from .hurry import is_hurried
 from .idle import drop_idle
 from .order import GENERAL, Order, careful, comfortable, frugal, put_in_order, roomy, settled
 from .predicates import SharedHomes, choose_predicates, crowded_homes, spill_predicates
@@ -59,15 +60,16 @@ class Allocation:
     ``spread``: the files, as bits, whose registers are spread over those that there are; ``room``: the general registers that
     there are in each block, None for the limit everywhere. ``closer``: where no more are live than there are registers and yet
     they do not fit, they are tried again without spreading the file that fails. ``brief``: when it fails, only the file and the
-    peaks are right.
+    peaks are right. ``spare``: general registers beyond the peak that may keep values apart.
     """
 
     __slots__ = ("_closer", "_limits", "_most", "_spread", "assigned", "code", "dear", "fixed", "leader", "result", "room",
                  "view")  # fmt: skip
 
     def __init__(
-        self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, closer: bool, brief: bool = True
-    ) -> None:
+        self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, closer: bool, brief: bool = True,
+        spare: int = thresholds.ALLOCATION_SPARE[GENERAL],
+    ) -> None:  # fmt: skip
         fn = view.fn
         self.view: MachineFunction | None = view
         self.code: Code | None = None  # of the function as it was tried, if somebody has made it
@@ -84,7 +86,7 @@ class Allocation:
             "coalesce": int(not view.f.for_debugger),
             "rounds": thresholds.ALLOCATION_ORDERS,
             "spread": spread, "brief": int(brief), "closer": int(closer),
-            "spare": thresholds.ALLOCATION_SPARE,
+            "spare": [spare, *thresholds.ALLOCATION_SPARE[1:]],
             "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
             "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
         })  # fmt: skip
@@ -103,6 +105,14 @@ class Allocation:
             raise MemoryError("no memory for liveness")
         close = self._closer and self.result.peak[GENERAL] <= self._limits[GENERAL]  # it has come as close as can be
         return Allocation(self.view, self._limits, 0 if close else self._spread, self._most, closer=False, brief=False)
+
+    def apart(self, spare: int) -> Allocation:
+        """The same try with more general registers that may keep values apart; itself where that fails."""
+        assert self.view is not None
+        if lib.oric_liveness(self.view.fn):
+            raise MemoryError("no memory for liveness")
+        again = Allocation(self.view, self._limits, self._spread, self._most, self._closer, spare=spare)
+        return self if again.failed else again
 
 
 def allocate_registers(f: Function, ctx: PassContext) -> bool:
@@ -456,7 +466,9 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
             continue
         done = _try(f, view, limits, order, optimize, ctx.register_usage, room)
         if not done.failed:
-            return done
+            assert done.view is not None
+            hurried = optimize and is_hurried(done.view, done.assigned)
+            return done.apart(thresholds.HURRY_SPARE) if hurried else done
         file = int(done.result.failed_file)
         if order is None:
             own = done
