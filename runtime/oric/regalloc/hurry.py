@@ -17,10 +17,11 @@ from oric.ir import operand as opd
 from oric.ir.function import R4, Function, R, control_flow
 from oric.ir.optable import OPS, STORE, instructions_with
 
+from .order import GENERAL
+
 if TYPE_CHECKING:
     from oric.ir.machine import MachineFunction
 
-_GENERAL: Final = 0
 _WIDE: Final = 4  # words
 _STORES: Final = vec[i64]([int(flags & STORE != 0) for flags in OPS.flags])
 
@@ -69,7 +70,7 @@ def _is_written(fn: Any, assigned: Any, store: int, end: int) -> bool:
     taken: set[int] = set()
     for a in range(node.access, node.access + node.access_count):
         access = fn.accesses[a]
-        if not access.flags & lib.ORIC_A_DEF and access.count >= _WIDE and fn.unit_file[access.unit] == _GENERAL:
+        if not access.flags & lib.ORIC_A_DEF and access.count >= _WIDE and fn.unit_file[access.unit] == GENERAL:
             taken.update(assigned[access.unit + n] for n in range(access.count))
     if not taken:
         return False
@@ -77,7 +78,7 @@ def _is_written(fn: Any, assigned: Any, store: int, end: int) -> bool:
         node = fn.nodes[k]
         for a in range(node.access, node.access + node.access_count):
             access = fn.accesses[a]
-            if access.flags & lib.ORIC_A_DEF and fn.unit_file[access.unit] == _GENERAL:
+            if access.flags & lib.ORIC_A_DEF and fn.unit_file[access.unit] == GENERAL:
                 if any(assigned[access.unit + n] in taken for n in range(access.count)):
                     return True
     return False
