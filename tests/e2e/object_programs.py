@@ -75,7 +75,23 @@ def _pick(data: list[int], t: int) -> int:
     return (ways[0] if t > 40 else (ways[1], ways[2])[t & 1])(first) & M32
 
 
+# Constants of doubles and jumps of many ways, which whole programs have in bank 2.
+BANK = (
+    "and.b32 %r10, %r2, 15; " + " ".join(f"setp.eq.u32 %p1, %r10, {n}; @%p1 bra W{n};" for n in range(8)) + " bra W8;\n"
+    + "\n".join(f"W{n}: mul.lo.u32 %r10, %r10, {2 * n + 3}; xor.b32 %r10, %r10, {77 * n}; bra J;" for n in range(9))
+    + "\nJ: { .reg .f64 %f; cvt.rn.f64.u32 %f, %r10; fma.rn.f64 %f, %f, 0d3FF999999999999A, 0d3FB999999999999A;\n"
+    "cvt.rzi.u32.f64 %r3, %f; }"
+)  # fmt: skip
+
+
+def _bank(data: list[int], t: int) -> int:
+    number = data[t] & 15
+    case = min(number, 8)
+    return int((number * (2 * case + 3) ^ 77 * case) * 1.6 + 0.1)  # no product is so near to an integer that the rounding counts
+
+
 PROGRAMS: dict[str, Program] = {
+    "constants and tables of the compiler": Program(entry(BANK), _bank),
     "shared variables of the module": Program(
         SHARED + VISITS + entry(
             f"{call('visits', '%r3', '%r1', '%r2')} mov.u32 %r9, second; shl.b32 %r10, %r1, 2; add.u32 %r9, %r9, %r10;\n"

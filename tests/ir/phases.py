@@ -24,11 +24,13 @@ from oric_tables import ops
 from oric_tables.macros import SHARED
 from oric_tables.op import E_SIDE_EFFECT as SIDE_EFFECT
 from oric_tables.phases import PHASES
+from oric_tables.thresholds import PROMOTED_WORDS
 from oric_tables.values import HAS_VALUE
 
 ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
 # Of several stores they make one.
 JOINING = [phase.index for phase in PHASES if phase.function in ("forward_values", "widen_accesses")]
+PROMOTING = next(phase.index for phase in PHASES if phase.function == "generate_movphi")
 FOLLOWING = next(phase.index for phase in PHASES if phase.function == "follow_copies")
 PLACING = next(phase.index for phase in PHASES if phase.function == "place_images")
 CONVENTION = next(phase.index for phase in PHASES if phase.function == "lower_calls")
@@ -99,13 +101,15 @@ class Check:
 def _unseen(f: Function) -> set[int]:
     """Phases that expand macro operations without a value: what they make of them is run on the machine, in tests/lower. So is
     the code that several of some operations share, and call. What threads do together has its value for a thread that runs by
-    itself, but not what votes and shuffles make of it: that is run in tests/e2e/test_aggregated_atomics.py."""
+    itself, but not what votes and shuffles make of it: that is run in tests/e2e/test_aggregated_atomics.py. Local variables that
+    become registers are run in tests/phases/test_promotion.py."""
     operations = [f.op[i] for i in all_instructions(f)]
     shared = Counter(op for op in operations if op in SHARING)
     found = {op for op in operations if op not in HAS_VALUE or shared[op] > 1 or OPS.flags[op] & SIDE_EFFECT}
     calls = {CONVENTION} if CALL_SHARED & found else set()
     calls |= {PLACING} if has_images(f) else set()  # other operations with other operands
     calls |= {FOLLOWING} if NUMBER["COPY"] in operations else set()  # of a copy it makes one that begins where another one ended
+    calls |= {PROMOTING} if 0 < f.local_bytes <= 4 * PROMOTED_WORDS else set()  # no place of a random state lies in the variables
     return {OPS.expansion[op] for op in found if OPS.expansion[op]} | calls
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from oric.ir.function import Function
 from oric.ir.interpret import Thread, difference
 from oric.ir.passes import PassFunction
@@ -30,16 +32,18 @@ def threads(f: Function) -> list[Thread]:
     return out
 
 
-def function(lines: list[str], target: str = "sm_90") -> Function:
-    """The function of lines behind ``START``."""
-    f: Function = read("\n".join([f"entry test {target} final_flow", *START, *lines, "    EXIT"]) + "\n", target=target)
+def function(lines: list[str], target: str = "sm_90", head: Sequence[str] = ()) -> Function:
+    """The function of lines behind ``START``; ``head``: what stands in front of the blocks."""
+    f: Function = read("\n".join([f"entry test {target} final_flow", *head, *START, *lines, "    EXIT"]) + "\n", target=target)
     analyze_control_flow(f, context(target))
     return f
 
 
-def after(run: PassFunction, lines: list[str], joins_stores: bool = False, target: str = "sm_90") -> list[str]:
+def after(
+    run: PassFunction, lines: list[str], joins_stores: bool = False, target: str = "sm_90", head: Sequence[str] = ()
+) -> list[str]:
     """What a pass makes of a function, which does what it did; without the loads of its start."""
-    f = function(lines, target)
+    f = function(lines, target, head)
     text, before = write(f), threads(f)
     run(f, context(target))
     verify(f)

@@ -27,14 +27,15 @@ THREADS = 64
 BYTES = 32  # of each thread, in every memory
 
 # %p, %q: 32 bytes of the thread in global memory, which may be the same; %gp, %gs: those of %p and of %s under generic addresses;
-# %s, %l: 32 bytes in shared and local memory; %n a number, %c whether it is below 5. The results are %r1 to %r4.
+# %s, %l: 32 bytes in shared and local memory, of which there is too much for registers; %n a number, %c whether it is below 5.
+# The results are %r1 to %r4.
 HEAD = """.version 9.0
 .target {target}
 .address_size 64
 .visible .entry k(.param .u64 p, .param .u64 q, .param .u64 o, .param .u32 n)
 {{
  .reg .b64 %p, %q, %o, %gp, %gs, %d<9>; .reg .b32 %n, %s, %l, %t, %r<30>; .reg .b16 %h<9>; .reg .pred %c, %e;
- .shared .align 16 .b8 shared_memory[2048]; .local .align 16 .b8 local_memory[32];
+ .shared .align 16 .b8 shared_memory[2048]; .local .align 16 .b8 local_memory[160];
  ld.param.u64 %d6, [p]; ld.param.u64 %d7, [q]; ld.param.u64 %d8, [o]; ld.param.u32 %n, [n];
  mov.u32 %t, %tid.x; mul.wide.u32 %d0, %t, 32; add.u64 %gp, %d6, %d0; cvta.to.global.u64 %p, %gp; add.u64 %d7, %d7, %d0;
  mul.wide.u32 %d5, %t, 16; add.u64 %d8, %d8, %d5; cvta.to.global.u64 %q, %d7; cvta.to.global.u64 %o, %d8;

@@ -24,8 +24,8 @@ GOLDEN = HERE / "structure" / "shared.sm_90.cubin"
 TEXTS = {m.name: m for m in loader_modules.MODULES}
 
 
-def image_of(name: str, target: str = "sm_90") -> bytes:
-    return oric.compile(TEXTS[name].text(target), arch=target).image
+def image_of(name: str, target: str = "sm_90", level: int = 3) -> bytes:
+    return oric.compile(TEXTS[name].text(target), arch=target, opt_level=level).image
 
 
 def section_header(cubin: Cubin, name: str) -> int:
@@ -112,7 +112,7 @@ def test_changes_of_records(code: int, shift: int, new: bytes, expected: list[st
 
 
 def test_registers_and_stack_are_held_against_the_code() -> None:
-    image = image_of("local")
+    image = image_of("local", level=0)
     cubin = read(image)
     for code, message in ((0x2F, "REGCOUNT is 1, but"), (0x11, "FRAME_SIZE is 1, but"), (0x12, "MIN_STACK_SIZE is 1, FRAME")):
         record = next(r for r in cubin.records if r.code == code and r.words()[0] == cubin.functions["k"].symbol)

@@ -242,6 +242,7 @@ def _extras(args: Arguments) -> Any:
         args.has("extensible-whole-program"),
         args.has("preserve-relocs"),
         args.get("position-independent-code") == "true",
+        not args.has("disable-optimizer-constants"),
     )
 
 

@@ -245,6 +245,7 @@ def build_inputs(inputs: Sequence[PtxInput], options: CompileOptions) -> Front:
     builder = OriBuilder(options.target, events=events, watch_double=options.watch.double)
     builder.demand(options.extras.added, options.extras.errors_visible)
     builder.ir.relocatable = options.extras.relocatable
+    builder.ir.own_bank = options.extras.own_bank and not options.extras.relocatable
     builder.ir.linked = options.extras.relocatable or options.extras.extensible
     if builder.ir.relocatable and options.extras.independent:
         builder.ir.independent, builder.ir.told_banks = True, (BANK_ADDRESS,)

@@ -66,7 +66,8 @@ class Extras:
     of each function. ``errors_visible``: an exit waits until errors of memory accesses are known. ``relocatable``: an object to
     link; ``function_registers``: a ceiling for its functions, None for that of entries. ``extensible``: a whole program to link
     with libraries. ``preserved``: a program tells of the relocations that are settled, where its target has that.
-    ``independent``: an object takes addresses from bank 4; whole programs always do.
+    ``independent``: an object takes addresses from bank 4; whole programs always do. ``own_bank``: kernels may have constants and
+    jump tables of the compiler's in a bank of their own; objects have none.
     """
 
     __slots__ = (
@@ -76,6 +77,7 @@ class Extras:
         "extensible",
         "function_registers",
         "independent",
+        "own_bank",
         "preserved",
         "relocatable",
     )
@@ -90,7 +92,9 @@ class Extras:
         extensible: bool = False,
         preserved: bool = False,
         independent: bool = False,
+        own_bank: bool = True,
     ) -> None:
+        self.own_bank = own_bank
         self.independent = independent
         self.preserved = preserved
         self.extensible = extensible

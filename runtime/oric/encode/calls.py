@@ -1,4 +1,4 @@
-"""Distances and return addresses of calls, once it is known where the code of a kernel and its functions lies.
+"""Distances and return addresses of calls and jumps by table, once it is known where the code of a kernel and its functions lies.
 
 A call and a return say how far it is from the instruction behind them: to the function, or to the start of the code, from where
 on return addresses and the addresses of functions count. Source: observed (ptxas 13.0.88).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from oric_tables.op import CALL_ABS, CALL_REL, CALL_REL_R, LEPC, RET
+from oric_tables.op import BRX, CALL_ABS, CALL_REL, CALL_REL_R, LEPC, RET
 
 from oric.ir import operand as opd
 from oric.ir.calls import FUNCTION_SLOT, INDIRECT, reached
@@ -52,6 +52,20 @@ def settle_calls(units: list[Function], emitted: list[Emitted]) -> None:
     for number, callee in enumerate(units[0].addressed):
         if callee in starts:
             struct.pack_into("<Q", table, FUNCTION_SLOT * (1 + number), starts[callee])
+
+
+def settle_tables(units: list[Function], emitted: list[Emitted]) -> bool:
+    """Put the distance from each jump by table to the start of the code into its immediate; returns whether there is one.
+
+    ``units`` and ``emitted`` as above.
+    """
+    found = False
+    for unit, part in zip(units, emitted, strict=True):
+        for word, _, i in part.marks if unit.attributes.jump_tables else ():
+            if unit.op[i] == BRX:
+                unit.immediates[unit.get(i, 1) & opd.INDEX] = -_WORD_BYTES * (word + 1)
+                found = True
+    return found
 
 
 def add_up(codes: list[Function], encoded: list[EncodedFunction]) -> None:

@@ -16,6 +16,7 @@ from oric_tables.phases import MACHINE
 
 from oric.ir import machine, mbarriers
 from oric.ir import operand as opd
+from oric.ir.attributes import UNPLACED
 from oric.ir.calls import FrameMove
 from oric.ir.encoded import FULL_MASK, EncodedFunction
 from oric.ir.function import AUX_MBARRIER, Function
@@ -24,7 +25,7 @@ from oric.ir.machine import MachineFunction
 from oric.ir.optable import BRANCH, CALL, CONVERGENCE, EXIT, OPS, RETURN, SLOTS, WARP
 from oric.support.diagnostics import InternalError
 
-from .calls import is_recursive, settle_calls, stack_of
+from .calls import is_recursive, settle_calls, settle_tables, stack_of
 from .links import linked_places
 from .registers import register_ranges
 
@@ -66,8 +67,11 @@ def encode_function(f: Function, target: Target, separate: bool = False, banks: 
     views = [machine.on_registers(unit, target.isa, target.uniform_regs) for unit in units]
     lead = target.prologue if f.is_entry else b""
     emitted = _emit_all(views, lead)
+    settled = settle_tables(units, emitted)
     if not separate and any(unit.kept for unit in units):
         settle_calls(units, emitted)
+        settled = True
+    if settled:
         emitted = _emit_all(views, lead)
     facts = f.attributes
     registers = max(unit.attributes.num_regs for unit in units)
@@ -208,6 +212,8 @@ def _tables(facts: Any, starts: list[int]) -> bytes:
     """Bank 2 with the jump tables: code offsets of blocks from the start of the function."""
     data = bytearray(facts.constant2)
     for table in facts.jump_tables:
+        if table.offset == UNPLACED:
+            continue
         struct.pack_into(f"<{len(table.targets)}I", data, table.offset, *(starts[t] for t in table.targets))
     return bytes(data)
 

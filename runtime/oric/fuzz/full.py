@@ -18,6 +18,7 @@ from .wide import ATOMS, MASKS, WideProgram
 CELL: Final = 64  # bytes of shared memory that a thread has
 CONSTANTS: Final = 64  # words of constant memory
 FUNCTIONS: Final = 2
+SELECTED: Final = 32  # numbers that a statement of many ways chooses by
 _LANES: Final = 32
 _WORD: Final = 0xFFFFFFFF
 _SIZES: Final = {"u8": 1, "s8": 1, "u16": 2, "s16": 2, "u32": 4, "u64": 8, "v2.u32": 8, "v4.u32": 16, "v2.u64": 16}
@@ -87,7 +88,8 @@ class FullProgram(WideProgram):
             signs = self.rng.choice("su")
             return ("pair", test, signs, join, self.registers_of("p", 2), self.register(c), self.register(c), self.register("p"))
         if depth and kind < 0.24:
-            return ("switch", self.register("r"), *(self.block(depth - 1) for _ in range(4)))
+            blocks = [self.block(depth - 1) for _ in range(self.rng.randrange(3, 6))]
+            return ("switch", self.register("r"), self.cases(len(blocks)), *blocks)
         if kind < 0.26:
             function = self.rng.randrange(FUNCTIONS)
             return ("call", function, self.register("d"), [self.register(c) for c in "rrdf"])
@@ -96,6 +98,18 @@ class FullProgram(WideProgram):
             guard = (self.register("p"), self.rng.random() < 0.5)
             return ("guarded_store", guard, c, self.register(c), self.rng.randrange(8))
         return WideProgram.statement(self, depth)
+
+    def cases(self, blocks: int) -> tuple[str, int, int, tuple[int, ...]]:
+        """How a statement of many ways finds its block: kind, first number, step, and the block of each number from there on.
+
+        ``table``: a jump by table of all numbers that there are; ``checked``: behind a test of the range; ``chain``: comparisons.
+        The last block is that of all other numbers.
+        """
+        kind = self.rng.choice(["table", "checked", "chain", "chain"])
+        count = self.rng.choice((4, 8, 16)) if kind == "table" else self.rng.randrange(2, 14)
+        step = self.rng.choice((1, 1, 1, 2, 3)) if kind == "chain" else 1
+        first = self.rng.choice((0, 0, self.rng.randrange(16), -3)) if kind != "table" else 0
+        return kind, first, step, tuple(self.rng.randrange(blocks) for _ in range(count))
 
     def collective(self) -> Statement:
         """A statement that all threads of a block reach together."""
@@ -230,15 +244,24 @@ class FullProgram(WideProgram):
         how, third = (f".{join}", f", %{p}") if join else ("", "")
         yield f"setp.{test}{how}.{sign}{WIDTH[a[0]]} %{results[0]}|%{results[1]}, %{a}, %{b}{third};"
 
-    def emit_switch(self, selector: str, *blocks_and_depth: Any) -> Iterator[str]:
+    def emit_switch(self, selector: str, cases: tuple[str, int, int, tuple[int, ...]], *blocks_and_depth: Any) -> Iterator[str]:
         *blocks, depth = blocks_and_depth
-        table, end, labels = self.label(), self.label(), [self.label() for _ in blocks]
-        yield f"and.b32 %v0, %{selector}, {len(blocks) - 1};"
-        yield f"{table}: .branchtargets {', '.join(labels)};"
-        yield f"brx.idx %v0, {table};"
-        for label, block in zip(labels, blocks, strict=True):
+        kind, first, step, to = cases
+        end, labels = self.label(), [self.label() for _ in blocks]
+        yield f"and.b32 %v0, %{selector}, {len(to) - 1 if kind == 'table' else SELECTED - 1};"
+        if kind == "chain":
+            for k, block in enumerate(to):
+                yield f"setp.eq.s32 %q0, %v0, {first + step * k}; @%q0 bra {labels[block]};"
+            yield f"bra {labels[-1]};"
+        else:
+            table = self.label()
+            if kind == "checked":
+                yield f"sub.u32 %v0, %v0, {first}; setp.gt.u32 %q0, %v0, {len(to) - 1}; @%q0 bra {labels[-1]};"
+            yield f"{table}: .branchtargets {', '.join(labels[block] for block in to)};"
+            yield f"brx.idx %v0, {table};"
+        for label, statements in zip(labels, blocks, strict=True):
             yield f"{label}:"
-            for statement in block:
+            for statement in statements:
                 yield from self.emit(statement, depth)
             yield f"bra {end};"
         yield f"{end}:"
@@ -411,8 +434,13 @@ class FullProgram(WideProgram):
         for result, value in zip(to, both, strict=True):
             v[result] = int(value)
 
-    def do_switch(self, v: dict[str, Any], t: int, selector: str, *blocks: list[Statement]) -> None:
-        for statement in blocks[v[selector] % len(blocks)]:
+    def do_switch(
+        self, v: dict[str, Any], t: int, selector: str, cases: tuple[str, int, int, tuple[int, ...]], *blocks: list[Statement]
+    ) -> None:
+        kind, first, step, to = cases
+        number = v[selector] % (len(to) if kind == "table" else SELECTED) - first
+        found = number % step == 0 and 0 <= number // step < len(to)
+        for statement in blocks[to[number // step] if found else -1]:
             self.step(statement, v, t)
 
     def do_call(self, v: dict[str, Any], t: int, k: int, result: str, arguments: list[str]) -> None:

@@ -13,6 +13,7 @@ from oric_tables.named import NamedTuple
 from oric.support.record import Record
 
 _DOUBLE: Final = 8  # bytes
+_ENTRY: Final = 4  # bytes of a jump table's entry
 
 if TYPE_CHECKING:
     from oric_tables.targets import Target
@@ -44,8 +45,14 @@ class Param(NamedTuple):
     symbol: int = -1  # id of the texture, sampler or surface that it is
 
 
+UNPLACED: Final = -1  # the offset of a jump table that is not in bank 2
+
+
 class JumpTable(Record):
-    """A table of 4-byte code offsets of blocks in bank 2, ``offset`` bytes from its start; ``targets`` are block indices."""
+    """A table of 4-byte code offsets of blocks in bank 2, ``offset`` bytes from its start; ``targets`` are block indices.
+
+    That of a SWITCH is ``UNPLACED`` until phase 80 makes a BRX of it.
+    """
 
     __slots__ = ("offset", "targets")
 
@@ -273,8 +280,14 @@ class FunctionAttributes(Record):
         return offset
 
     def add_jump_table(self, targets: list[int]) -> int:
-        """Reserve a jump table in bank 2; returns its byte offset. The encoder fills in the code offsets."""
-        offset = len(self.constant2)
-        self.constant2.extend(bytes(4 * len(targets)))
-        self.jump_tables.append(JumpTable(offset, targets))
-        return offset
+        """A new jump table, which is not in bank 2 yet; returns its number."""
+        self.jump_tables.append(JumpTable(UNPLACED, targets))
+        return len(self.jump_tables) - 1
+
+    def place_jump_table(self, number: int) -> int:
+        """Reserve room for a jump table in bank 2; returns its byte offset. The encoder fills in the code offsets."""
+        table = self.jump_tables[number]
+        table.offset = (len(self.constant2) + _ENTRY - 1) // _ENTRY * _ENTRY
+        end = table.offset + _ENTRY * len(table.targets)
+        self.constant2.extend(bytes(end - len(self.constant2)))
+        return table.offset

@@ -154,6 +154,7 @@ class Function:
         self.links: dict[int, Link] = {}
         self.returns_to: dict[int, int] = {}
         self.own_shared: list[int] = []
+        self.local_bytes: int = 0  # of local variables, as they are declared
         self.taken: list[str] = []  # in position independent objects: functions and kernels whose addresses the code has
         self.realigned: int = NONE
         self.frame_moves: list[FrameMove] = []

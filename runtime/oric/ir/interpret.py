@@ -22,6 +22,7 @@ from oric_tables.operand_kinds import STABLE_SPECIAL
 from oric_tables.values import HAS_VALUE, UNSEEN
 
 from . import operand as opd
+from .attributes import UNPLACED
 from .function import AUX_VOLATILE, NONE, UP, UR, B, Function, P
 from .module import BANK_COMPILER
 from .optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, EXIT, FENCE, INDIRECT, LOAD, OPS, PINNED, SPECIAL, STORE
@@ -259,8 +260,11 @@ class Thread:
         return self.registers[place]
 
     def constant(self, bank: int, offset: int) -> int:
-        """A word of a constant bank."""
+        """A word of a constant bank; an entry of a jump table is its number."""
         made = self.f.attributes.constant2
+        for table in self.f.attributes.jump_tables if bank == BANK_COMPILER else ():
+            if table.offset != UNPLACED and 0 <= offset - table.offset < 4 * len(table.targets):
+                return (offset - table.offset) // 4
         if bank == BANK_COMPILER and self.f.attributes.doubles and offset + 4 <= len(made):
             return int.from_bytes(made[offset : offset + 4], "little")
         word = word_of(self.seed, 2, bank, offset)
@@ -318,8 +322,7 @@ class Thread:
         if not taken:
             return NONE
         if flags & INDIRECT:
-            targets = self.f.attributes.jump_tables[instruction.aux].targets
-            return targets[mixed(*self._inputs(instruction)) % len(targets)]
+            return self._table_target(instruction)
         if flags & EXIT or not flags & op.E_BRANCH:
             leaves = instruction.op == op.RETURN and self.f.is_entry  # phase 5 makes an exit of it
             self._end("EXIT" if leaves else instruction.row.name)
@@ -329,6 +332,15 @@ class Thread:
             self._end(f"leaves by {instruction.row.name}")
             return NONE
         return int(labels[0])
+
+    def _table_target(self, instruction: Instruction) -> int:
+        """Where a jump by table goes: to the entry of its number, a SWITCH beyond the last one to the last."""
+        targets = self.f.attributes.jump_tables[instruction.aux].targets
+        _, operand = instruction.sources[0]
+        entry = self.source(operand, 1) & _M32
+        if instruction.op == op.SWITCH:
+            return targets[min(entry, len(targets) - 1)]
+        return targets[entry if entry < len(targets) else mixed(*self._inputs(instruction)) % len(targets)]
 
     def _evaluate(self, instruction: Instruction) -> bool:
         """Results by the operation's value; False when this variant has none."""

@@ -123,6 +123,7 @@ class Module:
         self.addressed: list[str] = []  # kernels whose address is taken; number n has the id -1 - n there
         self.relocatable = False  # an object to link: addresses and calls are left to the linker
         self.linked = False  # that, or an extensible whole program: addresses of globals and what is elsewhere are
+        self.own_bank = True  # kernels may have constants of the compiler's, and jump tables, in bank 2
         self.independent = False  # an object whose code takes addresses from bank 4
         self.pointer_base = ""  # there: what addresses of functions count from, "" for none
         self.preserved = False  # a whole program that tells what a linker would have had to settle

@@ -72,6 +72,10 @@ class PassContext:
         self.progress = COMPLETE
         self.stats: dict[str, int] = {}
 
+    def has_own_bank(self, f: Function) -> bool:
+        """Whether a function has a constant bank for what the compiler wants there: bank 2 is that of the kernel."""
+        return self.module.own_bank and f.is_entry and not f.subroutine
+
     def advance(self, value: int) -> None:
         """Set the counter of progress. Source: Data Structures, "Pipeline Progress Counter".
 

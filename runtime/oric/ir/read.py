@@ -19,7 +19,7 @@ from oric.support.diagnostics import Diagnostics, Source
 
 from . import operand as opd
 from . import pieces
-from .attributes import JumpTable
+from .attributes import UNPLACED, JumpTable
 from .cursor import Cursor
 from .edges import make_edges
 from .function import NONE, Function, signed64
@@ -38,7 +38,7 @@ _DECLARED: Final = re.compile(
     r"(UR|UP|R|P|B|X)(\d{1,9})(?::(\d{1,9}))?(?:=(UR|UP|R|P|B|X)(\d{1,9}))?(?:~(\d{1,9}))?(?:\[([^\]]*)\])?\Z"
 )
 _DOUBLE: Final = re.compile(r"double (0x[0-9a-f]{1,16}|\d{1,9}) (0x[0-9a-f]{1,16})\Z")
-_TABLE: Final = re.compile(r"table (\d{1,9}) offset=(0x[0-9a-f]{1,16}|\d{1,9})((?: +bix\d{1,9})*)\Z")
+_TABLE: Final = re.compile(r"table (\d{1,9})(?: offset=(0x[0-9a-f]{1,16}|\d{1,9}))?((?: +bix\d{1,9})*)\Z")
 _HEADING: Final = re.compile(
     r"bix(\d{1,9}):(?:[ \t]+(?!->|\[flags=)([^ \t]+))?(?:[ \t]+\[flags=(0x[0-9a-f]{1,16}|\d{1,9})\])?(?:[ \t]*->[ \t]*(.*))?\Z"
 )
@@ -199,11 +199,11 @@ class _Reader:
     def _table(self, line: Line) -> None:
         match = _TABLE.match(line.text)
         tables = self.f.attributes.jump_tables
-        if match is None or int(match[1]) != len(tables) or int(match[2], 0) > _BANK:
-            raise Broken(line.at, f"expected 'table {len(tables)} offset=NUMBER bixN ...', found '{line.text[:40]}'")
+        if match is None or int(match[1]) != len(tables) or int(match[2] or "0", 0) > _BANK:
+            raise Broken(line.at, f"expected 'table {len(tables)} [offset=NUMBER] bixN ...', found '{line.text[:40]}'")
         targets = [(at, int(word[3:])) for at, word in pieces.words(match[3], line.at + match.start(3))]
         self.targets += targets
-        tables.append(JumpTable(int(match[2], 0), [block for _, block in targets]))
+        tables.append(JumpTable(UNPLACED if match[2] is None else int(match[2], 0), [block for _, block in targets]))
 
     def _double(self, line: Line) -> None:
         match = _DOUBLE.match(line.text)
@@ -429,6 +429,8 @@ class _Reader:
         for phis in all_phis(f).values():
             f.window.update(int(f.get(i, 0) & opd.INDEX) for i in phis)
         for table in f.attributes.jump_tables:
+            if table.offset == UNPLACED:
+                continue
             end = table.offset + 4 * len(table.targets)
             f.attributes.constant2.extend(bytes(max(0, end - len(f.attributes.constant2))))
         if not self.edges:

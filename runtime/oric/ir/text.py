@@ -22,7 +22,7 @@ from oric_tables import ops, registers
 from oric_tables.registers import DISPLAY, UNDEFINED_REGISTER
 
 from . import operand as opd
-from .attributes import FunctionAttributes
+from .attributes import UNPLACED, FunctionAttributes
 from .function import NONE, R2, R4, UP, UR, B, Function, P, R, control_flow
 from .lineinfo import LINE_BITS, line_of
 
@@ -77,7 +77,8 @@ def write(f: Function, *, exact: bool = False) -> str:
     if declared:
         out.append("    reg " + " ".join(declared))
     for number, table in enumerate(f.attributes.jump_tables):
-        out.append(f"    table {number} offset={table.offset:#x}" + "".join(f" bix{t}" for t in table.targets))
+        place = "" if table.offset == UNPLACED else f" offset={table.offset:#x}"
+        out.append(f"    table {number}{place}" + "".join(f" bix{t}" for t in table.targets))
     out.extend(f"    double {offset:#x} {bits:#x}" for offset, bits in f.attributes.doubles.items())
     before = _predecessors(f)
     for b in range(f.blocks()):

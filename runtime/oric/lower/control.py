@@ -18,7 +18,7 @@ from oric.support import nodes
 from oric.support.diagnostics import NotSupported
 
 from .arguments import actual, give_results, take_result
-from .emit import OPERAND, Value, integer
+from .emit import OPERAND, integer
 from .memory import Memory
 from .moves import DOUBLE_BYTES
 from .ocg import note_call
@@ -35,33 +35,21 @@ def branch(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None
 
 
 def branch_table(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:
-    """``brx.idx``: a tree of comparisons (a table in bank 2 would need as many cycles for the tables that occur)."""
+    """``brx.idx``; no index is beyond the last label."""
     index = b.value(operands[0])
     targets = b.tables_of_labels[operands[1][1]]
     around: i64 = -1
     if guard:
         around = b.make_label()
         b.branch(around, guard ^ opd.NEGATE)
-    if index.kind != OPERAND:
-        b.branch(targets[index.bits] if index.bits < len(targets) else targets[-1])
+    if index.kind != OPERAND or len(set(targets)) == 1:
+        b.branch(targets[min(index.bits, len(targets) - 1)] if index.kind != OPERAND else targets[0])
     else:
-        _branch_tree(b, index, targets, 0, len(targets))
+        entry = b.new_r()
+        b.template("lesser", 0, entry, index, integer(len(targets) - 1))
+        b.switch(entry, targets)
     if around >= 0:
         b.place(around)
-
-
-def _branch_tree(b: Memory, index: Value, targets: list[int], low: int, high: int) -> None:
-    if len(set(targets[low:high])) == 1:
-        b.branch(targets[low])
-        return
-    middle = (low + high) // 2
-    predicate = b.new_p()
-    b.template("is_below", 0, predicate, index, integer(middle))
-    left = b.make_label()
-    b.branch(left, predicate)
-    _branch_tree(b, index, targets, middle, high)
-    b.place(left)
-    _branch_tree(b, index, targets, low, middle)
 
 
 def leave(b: Memory, program: Program, guard: i64, operands: list[Any]) -> None:

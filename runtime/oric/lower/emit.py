@@ -6,6 +6,7 @@ from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables.op import SWITCH
 from oric_tables.rewrites import CONTRACT_ROLE
 
 from oric.ir import legality as legal
@@ -157,6 +158,7 @@ class Emitter:
         self.labels = vec[i64]()  # label handle -> block, NONE before it is placed
         self.fix_instruction = vec[i64]()  # branches whose labels are resolved at the end
         self.fix_label = vec[i64]()
+        self.tables_to_fix: list[tuple[i64, list[int]]] = []  # number of a jump table, its labels
         self.envs: list[Env] = [Env()]
         self.depth = 0  # environments in use
         self.errors_visible = False  # an exit waits for the errors of memory accesses
@@ -174,6 +176,7 @@ class Emitter:
         self.labels = vec[i64]()
         self.fix_instruction = vec[i64]()
         self.fix_label = vec[i64]()
+        self.tables_to_fix = []
         self.depth = 0
 
     # -- registers ---------------------------------------------------------------------------------------
@@ -229,6 +232,8 @@ class Emitter:
         while at < len(self.fix_label):
             self.code.set(self.fix_instruction[at], 0, opd.label(self.labels[self.fix_label[at]]))
             at += 1
+        for table, labels in self.tables_to_fix:
+            self.code.attributes.jump_tables[table].targets = [self.labels[label] for label in labels]
 
     # -- instructions ------------------------------------------------------------------------------------
 
@@ -254,6 +259,14 @@ class Emitter:
         self.fix_instruction = append(self.fix_instruction, i)
         self.fix_label = append(self.fix_label, label)
         self.end_block(guard != 0)
+
+    def switch(self, index: i64, labels: list[int]) -> None:
+        """Append a jump to the label of a number, which is below theirs and ends the block."""
+        table = self.code.attributes.add_jump_table([])
+        i = self.stand().make1(SWITCH, index)
+        self.code.aux[i] = table
+        self.tables_to_fix.append((table, labels))
+        self.end_block(False)
 
     def demand(self, added: tuple[Added, ...], errors_visible: bool) -> None:
         """What all code has besides: qualifiers of instructions, exits that wait for the errors of memory accesses."""

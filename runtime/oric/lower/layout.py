@@ -194,6 +194,7 @@ def _load_at_entry(f: Function, target: Any) -> None:
             continue
         if need == "stack":
             facts = f.attributes
+            f.local_bytes = facts.local_size
             facts.local_size = -(-facts.local_size // STACK_ALIGN) * STACK_ALIGN
             line = tables.template("add_constant").first
             size = f.imm(-facts.local_size & _MASK32)

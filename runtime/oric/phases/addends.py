@@ -118,6 +118,8 @@ class _Adding:
         alone = makers.read[f.words_of(operand)] == 1 and makers.of(f.get(i, 0)) == i
         alone = alone and f.reg_type[dest] == R and f.reg_size[dest] == 1 and not f.reg_flags[dest] & FLAG_FIXED
         addend = f.get(made, _ADDEND)
-        if not whole or not alone or not opd.is_register(addend) or addend & opd.SIGNS or not makers.is_settled(addend, made):
+        if not whole or not alone or not opd.is_register(addend) or addend & opd.SIGNS:
             return -1
-        return made
+        if f.words_of(addend) >= len(makers.maker):  # a number has been added to it already
+            return -1
+        return made if makers.is_settled(addend, made) else -1

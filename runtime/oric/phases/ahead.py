@@ -13,14 +13,15 @@ from typing import Final, NamedTuple
 
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import BRA, IADD3, ISETP, MOV
+from oric_tables.op import IADD3, ISETP, MOV
 
 from oric.ir import operand as opd
 from oric.ir.facts import MASK32
-from oric.ir.function import NONE, Function, P, R
+from oric.ir.function import NONE, Function, R
 from oric.ir.operand import SIGNS
 from oric.ir.optable import written_registers
 
+from .comparing import branch_on, compare
 from .flow import COND, Flow
 
 _COMPARE: Final = ops.op(ISETP)
@@ -187,13 +188,13 @@ class Ahead:
         limit = _LEAST[count.sign] + self.far if up else _GREATEST[count.sign] - self.far
         there = self._test("GE" if up else "LE", count.sign, self.end, limit, 0)
         self.end = near
-        return self._compare("LT" if up else "GT", count.sign, count.counter, near, there)
+        return compare(self.flow.cursor, "LT" if up else "GT", count.sign, count.counter, near, there)
 
     def again(self) -> int:
         """The same where a turn has been made."""
         count = self.count
         if count.compare != "NE":
-            return self._compare("LT" if count.step > 0 else "GT", count.sign, count.counter, self.end, 0)
+            return compare(self.flow.cursor, "LT" if count.step > 0 else "GT", count.sign, count.counter, self.end, 0)
         way = opd.reg(self.f.new_reg(R))
         if count.step > 0:
             self._add(way, self.end, count.counter ^ opd.NEGATE)
@@ -206,22 +207,7 @@ class Ahead:
 
     def _test(self, relation: str, sign: str, a: int, limit: int, also: int) -> int:
         limit &= MASK32
-        return self._compare(relation, sign, a, self.f.imm(limit) if limit else opd.RZ_OPERAND, also)
-
-    def _compare(self, relation: str, sign: str, a: int, b: int, also: int) -> int:
-        cursor = self.flow.cursor
-        made = opd.reg(self.f.new_reg(P))
-        cursor.make(ISETP, _COMPARE.pack(cmp=relation, sign=sign, bop="AND"))
-        for operand in (made, a, b, opd.PT_OPERAND, also):
-            if operand:
-                cursor.put(operand)
-        return made
-
-    def branch(self, predicate: int) -> int:
-        """A branch at the cursor, taken out of its block."""
-        node = self.flow.cursor.make1(BRA, opd.label(0), 0, predicate)
-        self.flow.cursor.remove(node)
-        return node
+        return compare(self.flow.cursor, relation, sign, a, self.f.imm(limit) if limit else opd.RZ_OPERAND, also)
 
 
 def enter_ahead(flow: Flow, b: int, entries: list[int], test: Ahead, turns: int) -> None:
@@ -231,12 +217,12 @@ def enter_ahead(flow: Flow, b: int, entries: list[int], test: Ahead, turns: int)
     front = flow.new_block(b)
     cursor.at_end(front)
     cursor.line = f.line[flow.node[b]]
-    flow.set_end(front, COND, test.branch(test.first()), turns, b)
+    flow.set_end(front, COND, branch_on(cursor, test.first()), turns, b)
     for entry in entries:
         flow.redirect(entry, b, front)
     cursor.at_end(turns)
     behind = flow.new_block(b)
-    flow.set_end(turns, COND, test.branch(test.again()), turns, behind)
+    flow.set_end(turns, COND, branch_on(cursor, test.again()), turns, behind)
     cursor.at_end(behind)
     node = cursor.clone(flow.node[b])
     f.set_guard(node, f.guard[flow.node[b]])

@@ -30,7 +30,7 @@ _FIRST: Final = 1
 
 def bank_doubles(f: Function, ctx: PassContext) -> bool:
     """Returns whether any constant is in the bank now."""
-    if f.for_debugger or not f.is_entry or f.subroutine or _FEATURE not in ctx.target.features:
+    if f.for_debugger or not ctx.has_own_bank(f) or _FEATURE not in ctx.target.features:
         return False
     takers = instructions_with(f, _TAKERS)
     if not takers:

@@ -13,7 +13,7 @@ from typing import final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_tables.cubin_layout import is_of_driver
-from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE, MOV, PLOP3, RETURN
+from oric_tables.op import ARG_IN, ARG_OUT, BRA, CALL_SITE, CALL_SITE_R, INVOKE, MOV, PLOP3, RETURN, SWITCH
 from oric_tables.registers import ARGUMENTS
 
 from oric.ir import operand as opd
@@ -325,6 +325,9 @@ class Splice:
         if body.op[i] == CALL_SITE or body.op[i] == CALL_SITE_R:
             f.aux[made] = len(f.kept)
             f.kept.append(body.kept[body.aux[i]].copy())
+        elif body.op[i] == SWITCH:
+            targets = body.attributes.jump_tables[body.aux[i]].targets
+            f.aux[made] = f.attributes.add_jump_table([int(base + target) for target in targets])
         at: i64 = 0
         while at < body.count[i]:
             operand = body.get(i, at)

@@ -27,6 +27,7 @@ from .classes import waits
 from .flow import COND, GONE, JUMP, Flow, can_invert
 from .unssa import leave
 
+MOST_GUARDED: Final = thresholds.PREDICATION_SIZE  # instructions of the blocks that a branch chooses from
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
 )
@@ -68,7 +69,7 @@ def _merged(f: Function) -> dict[int, list[int]]:
 
 def _is_short(f: Function, b: i64) -> bool:
     """Whether a block has no more instructions than run under a guard, and a jump."""
-    left: i64 = thresholds.PREDICATION_SIZE + 1
+    left: i64 = MOST_GUARDED + 1
     i = f.head[b]
     while i != NONE and left >= 0:
         left -= 1
@@ -151,7 +152,7 @@ class _Predication:
             sides, meet = [(other, condition ^ opd.NEGATE)], target
         elif self._is_side(b, target) and self._is_side(b, other) and flow.target[target] == flow.target[other]:
             sides, meet = [(target, condition), (other, condition ^ opd.NEGATE)], flow.target[target]
-        if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > thresholds.PREDICATION_SIZE:
+        if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > MOST_GUARDED:
             return
         if flow.phis and (meet in flow.phis or any(side in flow.phis for side, _ in sides)):
             return

@@ -32,6 +32,7 @@ from .register_changes import part_at_register_changes, settle_register_changes
 from .report import report_before_scheduling, report_final_memory_usage, report_initial_representation
 from .scaling import scale_addresses
 from .ssa import generate_movphi
+from .switches import choose_switches, place_tables
 from .uniforms import replace_uniforms_with_immediates
 from .unroll import unroll_loops
 from .unssa import convert_movphi
@@ -44,6 +45,8 @@ PASSES: Final[dict[str, PassFunction]] = {
     "apply_nvopt_recipes": apply_nvopt_recipes,
     "analyze_control_flow": analyze_control_flow,
     "check_ready": check_ready,
+    "choose_switches": choose_switches,
+    "place_tables": place_tables,
     "update_after_conversion": update_after_conversion,
     "set_control_flow_last": set_control_flow_last,
     "report_initial_representation": report_initial_representation,

@@ -26,6 +26,8 @@ from oric.ir.optable import CALL, OPS
 from oric.ir.passes import PassContext
 from oric.support.arrays import nones, zeros
 
+from .promotion import promote_locals
+
 _WIDEST: Final = 2  # words of registers that get names
 _OUT: Final = -1
 
@@ -37,16 +39,18 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
     f.homes.clear()
     if f.for_debugger:
         return False
+    promoted = promote_locals(f)
+    ctx.count("words of local memory in registers", promoted)
     selected = _select_copies(f)
     ctx.count("copies under a guard that are a choice", selected)
     chosen = _choose(f)
     if chosen is None:
-        return selected != 0
+        return selected + promoted != 0
     made = _Construction(f, chosen)
     made.run()
     ctx.count("names in partial SSA form", made.named)
     ctx.count("MovPhi", made.joined)
-    return selected != 0 or made.named != 0
+    return selected + promoted != 0 or made.named != 0
 
 
 def _select_copies(f: Function) -> int:
