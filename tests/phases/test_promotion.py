@@ -35,29 +35,31 @@ PROMOTED = {  # bodies; the variable has six words
     "in a loop": FILL + "mov.u32 %r8, 0; L: ld.local.u32 %r9, [a+4]; ld.local.u32 %r10, [a+8]; st.local.u32 [a+8], %r9; "
     "add.u32 %r9, %r9, %r10; st.local.u32 [a+4], %r9; " + COUNT + ADD,
     "under a guard": FILL + "setp.gt.u32 %q1, %r2, 9; @%q1 st.local.u32 [a+12], %r3; @!%q1 ld.local.u32 %r0, [a+16]; " + ADD,
-    "a load": FILL + INDEX + "ld.local.u32 %r0, [%d5]; ",
+    "loads": FILL + INDEX + "st.local.u32 [%d5], %r3; ld.local.u32 %r0, [%d5]; ld.local.u32 %r7, [%d5]; add.u32 %r0, %r0, %r7; ",
     "a store": FILL + INDEX + "st.local.u32 [%d5], %r3; " + ADD,
     "both": FILL + INDEX + "ld.local.u32 %r7, [%d5]; add.u32 %r7, %r7, %r3; st.local.u32 [%d5], %r7; " + ADD,
     "both under guards": FILL + INDEX + "setp.gt.u32 %q1, %r3, 9; mov.u32 %r7, 5; @%q1 ld.local.u32 %r7, [%d5]; "
     "add.u32 %r7, %r7, 1; "
     "@!%q1 st.local.u32 [%d5], %r7; " + ADD + "add.u32 %r0, %r0, %r7;",
-    "a displacement": FILL + "rem.u32 %r6, %r2, 5; mul.wide.u32 %d4, %r6, 4; add.u64 %d5, %d3, %d4; ld.local.u32 %r0, [%d5+4]; ",
+    "a displacement": FILL + "rem.u32 %r6, %r2, 5; mul.wide.u32 %d4, %r6, 4; add.u64 %d5, %d3, %d4; "
+    "st.local.u32 [%d5], %r3; ld.local.u32 %r0, [%d5+4]; ",
     "one below": FILL + "rem.u32 %r6, %r2, 5; mad.wide.u32 %d5, %r6, 4, %d3; add.u64 %d5, %d5, 8; "
     "st.local.u32 [%d5+-8], %r3; " + ADD,
     "a pointer that moves": FILL + "mov.u32 %r8, 0; mov.u64 %d5, %d3; L: ld.local.u32 %r9, [%d5]; st.local.u32 [%d5+4], %r9; "
     "add.u32 %r0, %r0, %r9; add.u64 %d5, %d5, 4; " + COUNT + ADD,
     "a pointer from above": FILL + "mov.u32 %r8, 0; add.u64 %d5, %d3, 20; L: ld.local.u32 %r9, [%d5]; "
-    "mad.lo.u32 %r0, %r0, 3, %r9; add.u64 %d5, %d5, -4; " + COUNT,
+    "mad.lo.u32 %r0, %r0, 3, %r9; st.local.u32 [%d5], %r0; add.u64 %d5, %d5, -4; " + COUNT + ADD,
     "a pointer that moves under a guard": FILL + "mov.u64 %d5, %d3; setp.gt.u32 %q1, %r3, 9; @%q1 add.u64 %d5, %d5, 4; "
     "add.u64 %d6, %d5, 8; add.u64 %d7, %d6, 4; ld.local.u32 %r0, [%d6]; st.local.u32 [%d7], %r2; " + ADD,
     "addresses of 32 bits": FILL + "rem.u32 %r6, %r2, 6; mov.u32 %r7, a; shl.b32 %r6, %r6, 2; add.u32 %r7, %r7, %r6; "
-    "ld.local.u32 %r0, [%r7]; ",
+    "st.local.u32 [%r7], %r3; ld.local.u32 %r0, [%r7]; " + ADD,
     "vectors": FILL + "ld.local.v2.u32 {%r9, %r10}, [a+8]; st.local.v4.u32 [a], {%r10, %r2, %r9, %r3}; ld.local.u64 %d6, [a+8]; "
     "add.u64 %d6, %d6, 1; st.local.u64 [a+16], %d6; " + ADD,
     "what is chosen": FILL + INDEX + "setp.gt.u32 %q1, %r3, 9; mov.u64 %d6, %d3; @%q1 mov.u64 %d6, %d5; "
-    "ld.local.u32 %r0, [%d6]; ",
+    "st.local.u32 [%d6], %r4; ld.local.u32 %r0, [%d6]; ",
     "floats": FILL + INDEX + "mov.b32 %r7, 0f40490FDB; st.local.f32 [%d5], 0f40490FDB; " + ADD,
-    "the upper word of an address": FILL + INDEX + "ld.local.u32 %r0, [%d5]; mov.b64 {%r8, %r9}, %d5; add.u32 %r0, %r0, %r9; ",
+    "the upper word of an address": FILL + INDEX + "st.local.u32 [%d5], %r3; ld.local.u32 %r0, [%d5]; "
+    "mov.b64 {%r8, %r9}, %d5; add.u32 %r0, %r0, %r9; ",
     "words that nobody has written": "st.local.u32 [a], %r2; st.local.u32 [a+8], %r3; ld.local.u32 %r0, [a+8]; ",
 }  # fmt: skip
 STAYS = {
@@ -123,15 +125,18 @@ def test_two_variables() -> None:
 def test_how_many_words() -> None:
     """32 at places that are known; with others so few that choosing among them is not for long."""
     fill = "".join(f"st.local.u32 [a+{4 * n}], %r2; ld.local.u32 %r9, [a+{4 * n}]; add.u32 %r0, %r0, %r9; " for n in range(32))
-    index = (
-        "add.u32 %r2, %r2, %r3; rem.u32 %r6, %r2, {n}; mul.wide.u32 %d4, %r6, 4; add.u64 %d5, %d3, %d4; st.local.u32 [%d5], %r2; "
-        "ld.local.u32 %r9, [%d5]; add.u32 %r0, %r0, %r9; "
-    )
+    index = "add.u32 %r2, %r2, %r3; rem.u32 %r6, %r2, {n}; mul.wide.u32 %d4, %r6, 4; add.u64 %d5, %d3, %d4; "
+    load = index + "ld.local.u32 %r9, [%d5]; add.u32 %r0, %r0, %r9; "
+    both = index + "st.local.u32 [%d5], %r2; ld.local.u32 %r9, [%d5]; add.u32 %r0, %r0, %r9; "
     assert frame(text(fill, size=128)) == 0
-    assert frame(text(fill + index.format(n=32), size=128)) == 0
-    assert frame(text(fill + index.format(n=32), size=132)) > 0
-    assert frame(text(index.format(n=16) * 4, size=64)) == 0
-    assert frame(text(index.format(n=16) * 5, size=64)) > 0
+    assert frame(text(both.format(n=8) * 8, size=32)) == 0
+    assert frame(text(both.format(n=8) * 9, size=32)) > 0
+    assert frame(text(both.format(n=9), size=36)) > 0
+    some = "".join(f"st.local.u32 [a+{4 * n}], %r{n + 1}; " for n in range(5))
+    assert frame(text(some[: some.index("st.local.u32 [a+16]")] + load.format(n=4) * 8, size=16)) == 0
+    assert frame(text(some + load.format(n=5), size=20)) > 0
+    assert frame(text(some + load.format(n=5) * 2 + both.format(n=5), size=20)) > 0
+    assert frame(text(some + load.format(n=5) + both.format(n=5), size=20)) == 0
 
 
 def test_calls_may_see_it() -> None:

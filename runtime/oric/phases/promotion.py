@@ -213,9 +213,17 @@ class _Frame:
         return place if place < _WORD * self.words else -1
 
     def is_worth_it(self) -> bool:
-        """Whether the accesses at places that are computed are few enough for so many words."""
-        computed = sum(access.place < 0 for access in self.accesses)
-        return computed * self.words <= thresholds.PROMOTED_CHOICES
+        """Whether the accesses at places that are computed are few enough for so many words.
+
+        Loads that wait for no store are soon there from memory.
+        """
+        loads = sum(access.place < 0 and self.f.op[access.i] == LDL for access in self.accesses)
+        stores = sum(access.place < 0 and self.f.op[access.i] == STL for access in self.accesses)
+        if (loads + stores) * self.words > thresholds.PROMOTED_CHOICES:
+            return False
+        if loads + stores == 0 or self.words <= thresholds.PROMOTED_FEW:
+            return True
+        return self.words <= thresholds.PROMOTED_COMPUTED and loads <= 2 * stores
 
     # -- changing ----------------------------------------------------------------------------------------
 
