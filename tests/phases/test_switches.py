@@ -220,3 +220,25 @@ def test_functions_have_no_bank() -> None:
         made = compile_text(called, CompileOptions("sm_80", level, verify=True))
         oric.sim.load(made.image).launch("k", grid=1, block=64, args=[data], modes=Modes(strict=True), stack_bytes=1024)
         assert data[1::2].tolist() == [DENSE.want(n % 11, n) for n in range(64)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_limits_the_index_may_be_read_elsewhere(target: str) -> None:
+    """Phase 13 takes the lesser of the index and the last number for what a block computes again."""
+    blocks = "\n".join(f"L{b}: min.u32 %r7, %r2, 3; mad.lo.u32 %r3, %r7, {70 + b}, %r7; bra J;" for b in range(4))
+    jump = "setp.gt.u32 %q1, %r2, 3; @%q1 bra J; T: .branchtargets L0, L1, L2, L3; brx.idx %r2, T;\n"
+    made = compile_text(HEAD.format(target=target) + jump + blocks + END, CompileOptions(target, verify=True))
+    data = np.zeros(128, np.uint32)
+    data[::2] = [n % 6 for n in range(64)]
+    oric.sim.load(made.image).launch("k", grid=1, block=64, args=[data], modes=Modes(strict=True))
+    values = [(n % 6) * (71 + n % 6) if n % 6 < 4 else 1 for n in range(64)]
+    assert data[1::2].tolist() == [value + (5 if n > 40 else 0) for n, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_code_for_a_debugger(level: int) -> None:
+    made = compile_text(DENSE.text("sm_90"), CompileOptions("sm_90", level, debug=True))
+    data = np.zeros(128, np.uint32)
+    data[::2] = [n % 11 for n in range(64)]
+    oric.sim.load(made.image).launch("k", grid=1, block=64, args=[data], modes=Modes(strict=True))
+    assert data[1::2].tolist() == [DENSE.want(n % 11, n) for n in range(64)]

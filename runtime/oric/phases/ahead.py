@@ -108,7 +108,7 @@ def _step(f: Function, b: i64, counter: i64, compare: i64) -> i64:
     if f.reg_size[counter & opd.INDEX] != 1:
         return 0
     i = _only_writer(f, b, counter & opd.INDEX)
-    if i == NONE or f.op[i] != IADD3 or f.mods[i] or f.get(i, 0) != counter or not _comes_before(f, i, compare):
+    if i == NONE or f.op[i] != IADD3 or f.mods[i] or f.get(i, 0) != counter or not comes_before(f, i, compare):
         return 0
     step: i64 = 0
     found: i64 = 0
@@ -129,7 +129,8 @@ def _step(f: Function, b: i64, counter: i64, compare: i64) -> i64:
     return step if found == 1 else 0
 
 
-def _comes_before(f: Function, i: i64, other: i64) -> bool:
+def comes_before(f: Function, i: i64, other: i64) -> bool:
+    """Whether an instruction stands in front of another one of its block, or is it."""
     while i != NONE and i != other:
         i = f.next[i]
     return i == other

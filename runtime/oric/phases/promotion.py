@@ -101,7 +101,7 @@ class _Frame:
                     continue
                 if f.op[i] in _SIZES and at == (1 if f.op[i] == LDL else 0):
                     continue
-                made = self._made(i, at)
+                made = self._made(i, at) if f.words_of(f.get(i, at)) == word else -1  # else it is the upper word of a number
                 if made < 0 or made == self.root:
                     return False
                 if made not in self.makers:

@@ -19,7 +19,6 @@ from oric_tables import ops, thresholds
 from oric_tables.op import BRA, BRX, IADD3, IMNMX, ISETP, LDC, LOP3, MOV, SHF, SWITCH, VIMNMX
 
 from oric.ir import operand as opd
-from oric.ir.attributes import FunctionAttributes
 from oric.ir.cursor import Cursor
 from oric.ir.facts import MASK32
 from oric.ir.function import NONE, R2, Function, R
@@ -28,7 +27,7 @@ from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS, instructions_with, marked, written_registers
 from oric.ir.passes import PassContext
 
-from .ahead import is_plain
+from .ahead import comes_before, is_plain
 from .comparing import branch_on, compare
 from .control import thread_jumps
 from .flow import COND, GONE, JUMP, TABLE, Flow
@@ -111,11 +110,9 @@ def _without_tables(f: Function) -> None:
 
 def _room(f: Function, ctx: PassContext) -> int:
     """How many entries a jump table of a function may have: none where its bank 2 is that of another."""
-    attributes: FunctionAttributes = f.attributes
     if not ctx.has_own_bank(f):
         return 0
-    placed = len(attributes.constant2) + sum(_ENTRY * len(table.targets) for table in attributes.jump_tables)
-    return min(thresholds.SWITCH_SPAN, max(0, thresholds.SWITCH_ROOM - placed) // _ENTRY)
+    return min(thresholds.SWITCH_SPAN, max(0, thresholds.SWITCH_ROOM - len(f.attributes.constant2)) // _ENTRY)
 
 
 def _may_have_chain(f: Function) -> bool:
@@ -178,6 +175,9 @@ class Chooser:
             beyond = flow.other[before] if flow.target[before] == b else flow.target[before]
             flow.kind[b] = GONE
             b = before
+            flow.cursor.remove(least)
+            flow.cursor.at_end(b)
+            flow.cursor.link(least)  # others may read it, as phase 13 shares what is equal
             ways = [way for way in ways if way.first < limit]
             if ways[-1].target != beyond:
                 ways.append(Way(limit, beyond))
@@ -223,12 +223,7 @@ class Chooser:
         if self._number(f.get(i, 2)) != most or not self._is_word(word):
             return NONE
         last = self._last_writer(b, word)
-        return i if last == NONE or self._comes_before(last, i) else NONE
-
-    def _comes_before(self, i: i64, other: i64) -> bool:
-        while i != NONE and i != other:
-            i = self.f.next[i]
-        return i == other
+        return i if last == NONE or comes_before(self.f, last, i) else NONE
 
     def _is_word(self, operand: i64) -> bool:
         f = self.f
@@ -273,7 +268,7 @@ class Chooser:
         if made == NONE or f.op[made] != ISETP or f.guard[made] or not is_plain(f, made):
             return NONE
         last = self._last_writer(b, word) if word else NONE
-        return made if last == NONE or self._comes_before(last, made) else NONE
+        return made if last == NONE or comes_before(self.f, last, made) else NONE
 
     # -- chains ------------------------------------------------------------------------------------------
 
@@ -325,7 +320,7 @@ class Chooser:
         if value < 0 or not self._is_word(word) or (relation != "EQ" and relation != "NE"):
             return None
         last = self._last_writer(b, word)
-        if last != NONE and not self._comes_before(last, made):
+        if last != NONE and not comes_before(self.f, last, made):
             return None
         taken = (relation == "EQ") == (f.guard[flow.node[b]] & opd.NEGATE == 0)
         case, rest = (flow.target[b], flow.other[b]) if taken else (flow.other[b], flow.target[b])
