@@ -93,12 +93,13 @@ def simplify_control_flow(f: Function, ctx: PassContext) -> bool:
 def thread_jumps(flow: Flow) -> None:
     """Retarget ends that go to empty blocks; branches to blocks that only exit become exits."""
     f = flow.f
+    ahead: dict[int, int] = {}
     b: i64 = 0
     while b < flow.blocks():
         kind = flow.kind[b]
         if kind != GONE:
             for target in flow.successors(b):
-                final = _through_empty(flow, target)
+                final = _through_empty(flow, target, ahead)
                 if final != target and not flow.has_other_value(b, target, final):
                     flow.redirect(b, target, final)
             if kind == COND and flow.target[b] == flow.other[b]:
@@ -111,11 +112,21 @@ def thread_jumps(flow: Flow) -> None:
         b += 1
 
 
-def _through_empty(flow: Flow, target: i64) -> i64:
-    seen = {target}
-    while flow.f.head[target] == NONE and flow.kind[target] == JUMP and flow.target[target] not in seen:
-        target = flow.target[target]
-        seen.add(target)
+def _through_empty(flow: Flow, target: i64, ahead: dict[int, int]) -> i64:
+    """Where a way to ``target`` leads behind blocks that hold nothing; ``ahead``: how far those led that were passed before."""
+    if flow.f.head[target] != NONE or flow.kind[target] != JUMP:
+        return target
+    passed = list[int]()
+    seen: set[int] = {target}
+    while flow.f.head[target] == NONE and flow.kind[target] == JUMP:
+        following: i64 = ahead.get(target, flow.target[target])
+        if following in seen:
+            break
+        passed.append(target)
+        seen.add(following)
+        target = following
+    for b in passed:
+        ahead[b] = target
     return target
 
 
