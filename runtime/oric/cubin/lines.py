@@ -160,7 +160,7 @@ class _Sequence:
         """Code from ``at`` on is of a line; ``caller`` and ``name``: of what was inlined there. ``call``: the row is there to be
         referred to, and made anew unless it is the last one."""
         file &= _FILE_BITS
-        same = (file, line, caller) == (self.file, self.line, self.caller)
+        same = line == self.line and file == self.file and caller == self.caller
         if same and not (call and at != self.at):
             return
         out = self.data

@@ -120,6 +120,7 @@ class LineInfo:
         self.names_added = False  # to the strings
         self.marks: list[Mark] = [Mark(NO_LOC, 0, "")]
         self._marks: dict[Mark, int] = {}
+        self._names: dict[str, int] = {}  # of functions of the module that were inlined -> offset in the strings
         self._last: dict[tuple[int, int, int], int] = {}  # file, line, column -> number of the last such .loc
 
     # -- what an input says --------------------------------------------------------------------------------
@@ -206,7 +207,14 @@ class LineInfo:
             return text.labels.get(loc.label, 0) + loc.offset
         if not node.call:
             return 0
-        wanted = node.callee.encode() + b"\0"
+        known = self._names.get(node.callee)
+        if known is None:
+            known = self._names[node.callee] = self._place(node.callee)
+        return known
+
+    def _place(self, name: str) -> int:
+        """Offset in .debug_str of a name, which is added where it is not there."""
+        wanted = name.encode() + b"\0"
         found = self.strings.find(b"\0" + wanted)
         self.names_added = True
         if self.strings.startswith(wanted):

@@ -21,7 +21,7 @@ from oric.ir.calls import INDIRECT, CallSite, Formal, KeptCall, ParamVariable, r
 from oric.ir.cursor import Cursor
 from oric.ir.edges import make_edges
 from oric.ir.function import BLOCK_NOUNROLL, NONE, Function, R
-from oric.ir.lineinfo import PtxRegister
+from oric.ir.lineinfo import LINE, LINE_BITS, PtxRegister
 from oric.ir.module import Module
 from oric.support.arrays import nones, zeros
 from oric.support.diagnostics import NotSupported
@@ -130,6 +130,7 @@ class Splice:
         self.map = vec[i64]()  # register of the body at hand -> register here, NONE where there is none yet
         self.word = vec[i64]()  # and the word of it where that begins
         self.call: int = 0  # origin of the call at hand
+        self.marks: dict[int, int] = {}  # of the body at hand -> in place of the call, as bits of an origin
 
     def run(self) -> None:
         """Replace the calls, block after block."""
@@ -154,6 +155,7 @@ class Splice:
         site = f.calls[f.aux[call]]
         body = self.bodies[site.callee]
         self.call = f.line[call]
+        self.marks = {}
         rest = self.cursor.split_behind(call)
         self._merge_facts(body)
         self.map = nones(body.registers())
@@ -316,7 +318,13 @@ class Splice:
         """The origin of an instruction of a body here; what is no copy of a call is where it was."""
         sources = self.f.sources
         assert sources is not None  # as asked before
-        return sources.inlined(origin, self.call, callee) if self.call else origin
+        if not self.call:
+            return origin
+        mark = origin >> LINE_BITS
+        found = self.marks.get(mark)
+        if found is None:
+            found = self.marks[mark] = sources.inlined(mark << LINE_BITS, self.call, callee)
+        return origin & LINE | found
 
     def _copy_instruction(self, body: Function, i: i64, base: i64) -> None:
         f = self.f
