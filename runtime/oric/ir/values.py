@@ -6,10 +6,11 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_tables.op import MOV, ST, STG, STL, STS
-from oric_tables.rewrites import COMMUTE, NARROW_FIRST, NARROW_VALUES, NEGATED, REORDERED, TABLE
+from oric_tables.rewrites import COMMUTE, NARROW_FIRST, NARROW_VALUES, NEGATED, TABLE
 
 from . import legality as legal
 from . import operand as opd
+from .commuting import change_places, is_only_result, other_place, reordered
 from .cursor import Cursor
 from .facts import HIGH_WORD, MARKS, MASK32, NOT_CONSTANT, WHOLE, WORD_BITS, Facts, is_absent, is_pair, joined, with_signs
 from .function import NONE, UP, UR
@@ -122,7 +123,7 @@ class Values(Facts):
         target = at
         format_ = legality.format_with(f, i, at, value & ~MARKS)
         if format_ == 0:
-            target = self._other_place(i, at, value)
+            target = other_place(f, legality, i, at, value & ~MARKS, self._numbers(i))
             if target < 0:
                 return False
             format_ = legality.format_with_two(f, i, target, value & ~MARKS, at, f.get(i, target))
@@ -130,50 +131,25 @@ class Values(Facts):
         if not new:
             return False
         if target != at:
-            f.set(i, at, f.get(i, target))
-            self._swap_mods(i, at + target)
+            change_places(f, i, at, target)
         f.set(i, target, new)
         self.changed += 1
         return True
 
-    def _other_place(self, i: i64, at: i64, value: i64) -> i64:
-        """The place of a source with which the one at ``at`` can change places so that ``value`` fits; -1: none."""
-        f = self.f
-        commute = COMMUTE.get(f.op[i])
-        if commute is None or at not in commute[0] or not (commute[2] or self.is_only_result(i)):
-            return -1
-        negated: i64 = NEGATED.get(f.op[i], -1)
-        if negated >= f.count[i] or (negated >= 0 and is_absent(f.get(i, negated))):
-            return -1
-        for place in commute[0]:
-            other: i64 = place
-            if negated >= 0 and self.is_number(f.get(i, other)):
-                continue  # one of two constants needs a register in either order
-            if other != at and legal.kind_of(f, f.get(i, other)) == legal.KIND_GPR:
-                if self.legality.format_with_two(f, i, at, f.get(i, other), other, value & ~MARKS):
-                    return other
-        return -1
+    def _numbers(self, i: i64) -> i64:
+        """Places that hold constants where one of two constants needs a register in either order, as bits."""
+        if self.f.op[i] not in NEGATED:
+            return 0
+        places: i64 = 0
+        for place in COMMUTE[self.f.op[i]][0]:
+            if place < self.f.count[i] and self.is_number(self.f.get(i, place)):
+                places |= 1 << place
+        return places
 
     def is_number(self, operand: i64) -> bool:
         """Whether a source is a constant that needs a register where the operation takes none."""
         value = self.constant(operand)
         return value != NOT_CONSTANT and value != 0
-
-    def _swap_mods(self, i: i64, places: i64) -> None:
-        """Change the modifiers as sources change places; ``places`` is the sum of their positions."""
-        f = self.f
-        op = f.op[i]
-        mods = f.mods[i]
-        for shift, mask, names in COMMUTE[op][1]:
-            old = mods >> shift & mask
-            mods ^= (old ^ names.get(old, old)) << shift
-        table: i64 = TABLE.get(op, -1)
-        if table >= 0:  # sources 1 and 2, 2 and 3, or 1 and 3
-            mods = self._reordered(mods, table, 2 if places == 3 else 1 if places == 5 else 5)
-        f.set_mods(i, mods)
-        negated: i64 = NEGATED.get(op, -1)
-        if negated >= 0:
-            f.set(i, negated, f.get(i, negated) ^ opd.NEGATE)
 
     def _fitted(self, operand: i64, value: i64, kind: i64, format_: i64) -> i64:
         """``value`` with the signs of ``operand``, as an operand of that number format; 0 when it does not fit."""
@@ -206,14 +182,7 @@ class Values(Facts):
 
     def is_only_result(self, i: i64) -> bool:
         """Whether an instruction writes nothing but its first operand."""
-        f = self.f
-        mask = OPS.writes[f.op[i]]
-        at: i64 = 1
-        while mask >> at and at < f.count[i]:
-            if mask >> at & 1 and opd.is_register(f.operand[f.first[i] + at]):
-                return False
-            at += 1
-        return True
+        return is_only_result(self.f, i)
 
     def is_read_once(self, i: i64) -> bool:
         """Whether one place at most read the first result of an instruction when the walk began."""
@@ -324,24 +293,18 @@ class Values(Facts):
             return False
         table: i64 = TABLE.get(op, -1)
         if self.legality.takes(self.f, op, b, a, c):
-            return self._made(i, op, self._reordered(mods, table, 2), count, b, a, c)
+            return self._made(i, op, reordered(mods, table, 2), count, b, a, c)
         if len(commute[0]) < 3:
             return False
         if self.legality.takes(self.f, op, a, c, b):
-            return self._made(i, op, self._reordered(mods, table, 1), count, a, c, b)
+            return self._made(i, op, reordered(mods, table, 1), count, a, c, b)
         if self.legality.takes(self.f, op, c, a, b):
-            return self._made(i, op, self._reordered(mods, table, 4), count, c, a, b)
+            return self._made(i, op, reordered(mods, table, 4), count, c, a, b)
         if self.legality.takes(self.f, op, b, c, a):
-            return self._made(i, op, self._reordered(mods, table, 3), count, b, c, a)
+            return self._made(i, op, reordered(mods, table, 3), count, b, c, a)
         if self.legality.takes(self.f, op, c, b, a):
-            return self._made(i, op, self._reordered(mods, table, 5), count, c, b, a)
+            return self._made(i, op, reordered(mods, table, 5), count, c, b, a)
         return False
-
-    def _reordered(self, mods: i64, table: i64, order: i64) -> i64:
-        """Modifiers whose truth table (from bit ``table`` on) is that of the sources in another order."""
-        if table < 0:
-            return mods
-        return mods & ~(0xFF << table) | REORDERED[order * 256 + (mods >> table & 0xFF)] << table
 
     def _made(self, i: i64, op: i64, mods: i64, count: i64, a: i64, b: i64, c: i64) -> bool:
         f = self.f

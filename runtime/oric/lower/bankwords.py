@@ -19,6 +19,7 @@ from oric_tables.op import BSYNC, LDC, LDCU, MOV
 from oric.ir import operand as opd
 from oric.ir.bankwords import FARTHEST, bank_of, is_far
 from oric.ir.cfg import Cfg
+from oric.ir.commuting import change_places, other_place
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, R2, UR, Function, R, control_flow
 from oric.ir.legality import Legality, legality_of
@@ -47,6 +48,17 @@ def load_bank_words(f: Function, ctx: PassContext) -> bool:
 
 
 @final
+class _Reader:
+    """A place that reads a word or pair: an instruction and the position of its operand there."""
+
+    __slots__ = ("at", "i")
+
+    def __init__(self, i: int, at: int) -> None:
+        self.i = i
+        self.at = at
+
+
+@final
 class _Words:
     """``value[n]``: key of the word or pair that register n holds all the time, -1 for none. Readers are a list each key."""
 
@@ -61,7 +73,8 @@ class _Words:
         self.defs = zeros(f.words)
         self.value = nones(len(f.reg_type))
         self.order: list[int] = []  # keys in order of the code
-        self.readers: dict[int, list[tuple[int, int]]] = {}
+        self.readers: dict[int, list[_Reader]] = {}
+        self.reader_at: dict[tuple[int, int], _Reader] = {}
         self.wide_mods: int = _mods_of(ctx, "load_constant_u64")
         self.uniform_words: int = 0
 
@@ -173,7 +186,8 @@ class _Words:
         if known is None:
             known = self.readers[key] = []
             self.order.append(key)
-        known.append((i, at))
+        reader = self.reader_at[i, at] = _Reader(i, at)
+        known.append(reader)
 
     def _is_part_of_pair(self, key: int) -> bool:
         """Whether a word is in a pair that is loaded anyhow."""
@@ -188,7 +202,7 @@ class _Words:
         parts = [(self.readers[key], 0, size)]
         if size == 2:
             parts += [(self.readers.get((key & ~_PAIR) + _WORD * word, []), word, 1) for word in (0, 1)]
-        readers = [(i, at, first, count) for part, first, count in parts for i, at in part]
+        readers = [(reader, first, count) for part, first, count in parts for reader in part]
         register: int = -1
         uniform = self.uniform_words + size <= thresholds.UNIFORM_WORDS
         if uniform:
@@ -198,29 +212,64 @@ class _Words:
             self.uniform_words += size
         else:
             register = f.new_reg(R2 if size == 2 else R, size)
-            for i, at, first, count in readers:
-                f.set(i, at, opd.reg(register, first, count) | f.get(i, at) & opd.SIGNS)
-        self._stand(graph, [i for i, _, _, _ in readers])
+            for reader, first, count in readers:
+                f.set(reader.i, reader.at, opd.reg(register, first, count) | f.get(reader.i, reader.at) & opd.SIGNS)
+        self._stand(graph, [reader.i for reader, _, _ in readers])
         self._make(opd.reg(register, 0, size), key, uniform)
 
-    def _give(self, readers: list[tuple[int, int, int, int]], register: int) -> bool:
+    def _give(self, readers: list[tuple[_Reader, int, int]], register: int) -> bool:
         """Let all readers read a uniform register; False, and nothing changed, when one has no form for it."""
         f = self.f
-        legality = self.legality
-        before: list[int] = []
-        for i, at, first, count in readers:
-            old = f.get(i, at)
-            new = opd.reg(register, first, count) | old & opd.SIGNS
-            op = f.op[i]
-            if not legality.is_source(op, at) or legality.halves[op] or not legality.takes_with(f, i, at, new):
+        before: list[tuple[_Reader, int, int, list[int]]] = []
+        for reader, first, count in readers:
+            i, at = reader.i, reader.at
+            before.append((reader, at, f.mods[i], [f.get(i, n) for n in range(f.count[i])]))
+            if not self._read_uniform(reader, opd.reg(register, first, count)):
                 break
-            before.append(old)
-            f.set(i, at, new)
-        if len(before) == len(readers):
+        else:
             return True
-        for (i, at, _, _), old in zip(readers, before, strict=False):
-            f.set(i, at, old)
+        for reader, at, mods, operands in reversed(before):
+            f.set_mods(reader.i, mods)
+            for n, operand in enumerate(operands):
+                f.set(reader.i, n, operand)
+            self._move(reader, at)
         return False
+
+    def _read_uniform(self, reader: _Reader, new: int) -> bool:
+        """Let a reader read a uniform register, in its place or in that of a source which can change places with it. What
+        :meth:`_give` takes back when it fails may be half done."""
+        f, legality = self.f, self.legality
+        i: i64 = reader.i
+        at: i64 = reader.at
+        op = f.op[i]
+        old = f.get(i, at)
+        if not legality.is_source(op, at) or legality.halves[op]:
+            return False
+        f.set(i, at, new | old & opd.SIGNS)
+        if legality.takes_with(f, i, at, f.get(i, at)):
+            return True
+        f.set(i, at, old)
+        other = other_place(f, legality, i, at, new) if opd.count_of(old) == 1 else -1
+        if other < 0:
+            return False
+        f.set(i, at, new | old & opd.SIGNS)
+        change_places(f, i, at, other)
+        self._move(reader, other)
+        return legality.takes_with(f, i, other, f.get(i, other))
+
+    def _move(self, reader: _Reader, at: int) -> None:
+        """A reader has changed places with what is read at another position."""
+        i, before = reader.i, reader.at
+        if at == before:
+            return
+        other = self.reader_at.pop((i, at), None)
+        self.reader_at[i, at] = reader
+        reader.at = at
+        if other is None:
+            del self.reader_at[i, before]
+        else:
+            self.reader_at[i, before] = other
+            other.at = before
 
     def _stand(self, graph: Cfg, readers: list[int]) -> None:
         """Put the cursor where a load for the readers stands: in front of all of them, in no loop if that can be."""
