@@ -434,3 +434,26 @@ def test_dumps_show_phis_behind_23_and_none_behind_73(capsys: pytest.CaptureFixt
 def test_low_levels_stay_out(level: int) -> None:
     ((f, _),) = compile_functions(KERNEL, CompileOptions("sm_90", level, verify=True))
     assert not f.in_window and not f.window
+
+
+UNREACHED = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o)
+{
+  .reg .b32 %a, %t; .reg .b64 %d; .reg .pred %p;
+  ld.param.u64 %d, [o]; mov.u32 %t, %tid.x; setp.gt.u32 %p, %t, 3; mov.u32 %a, 1;
+  @%p bra A; bra E;
+  mov.u32 %a, 2; bra E;
+A: ld.global.u32 %a, [%d];
+E: st.global.u32 [%d+4], %a; ret;
+}
+"""
+
+
+@pytest.mark.parametrize("disabled", ["16", "16,66", "13,16"])
+def test_a_block_that_nothing_leads_to_has_no_values(disabled: str) -> None:
+    """It is there where the phases that would have removed it are off, and leads to a join."""
+    options = CompileOptions("sm_90", 3, disabled=tuple(disabled.split(",")), verify=True)
+    ((f, _),) = compile_functions(UNREACHED, options)
+    assert f.blocks() < 6

@@ -22,6 +22,7 @@ from oric.ir.cfg import Cfg
 from oric.ir.commuting import change_places, other_place
 from oric.ir.cursor import Cursor
 from oric.ir.function import NONE, R2, UR, Function, R, control_flow
+from oric.ir.journal import Journal
 from oric.ir.legality import Legality, legality_of
 from oric.ir.optable import CONTROL, OPS
 from oric.ir.passes import PassContext
@@ -74,6 +75,7 @@ class _Words:
         self.value = nones(len(f.reg_type))
         self.order: list[int] = []  # keys in order of the code
         self.readers: dict[int, list[_Reader]] = {}
+        self.journal = Journal()
         self.reader_at: dict[tuple[int, int], _Reader] = {}
         self.wide_mods: int = _mods_of(ctx, "load_constant_u64")
         self.uniform_words: int = 0
@@ -220,18 +222,17 @@ class _Words:
     def _give(self, readers: list[tuple[_Reader, int, int]], register: int) -> bool:
         """Let all readers read a uniform register; False, and nothing changed, when one has no form for it."""
         f = self.f
-        before: list[tuple[_Reader, int, int, list[int]]] = []
+        mark = self.journal.count
+        before: list[tuple[_Reader, int]] = []
         for reader, first, count in readers:
-            i, at = reader.i, reader.at
-            before.append((reader, at, f.mods[i], [f.get(i, n) for n in range(f.count[i])]))
+            before.append((reader, reader.at))
+            self.journal.keep(f, reader.i)
             if not self._read_uniform(reader, opd.reg(register, first, count)):
                 break
         else:
             return True
-        for reader, at, mods, operands in reversed(before):
-            f.set_mods(reader.i, mods)
-            for n, operand in enumerate(operands):
-                f.set(reader.i, n, operand)
+        self.journal.roll_back_code(f, mark)
+        for reader, at in reversed(before):
             self._move(reader, at)
         return False
 

@@ -22,10 +22,12 @@ from oric.ir.cfg import Cfg
 from oric.ir.cursor import Cursor
 from oric.ir.dataflow import DataFlow
 from oric.ir.function import NONE, R2, Function, P, R, control_flow
+from oric.ir.journal import Journal
 from oric.ir.optable import CALL, OPS
 from oric.ir.passes import PassContext
 from oric.support.arrays import nones, zeros
 
+from .flow import Flow
 from .promotion import promote_locals
 
 _WIDEST: Final = 2  # words of registers that get names
@@ -39,6 +41,10 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
     f.homes.clear()
     if f.for_debugger:
         return False
+    if control_flow(f).reachable < f.blocks():  # where no value comes from no value can be named
+        flow = Flow(f)
+        flow.drop_unreachable()
+        flow.rebuild()
     promoted = promote_locals(f)
     ctx.count("words of local memory in registers", promoted)
     selected = _select_copies(f)
@@ -160,6 +166,7 @@ class _Construction:
         self.whole = vec[i64]()
         self.root = vec[i64]()
         self.now = nones(len(self.registers))
+        self.journal = Journal()
         self.phis: dict[int, list[int]] = {}  # block -> numbers
         self.phi_register = vec[i64]()
         self.phi_value = vec[i64]()
@@ -352,6 +359,11 @@ class _Construction:
             self.now[k] = self._value(k, False)
         return self.now[k]
 
+    def _begin_value(self, k: i64) -> None:
+        """A register gets a new value, until the walk has left what this block dominates."""
+        self.journal.note(k, self.now[k])
+        self.now[k] = self._value(k, True)
+
     def _number(self) -> None:
         """Walk over the dominator tree and number the values that are written and read."""
         graph = self.graph
@@ -367,34 +379,30 @@ class _Construction:
             if self.live.behind(0, k):
                 self.now[k] = self._value(k, False)
             k += 1
-        undo: list[tuple[int, int]] = []
         stack: list[int] = [0]
         while stack:
             b = stack.pop()
             if b < 0:  # behind all that a block dominates
-                while len(undo) > ~b:
-                    k, value = undo.pop()
-                    self.now[k] = value
+                self.journal.roll_back(self.now, ~b)
                 continue
-            stack.append(~len(undo))
-            self._number_block(b, undo)
+            stack.append(~self.journal.count)
+            self._number_block(b)
             stack.extend(children.get(int(b), ()))
 
-    def _number_block(self, b: i64, undo: list[tuple[int, int]]) -> None:
+    def _number_block(self, b: i64) -> None:
         for number in self.phis.get(int(b), ()):
             k = self.phi_register[number]
-            undo.append((int(k), int(self.now[k])))
-            self.now[k] = self._value(k, True)
+            self._begin_value(k)
             self.phi_value[number] = self.now[k]
         for i in self.naming[b]:
-            self._number_instruction(i, undo)
+            self._number_instruction(i)
         e = self.graph.succ_start[b]
         while e < self.graph.succ_start[b + 1]:
             for number in self.phis.get(int(self.graph.succ[e]), ()):
                 self.phi_ways[number].append((int(self._current(self.phi_register[number])), int(b)))
             e += 1
 
-    def _number_instruction(self, i: i64, undo: list[tuple[int, int]]) -> None:
+    def _number_instruction(self, i: i64) -> None:
         f = self.f
         mask = OPS.writes[f.op[i]]
         at: i64 = -1
@@ -414,8 +422,7 @@ class _Construction:
             if mask >> at & 1 and opd.is_register(operand) and self._is_whole(i, at):
                 k = self.chosen[operand & opd.INDEX]
                 if k >= 0:
-                    undo.append((int(k), int(self.now[k])))
-                    self.now[k] = self._value(k, True)
+                    self._begin_value(k)
                     self._use(i, at, self.now[k])
             at += 1
 
