@@ -443,8 +443,8 @@ UNREACHED = """.version 8.0
 {
   .reg .b32 %a, %t; .reg .b64 %d; .reg .pred %p;
   ld.param.u64 %d, [o]; mov.u32 %t, %tid.x; setp.gt.u32 %p, %t, 3; mov.u32 %a, 1;
-  @%p bra A; bra E;
-  mov.u32 %a, 2; bra E;
+  @%p bra A; ld.global.u32 %a, [%d+8]; bra E;
+N: bra E;
 A: ld.global.u32 %a, [%d];
 E: st.global.u32 [%d+4], %a; ret;
 }
