@@ -1,8 +1,9 @@
-"""What sums of words carry: nothing, where their sources cannot be great enough together.
+"""What sums of words carry: nothing, where their sources cannot be great enough together; one, where they always are.
 
 Sums of numbers of many words come as one sum with a carry for each word. The upper word of a product of words is at most
 2^32 - 2, so that it takes a carry and carries nothing itself; what is added to nothing carries nothing. Where that is known the
-carry is no predicate any more, and the sum behind it is one without a carry, or none at all. Source: observed (ptxas 13.0.88).
+carry is no predicate any more, and the sum behind it is one without a carry, or none at all. A difference with nothing borrows
+nothing: its carry is one in each word. Source: observed (ptxas 13.0.88).
 """
 
 from __future__ import annotations
@@ -25,22 +26,28 @@ _CARRIES: Final = 4  # where what a sum carries stands, behind three sources
 _MOST_UPPER: Final = MASK32 - 1  # of an upper word of (2^32 - 1)^2
 _UNSIGNED: Final[int] = ops.op(IMAD_HI).pack(sign="U32")
 _WORD_BITS: Final = 32
-_TOO_MUCH: Final = MASK32 + 1
+_OF_MINUS_NOTHING: Final = MASK32 + 1
+_MOST_WITH_ONE: Final = 2 * MASK32 + 1  # of a sum that carries no more than one
 
 
-def carries_nothing(values: Values, i: i64) -> bool:
-    """Whether a sum (of ``SUMS``) that has a carry is surely less than 2^32."""
+def carry_of(values: Values, i: i64) -> i64:
+    """What a sum (of ``SUMS``) surely carries, as a predicate: PT or !PT; 0: nobody knows."""
     f = values.f
-    total: i64 = 0
+    least: i64 = 0
+    most: i64 = 0
     at: i64 = 1
     while at < f.count[i]:
         operand = f.get(i, at)
         if at < _CARRIES:
-            total += _most(values, operand)
+            least += _least(values, operand)
+            most += _most(values, operand)
         elif not OPS.writes_at(f.op[i], at) and operand != opd.NOT_PT_OPERAND and not is_absent(operand):
-            total += 1
+            least += operand == opd.PT_OPERAND
+            most += 1
         at += 1
-    return total <= MASK32
+    if most <= MASK32:
+        return opd.NOT_PT_OPERAND
+    return opd.PT_OPERAND if least > MASK32 and most <= _MOST_WITH_ONE else 0
 
 
 def carries_of(values: Values, i: i64) -> list[int]:
@@ -56,13 +63,25 @@ def carries_of(values: Values, i: i64) -> list[int]:
     return found
 
 
+def _least(values: Values, operand: i64) -> i64:
+    """The smallest number that a source of a sum can be."""
+    if is_absent(operand) or operand == opd.RZ_OPERAND:
+        return 0
+    if operand == opd.RZ_OPERAND | opd.NEGATE:
+        return _OF_MINUS_NOTHING
+    if operand == opd.RZ_OPERAND | opd.COMPLEMENT:
+        return MASK32
+    number = NOT_CONSTANT if operand & SIGNS else values.constant(operand)
+    return 0 if number == NOT_CONSTANT else number
+
+
 def _most(values: Values, operand: i64) -> i64:
     """The largest number that a source of a sum can be. A minus is no number of 32 bits: that of 0 is 2^32."""
     f = values.f
     if is_absent(operand) or operand == opd.RZ_OPERAND:
         return 0
     if operand & SIGNS:
-        return _TOO_MUCH
+        return MASK32 if operand & SIGNS == opd.COMPLEMENT else _OF_MINUS_NOTHING
     number = values.constant(operand)
     if number != NOT_CONSTANT:
         return number

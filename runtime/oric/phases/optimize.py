@@ -25,7 +25,7 @@ from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIA
 from oric.ir.passes import PassContext
 from oric.ir.values import Values
 
-from .carries import SUMS, carries_nothing, carries_of
+from .carries import SUMS, carries_of, carry_of
 from .cleanup import remove_dead_code
 from .folding import Folder
 from .guarded import write_over
@@ -59,8 +59,10 @@ def general_optimize_mid(f: Function, ctx: PassContext) -> bool:
 
 
 def general_optimize_late(f: Function, ctx: PassContext) -> bool:
-    """Phase 58: one walk more where macro operations have been expanded; halves that nobody reads are removed."""
-    return _walk_again(f, ctx, 1)
+    """Phase 58: one walk more where macro operations have been expanded; halves that nobody reads are removed. Another one where it
+    has found what sums carry: those behind them need no carry."""
+    changed = _walk_again(f, ctx, 1)
+    return _walk_again(f, ctx, 1) or changed
 
 
 def _walk_again(f: Function, ctx: PassContext, rounds: i64) -> bool:
@@ -233,11 +235,12 @@ class Walk:
             self.values.learn(self.f.words_of(outcome), voted)
 
     def _learn_carries(self, i: i64) -> None:
-        """What a sum carries is known where its sources are small; another walk finds a sum that carries nothing."""
+        """What a sum carries is known where its sources are small, or as large as can be; another walk finds a sum without it."""
         found = carries_of(self.values, i)
-        if found and carries_nothing(self.values, i):
+        carry = carry_of(self.values, i) if found else 0
+        if carry == opd.NOT_PT_OPERAND or (carry and len(found) == 1):
             for operand in found:
-                self.values.learn(self.f.words_of(operand), opd.NOT_PT_OPERAND)
+                self.values.learn(self.f.words_of(operand), carry)
             self.f.merged = True
 
     def _writes(self, i: i64, value: i64) -> bool:
