@@ -124,6 +124,7 @@ OPERATIONS: Final[dict[str, Callable[[Mods, Values], int]]] = {
     "VIADD": lambda m, s: sum(s),
     "IMAD": lambda m, s: s[0] * s[1] + s[2],
     "IMAD.WIDE": _wide,
+    "IMAD.HI": lambda m, s: _wide(m, s) >> 32,
     "LOP3": _lop("lut"),
     "PLOP3": _lop("lut"),
     "SHF": _shift,

@@ -29,7 +29,7 @@ def test_the_predicate_itself(compare: str, number: int, sign: str, kind: str) -
 
 
 STAYS = {
-    "another_number": ["    SEL R21, R20, RZ, P500", "    ISETP{cmp=EQ} P502, R21, 0x7"],
+    "another_number": ["    SEL R21, R20, RZ, P500", "    ISETP{cmp=EQ} P502, R21, 0x3"],
     "a_predicate_that_changes": [
         "    SEL R21, R20, RZ, P500",
         "    ISETP{cmp=LT} P500, R11, R10",

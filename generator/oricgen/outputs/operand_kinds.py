@@ -34,7 +34,7 @@ def render(spec: Spec) -> dict[str, str]:
             table[isa, operation.number] = pool.setdefault(key, len(pool))
     values = spec.load(VALUES)
     uniform, stable = ({int(n) for n in values[name]} for name in ("uniform", "stable"))
-    listed = {name: [int(n) for n in values[name]] for name in ("block_places", "warp_places", "distinct")}
+    listed = {name: [int(n) for n in values[name]] for name in ("block_places", "warp_places", "distinct", "largest")}
     for name, numbers in listed.items():
         if other := set(numbers) - stable:
             message = f"{name}: {min(other)} is not listed as stable"
@@ -59,6 +59,7 @@ def render(spec: Spec) -> dict[str, str]:
             places=listed["block_places"],
             warp=listed["warp_places"],
             distinct=sorted(listed["distinct"]),
+            largest=sorted((int(n), most) for n, most in values["largest"].items()),
         )
     }
 

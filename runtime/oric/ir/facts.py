@@ -178,21 +178,27 @@ class Facts:
             return NONE
         f = self.f
         word = f.words_of(operand)
-        i = self.def_of[word]
-        if i == NONE or f.block[i] == NONE:
+        i = self.last_def(word)
+        if i == NONE:
             return NONE
-        at = self.def_block[word]
-        if at != self.block and not self.is_stable(word, self.block):
-            return NONE
-        clock = self.def_clock[word]
         mask = OPS.writes[f.op[i]]
         place: i64 = 0
         while place < f.count[i]:
-            source = f.operand[f.first[i] + place]
-            if not mask >> place & 1 and opd.is_register(source) and not self._is_unchanged(source, at, clock):
+            if not mask >> place & 1 and not self.is_as_read(word, f.operand[f.first[i] + place]):
                 return NONE
             place += 1
         return i
+
+    def last_def(self, word: i64) -> i64:
+        """The instruction that made the value of a register word, ``NONE`` where that is not known."""
+        i = self.def_of[word]
+        if i == NONE or self.f.block[i] == NONE:
+            return NONE
+        return i if self.def_block[word] == self.block or self.is_stable(word, self.block) else NONE
+
+    def is_as_read(self, word: i64, source: i64) -> bool:
+        """Whether a source of the instruction that made a word still holds what was read."""
+        return not opd.is_register(source) or self._is_unchanged(source, self.def_block[word], self.def_clock[word])
 
     def _is_unchanged(self, source: i64, block: i64, clock: i64) -> bool:
         """Whether a source that was read in a block at that time still holds the same."""

@@ -27,6 +27,7 @@ from .function import AUX_VOLATILE, NONE, UP, UR, B, Function, P
 from .module import BANK_COMPILER
 from .optable import ATOMIC, BARRIER, CONSTANT, CONTROL, CONVERGENCE, EXIT, FENCE, INDIRECT, LOAD, OPS, PINNED, SPECIAL, STORE
 from .phis import value_from
+from .special import largest_special
 from .text import format_instruction
 
 Event = tuple[Any, ...]
@@ -406,8 +407,15 @@ class Thread:
             value = 0
             for word in range(opd.count_of(operand) if opd.is_register(operand) else 0):
                 made = word_of(self.seed, 4, at, word, *depends, *inputs)
-                value |= (made & _FEW if flags & SPECIAL and self.kind != "any" else made) << 32 * word
+                if flags & SPECIAL and self.kind != "any":
+                    made &= _FEW
+                value |= (made % (self._most(instruction) + 1) if flags & SPECIAL else made) << 32 * word
             self.write(operand, value)
+
+    def _most(self, instruction: Instruction) -> int:
+        """The largest number that the system register holds which is read."""
+        at = OPS.sreg[instruction.op]
+        return largest_special(self.f.attributes, opd.index_of(instruction.operands[at])) if at >= 0 else _M32
 
     def _is_clock(self, instruction: Instruction) -> bool:
         return opd.index_of(instruction.operands[OPS.sreg[instruction.op]]) not in STABLE_SPECIAL

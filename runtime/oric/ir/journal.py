@@ -17,6 +17,8 @@ from .function import Function
 
 OPERAND: Final = 0  # tags of changes of code
 MODIFIERS: Final = 1
+_PLACE_BITS: Final = 24  # of an operand's position; the number of its instruction stands above
+_PLACE: Final = (1 << _PLACE_BITS) - 1
 
 
 @final
@@ -52,7 +54,7 @@ class Journal:
         """The operands and modifiers of an instruction are about to change."""
         at: i64 = 0
         while at < f.count[i]:
-            self.note(f.first[i] + at, f.get(i, at), OPERAND)
+            self.note(i << _PLACE_BITS | at, f.get(i, at), OPERAND)
             at += 1
         self.note(i, f.mods[i], MODIFIERS)
 
@@ -60,8 +62,8 @@ class Journal:
         """Take back what :meth:`keep` noted behind the first ``mark`` records."""
         while self.count > mark:
             self.count -= 1
+            target = self.target[self.count]
             if self.tag[self.count] == OPERAND:
-                f.operand[self.target[self.count]] = self.old[self.count]
-                f.code_epoch += 1
+                f.set(target >> _PLACE_BITS, target & _PLACE, self.old[self.count])
             else:
-                f.set_mods(self.target[self.count], self.old[self.count])
+                f.set_mods(target, self.old[self.count])

@@ -13,20 +13,23 @@ from typing import Final, final
 from mypy_extensions import i64
 from oric_rules import matchers
 from oric_tables import ops, thresholds
-from oric_tables.op import MOV, VOTEU, MovPhi
+from oric_tables.op import ISETP, MOV, VOTEU, MovPhi
 from oric_tables.operand_kinds import STABLE_SPECIAL
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
+from oric.ir.edges import has_register
 from oric.ir.facts import MASK32
 from oric.ir.function import AUX_CONTRACT, NONE, UR, Function, control_flow
 from oric.ir.operand import SIGNS
-from oric.ir.optable import CONSTANT, CONTROL, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
+from oric.ir.optable import BRANCH, CONSTANT, CONTROL, EXIT, LOAD, MEMORY, OPS, PINNED, SPECIAL, WARP
 from oric.ir.passes import PassContext
 from oric.ir.values import Values
 
+from .bounds import outcome
 from .carries import SUMS, carries_of, carry_of
 from .cleanup import remove_dead_code
+from .decided import settle_branches
 from .folding import Folder
 from .guarded import write_over
 from .seen import Seen
@@ -59,8 +62,10 @@ def general_optimize_mid(f: Function, ctx: PassContext) -> bool:
 
 
 def general_optimize_late(f: Function, ctx: PassContext) -> bool:
-    """Phase 58: one walk more where macro operations have been expanded; halves that nobody reads are removed. Another one where it
-    has found what sums carry: those behind them need no carry."""
+    """Phase 58: one walk more where macro operations have been expanded; halves that nobody reads are removed.
+
+    Another one where it has found what sums carry, or which way a branch goes.
+    """
     changed = _walk_again(f, ctx, 1)
     return _walk_again(f, ctx, 1) or changed
 
@@ -79,6 +84,8 @@ def _optimize(f: Function, ctx: PassContext, rounds: i64) -> bool:
         walk = Walk(f, ctx.target.isa_name)
         walk.noted = ctx if RULES in ctx.stats else None
         walk.run()
+        if walk.decided and settle_branches(f, walk.decided):
+            changed = True
         if not walk.worth_another:
             changed = changed or walk.values.changed != 0
             break
@@ -102,6 +109,7 @@ class Walk:
         self.cursor = Cursor(f)
         self.seen = Seen(f, self.values)
         self.worth_another = False
+        self.decided: dict[int, bool] = {}  # block -> whether what ends it is taken
         self.noted: PassContext | None = None  # counts the rules that are applied
 
     def run(self) -> None:
@@ -126,6 +134,8 @@ class Walk:
             return
         values.substitute(i)
         flags = OPS.flags[f.op[i]]
+        if f.guard[i] and flags & (BRANCH | EXIT) and f.next[i] == NONE and not has_register(f, i):
+            self._decide(i)
         if f.guard[i] and f.guard[i] & opd.INDEX == opd.PT and not self._settle_guard(i, flags):
             return
         if not flags & CONTROL:
@@ -151,6 +161,13 @@ class Walk:
             self._learn_vote(i)
         elif f.op[i] in SUMS:
             self._learn_carries(i)
+
+    def _decide(self, i: i64) -> None:
+        """Note which way a branch or exit goes if its guard is known."""
+        guard = self.f.guard[i]
+        value = guard if guard & opd.INDEX == opd.PT else self.values.known(self.f.words_of(guard)) ^ (guard & opd.NEGATE)
+        if value == opd.PT_OPERAND or value == opd.NOT_PT_OPERAND:
+            self.decided[self.values.block] = value == opd.PT_OPERAND
 
     def _settle_guard(self, i: i64, flags: i64) -> bool:
         """A constant guard: drop it, or the instruction (control flow is left to other passes). Returns whether it stays."""
@@ -225,6 +242,8 @@ class Walk:
             value = matchers.fact(self.values, i)
             if not value and matchers.FOLDS[self.f.op[i]] and self.folder.fold(i):
                 value = opd.PT_OPERAND if self.folder.results[0] else opd.NOT_PT_OPERAND
+            if not value and self.f.op[i] == ISETP:
+                value = outcome(self.values, i)
             if value and not self._writes(i, value):
                 self.values.learn(self.f.words_of(dest), value)
 
