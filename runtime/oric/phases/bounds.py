@@ -88,18 +88,26 @@ def _largest_result(values: Values, i: i64, depth: i64) -> i64:
 
 
 def _largest_of_table(values: Values, i: i64, depth: i64) -> i64:
-    """What logic makes has no bit that all sources lack, unless its table sets one there; a conjunction is no larger than any."""
+    """What logic makes has no bit that its table sets for nothing its sources can be; a conjunction is no larger than they."""
     f = values.f
     lut = f.mods[i] >> _LUT.shift & 0xFF
-    if lut & 1:
-        return MASK32
-    most = [_inner(values, i, at, depth) for at in (1, 2, 3)]
-    if lut in _AND:
-        return min(most[0], most[1]) if lut == _AND[0] else min(most)
-    bits: i64 = 0
-    for number in most:
-        bits |= number
-    return (1 << _length(bits)) - 1 if bits <= MASK32 else MASK32
+    most: i64 = MASK32
+    ones = [MASK32, MASK32, MASK32]  # bits that each source can have ...
+    zeros = [MASK32, MASK32, MASK32]  # ... and can lack
+    for at in range(3):
+        number = _fixed(values, i, at + 1)
+        if number != NOT_CONSTANT:
+            ones[at], zeros[at] = int(number), int(MASK32 & ~number)
+        else:
+            bound = _inner(values, i, at + 1, depth)
+            ones[at] = int((1 << _length(bound)) - 1 & MASK32)
+        if lut == _AND[1] or (lut == _AND[0] and at < 2):
+            most = min(most, _inner(values, i, at + 1, depth))
+    can: i64 = 0
+    for case in range(8):
+        if lut >> case & 1:
+            can |= (ones if case & 4 else zeros)[0] & (ones if case & 2 else zeros)[1] & (ones if case & 1 else zeros)[2]
+    return min(most, can)
 
 
 def _length(number: i64) -> i64:

@@ -55,6 +55,7 @@ def generate_movphi(f: Function, ctx: PassContext) -> bool:
     made = _Construction(f, chosen)
     made.run()
     ctx.count("names in partial SSA form", made.named)
+    f.merged = f.merged or made.named != 0  # more is known of what has one definition
     ctx.count("MovPhi", made.joined)
     return selected + promoted != 0 or made.named != 0
 
