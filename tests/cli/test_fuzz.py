@@ -207,7 +207,7 @@ def test_trouble(arguments: list[str], message: str, capsys: pytest.CaptureFixtu
 
 # -- ptxas as the second opinion ----------------------------------------------------------------------------------
 
-GUARD, COPY, LEAST, WIDTH, BRANCH, INVERTED, SUM, AMOUNT, CERTAIN, HIGH, UNIFORM, APART, BALLOT, KEPT = FAULTS
+GUARD, COPY, LEAST, ABSOLUTE, WIDTH, BRANCH, INVERTED, SUM, AMOUNT, CERTAIN, HIGH, UNIFORM, APART, BALLOT, KEPT = FAULTS
 
 
 def op(mnemonic: str, result: str, *sources: str, guard: tuple[str, bool] | None = None) -> Statement:
@@ -236,6 +236,7 @@ FAULTY = {
     ),
     COPY: (program_with(op("min.f16", "h3", "h2", "h2")),),
     LEAST: (program_with(op("neg.s16", "h3", "h2"), op("cvt.s32.s16", "r2", "h3")),),
+    ABSOLUTE: (program_with(op("abs.s32", "r1", "r2"), op("cvt.sat.u16.s32", "h2", "r1"), seed=94002197),),
     WIDTH: (program_with(("parameter", "r1"), op("szext.wrap.s32", "r6", "r7", "r1")),),
     BRANCH: (program_with(("if", "p2", False, [("loop", "r7", [op("setp.le.xor.s32", "p2", "r1", "r2", "p2")], "p0")], [])),),
     INVERTED: (program_with(op("cnot.b32", "r4", "r4"), op("cvt.sat.s8.u32", "h2", "r4"), seed=204051),),

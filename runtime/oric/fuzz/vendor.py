@@ -52,6 +52,11 @@ def _least_half(statement: Statement) -> list[Statement] | None:
     return [] if statement[0] == "op" and statement[1].mnemonic in ("abs.s16", "neg.s16") else None
 
 
+def _least_number(statement: Statement) -> list[Statement] | None:
+    """Nothing: every other way to write it comes to the same for ptxas."""
+    return [] if statement[0] == "op" and statement[1].mnemonic == "abs.s32" else None
+
+
 def _inverted_zero(statement: Statement) -> list[Statement] | None:
     """Nothing: there is no other way to write it that does not come to the same for ptxas."""
     return [] if statement[0] == "op" and statement[1].mnemonic == "cnot.b32" else None
@@ -172,6 +177,7 @@ FAULTS: Final[dict[str, Fault]] = {
     "the guard of testp or set is dropped": Fault(_guarded),
     "min or max of one f16 with itself is a copy": Fault(_equal_halves, optimizer=True),
     "abs.s16 and neg.s16 of -32768 are 32768": Fault(_least_half, optimizer=True),
+    "abs.s32 of -2147483648 is positive": Fault(_least_number, optimizer=True),
     "szext takes its width from another place than the constant": Fault(_width_of_sign, optimizer=True),
     "the predicate of a branch is mixed up with what its region or loop writes there": Fault(_written_guard, optimizer=True),
     "a saturating conversion takes the result of cnot.b32 for its negative": Fault(_inverted_zero, optimizer=True),
