@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 import random
 
+import numpy as np
+import oric
 import pytest
 from oric.phases.conditions import join_conditions
+from oric.sim import Modes
 
 from tests import campaigns
 from tests.phases.ori import after
@@ -219,3 +222,36 @@ def test_random_functions_have_such_conditions() -> None:
 
 def combinations(functions: list[list[str]]) -> int:
     return sum("PLOP3" in line for lines in functions for line in lines)
+
+
+KNOWN = """.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 o)
+{{
+  .reg .b32 %a, %b, %c, %t, %z; .reg .b64 %d, %x; .reg .f32 %f, %g; .reg .pred %k, %p, %q, %r;
+  ld.param.u64 %d, [o]; mov.u32 %t, %tid.x; mul.wide.u32 %x, %t, 16; add.s64 %d, %d, %x; ld.global.v2.u32 {{%a, %b}}, [%d];
+  cvt.rn.f32.u32 %f, %a; cvt.rn.f32.u32 %g, %b; mov.u32 %z, 3; setp.{known} %k, %z, 3; setp.gt.u32 %q, %t, 15;
+  setp.{compare}.{how} %p, {sides}, {sign}%k; {join}.pred %r, %p, %q; selp.u32 %c, 1, 0, %r; st.global.u32 [%d+8], %c; ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("sign", ["", "!"])
+@pytest.mark.parametrize("how", ["and", "or", "xor"])
+@pytest.mark.parametrize("known", ["eq.u32", "ne.u32"])
+@pytest.mark.parametrize(("compare", "sides"), [("le.u32", "%a, %b"), ("lt.f32", "%f, %g")])
+def test_a_second_condition_that_is_known(compare: str, sides: str, known: str, how: str, sign: str) -> None:
+    """A comparison whose second condition became known is none without one: with OR it is decided, with XOR turned round."""
+    rng = np.random.default_rng(11)
+    given = rng.integers(0, 3, (32, 4), dtype=np.uint32)
+    for join in ("or", "and", "xor"):
+        text = KNOWN.format(known=known, compare=compare, how=how, sides=sides, sign=sign, join=join)
+        results = []
+        for level in (0, 1, 3):
+            memory = given.copy()
+            image = oric.compile(text, arch="sm_90", opt_level=level).image
+            done = oric.sim.load(image).launch("k", grid=1, block=32, args=[memory.reshape(-1)], modes=Modes(strict=True))
+            assert not done.reports
+            results.append(memory[:, 2].tolist())
+        assert results[1] == results[0] == results[2], join

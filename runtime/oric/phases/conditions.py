@@ -126,6 +126,8 @@ class _Joiner:
             return False
         if not is_absent(f.get(made, _OTHER[kind])) and f.get(made, _OTHER[kind]) != opd.PT_OPERAND:
             return False
+        if f.mods[made] >> _COMBINED[kind].shift & _COMBINED[kind].mask != _COMBINED[kind].values["AND"]:
+            return False  # PT is no condition of AND alone
         return self.makers.can_move(made, _COMPLEMENT[kind], i)
 
     def _replace(self, i: int, place: int, other: int) -> bool:
