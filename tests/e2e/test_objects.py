@@ -108,8 +108,11 @@ def splits(module: str) -> list[frozenset[str]]:
     return [frozenset(chosen) for count in range(len(names) + 1) for chosen in itertools.combinations(names, count)]
 
 
+WITH_FUNCTIONS = [name for name in PROGRAMS if splitting.functions(text(name, TARGETS[0]))]
+
+
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", WITH_FUNCTIONS)
 def test_mixed_links(name: str, tmp_path: Path, ptxas: str, nvlink: str) -> None:
     """Functions of one program, some compiled here and some by ptxas, work together; a few of the ways."""
     chance = random.Random(name)

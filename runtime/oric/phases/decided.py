@@ -5,18 +5,20 @@ from __future__ import annotations
 from oric_tables.phases import CONTROL_FLOW, DOMINATORS, LOOPS
 
 from oric.ir.function import Function
+from oric.ir.register_changes import changes
 
 from .flow import COND, COND_STOP, JUMP, STOP, Flow
 
 
 def settle_branches(f: Function, decided: dict[int, bool]) -> bool:
     """Let blocks end as what is decided of their ends says (whether they are taken); returns whether it is done: not in
-    code for a debugger.
+    code for a debugger, and not where warps change how many registers they have: a block has as many as there are at the worst of
+    its places, and wide vectors in blocks of their own fit where they do not fit together.
 
     Blocks that nothing leads to are removed, and values that came from them; what joined is one value then, and blocks may be
     merged, so that another walk sees more.
     """
-    if f.for_debugger:
+    if f.for_debugger or changes(f):
         return False
     flow = Flow(f)
     for b, taken in decided.items():
