@@ -25,8 +25,8 @@ LEAST_COMPARED = 240
 UNWRITTEN = ("NUM_MBARRIERS", "MBARRIER_INSTR_OFFSETS", "REG_RECONFIG")  # records for tools that look into code
 # Modules with tables of functions, and facts that tell what fills those in: the address of a function is the code's affair.
 FUNCTIONS = {"llc/programs3": ("visits", ".rela.nv.global.init")}
-# What differs in modules that ask textures, in one whose kernels have parameters of several sizes, and in two whose assertions about
-# constants hold, so that nothing calls what tells that they do not (docs/deviations.md).
+# What differs in modules that ask textures, in one whose kernels have parameters of several sizes, and in two whose assertions
+# about constants hold, so that nothing calls what tells that they do not (docs/deviations.md).
 QUERY = re.compile(r"\b(txq|suq)\.")
 OF_QUERIES = (".nv.callgraph", " -> ", "MAX_STACK_SIZE ")
 HEADERS = {
