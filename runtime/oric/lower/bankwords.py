@@ -230,6 +230,7 @@ class _Words:
             if not self._read_uniform(reader, opd.reg(register, first, count)):
                 break
         else:
+            self.journal.count = mark
             return True
         self.journal.roll_back_code(f, mark)
         for reader, at in reversed(before):

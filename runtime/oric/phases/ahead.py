@@ -21,12 +21,10 @@ from oric.ir.function import NONE, Function, R
 from oric.ir.operand import SIGNS
 from oric.ir.optable import written_registers
 
-from .comparing import branch_on, compare
+from .comparing import branch_on, compare, is_plain
 from .flow import COND, Flow
 
 _COMPARE: Final = ops.op(ISETP)
-_SLOTS: Final = [operand.name for operand in _COMPARE.operands]
-_OTHER: Final = _SLOTS.index("Pp")  # what a comparison is combined with
 _TURNED: Final = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}  # with sides exchanged
 _OPPOSITE: Final = {"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT", "EQ": "NE", "NE": "EQ"}
 _CLOSER: Final = {"LT": 1, "LE": 1, "GT": -1, "GE": -1}  # the sign of the steps that bring a counter to the end of its loop
@@ -86,19 +84,6 @@ def _only_writer(f: Function, b: i64, index: i64) -> i64:
 
 def _writes(f: Function, i: i64, index: i64) -> bool:
     return any(operand & opd.INDEX == index for operand in written_registers(f, i))
-
-
-def is_plain(f: Function, compare: i64) -> bool:
-    """Whether a comparison makes one predicate, of its sides alone."""
-    at: i64 = 3
-    while at < f.count[compare]:
-        operand = f.get(compare, at)
-        if operand != opd.PT_OPERAND and operand != opd.NO_OPERAND:
-            return False
-        at += 1
-    if f.count[compare] <= _OTHER:
-        return True
-    return str(_COMPARE.unpack(f.mods[compare])["bop"]) == "AND"
 
 
 def _step(f: Function, b: i64, counter: i64, compare: i64) -> i64:

@@ -21,6 +21,8 @@ from oric.ir.optable import OPS
 from oric.ir.special import largest_special
 from oric.ir.values import Values
 
+from .comparing import is_plain
+
 OF_MINUS_NOTHING: Final = MASK32 + 1  # what -RZ is in a sum
 _WORD_BITS: Final = 32
 _DEPTH: Final = 4  # makers behind one another that are looked at
@@ -160,14 +162,9 @@ def smallest(values: Values, operand: i64) -> i64:
 def outcome(values: Values, i: i64) -> i64:
     """How a comparison of words surely comes out: PT or !PT; 0: nobody knows, or it depends on more than the words."""
     f = values.f
-    at: i64 = 3
-    while at < f.count[i]:
-        if f.get(i, at) != opd.PT_OPERAND and not is_absent(f.get(i, at)):
-            return 0
-        at += 1
-    how = _COMPARE.unpack(f.mods[i])
-    if how["bop"] != "AND":
+    if not is_plain(f, i):
         return 0
+    how = _COMPARE.unpack(f.mods[i])
     a, b = f.get(i, 1), f.get(i, 2)
     if (a | b) & SIGNS or (values.constant(a) == NOT_CONSTANT) == (values.constant(b) == NOT_CONSTANT):
         return 0

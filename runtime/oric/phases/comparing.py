@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import i64
 from oric_tables import ops
 from oric_tables.op import BRA, ISETP
 
 from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
-from oric.ir.function import P
+from oric.ir.facts import is_absent
+from oric.ir.function import Function, P
 
 _COMPARE: Final = ops.op(ISETP)
+OTHER: Final = [operand.name for operand in _COMPARE.operands].index("Pp")  # what a comparison of words is combined with
+_COMBINED: Final = _COMPARE.mods["bop"]
+_AND: Final[int] = _COMBINED.values["AND"]
+
+
+def is_joined_by_and(f: Function, i: i64) -> bool:
+    """Whether a comparison of words holds only where its other condition does; true, that one changes nothing."""
+    return f.mods[i] >> _COMBINED.shift & _COMBINED.mask == _AND
+
+
+def is_plain(f: Function, i: i64) -> bool:
+    """Whether a comparison of words makes one predicate, of its sides alone."""
+    at: i64 = 3
+    while at < f.count[i]:
+        if f.get(i, at) != opd.PT_OPERAND and not is_absent(f.get(i, at)):
+            return False
+        at += 1
+    return is_joined_by_and(f, i)
 
 
 def compare(cursor: Cursor, relation: str, sign: str, a: int, b: int, also: int = 0) -> int:

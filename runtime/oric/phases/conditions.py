@@ -25,6 +25,7 @@ from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions
 
 from .cleanup import remove_dead_code
+from .comparing import is_joined_by_and
 from .makers import makers_of
 
 # Rows of the truth table of a PLOP3 in which its sources (operands 1 to 3) are true.
@@ -39,7 +40,6 @@ _ALL: Final = 0xFF
 _COMPARED: Final = ops.op(ISETP).mods["cmp"]
 _EQUAL: Final[int] = _COMPARED.values["EQ"]
 _UNEQUAL: Final[int] = _COMPARED.values["NE"]
-_AND: Final[int] = _COMBINED[0].values["AND"]
 _COMBINERS: Final = marked((PLOP3,))
 _TESTS: Final = marked((ISETP,))
 _LOGIC: Final = marked((LOP3,))
@@ -185,7 +185,7 @@ class _Tester:
         if readers is None:
             return False
         other = f.get(i, _OTHER[0])
-        both = f.mods[i] >> _COMBINED[0].shift & _COMBINED[0].mask == _AND
+        both = is_joined_by_and(f, i)
         if is_absent(other):
             other = opd.PT_OPERAND
         if compared == _EQUAL:

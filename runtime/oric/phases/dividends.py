@@ -22,7 +22,7 @@ from oric.ir.optable import instructions_with, marked
 from oric.ir.passes import PassContext
 from oric.ir.text import operands_of
 
-from .ahead import is_plain
+from .comparing import is_plain
 from .makers import makers_of
 
 _COMPARE: Final = ops.op(ISETP)

@@ -22,14 +22,13 @@ from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 from oric.ir.phis import drop_lost
 
+from .comparing import OTHER, is_joined_by_and
+
 _AMONG: Final = 1  # places of the operands of an election: the threads that take part ...
 _ELECTED: Final = 2  # ... and whether it is this one
 # Rows of the truth table of a PLOP3 in which its sources (operands 1 to 3) are true.
 _ROWS: Final = (0xF0, 0xCC, 0xAA)
 _TABLE: Final = ops.op(PLOP3).mods["lut"]
-_COMBINED: Final = ops.op(ISETP).mods["bop"]
-_AND: Final[int] = _COMBINED.values["AND"]
-_OTHER: Final = [operand.name for operand in ops.op(ISETP).operands].index("Pp")  # what a comparison is combined with
 
 
 def trust_elections(f: Function, ctx: PassContext) -> bool:
@@ -98,8 +97,8 @@ def _narrowed(f: Function, elections: dict[int, int]) -> dict[int, int]:
 def _needs(f: Function, i: int) -> list[int]:
     """Predicates without which an instruction that combines predicates does not make its first result true."""
     if f.op[i] == ISETP:
-        other = f.get(i, _OTHER)
-        if f.mods[i] >> _COMBINED.shift & _COMBINED.mask != _AND or not opd.is_register(other) or other & opd.NEGATE:
+        other = f.get(i, OTHER)
+        if not is_joined_by_and(f, i) or not opd.is_register(other) or other & opd.NEGATE:
             return []
         return [int(other & opd.INDEX)]
     if f.op[i] != PLOP3:

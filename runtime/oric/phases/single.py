@@ -17,16 +17,14 @@ from oric.ir import operand as opd
 from oric.ir.function import Function
 from oric.ir.optable import OPS
 
+from .comparing import OTHER, is_joined_by_and
 from .lone import only_writers, truth
 from .makers import Makers
 
 _STEPS: Final = 4  # from a number to what is compared
 _COMPARED: Final = ops.op(ISETP).mods["cmp"]
-_COMBINED: Final = ops.op(ISETP).mods["bop"]
 _EQUAL: Final[int] = _COMPARED.values["EQ"]
 _NOT_EQUAL: Final[int] = _COMPARED.values["NE"]
-_AND: Final[int] = _COMBINED.values["AND"]
-_OTHER: Final = [operand.name for operand in ops.op(ISETP).operands].index("Pp")  # what a comparison is combined with
 _ELECTED: Final = [operand.name for operand in ops.op(ELECT).operands].index("Pd")
 
 
@@ -38,11 +36,11 @@ def single_predicates(f: Function, makers: Makers, different: vec[i64]) -> dict[
             found[truth(f.get(i, _ELECTED))] = i
         elif f.op[i] == ISETP and opd.is_register(f.get(i, 0)):
             compared = f.mods[i] >> _COMPARED.shift & _COMPARED.mask
-            if f.mods[i] >> _COMBINED.shift & _COMBINED.mask != _AND or not _is_of_one(f, makers, different, i):
+            if not is_joined_by_and(f, i) or not _is_of_one(f, makers, different, i):
                 continue
             if compared == _EQUAL:
                 found[truth(f.get(i, 0))] = i
-            elif compared == _NOT_EQUAL and f.get(i, _OTHER) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
+            elif compared == _NOT_EQUAL and f.get(i, OTHER) in (0, opd.NO_OPERAND, opd.PT_OPERAND):
                 found[truth(f.get(i, 0) ^ opd.NEGATE)] = i
     return found
 

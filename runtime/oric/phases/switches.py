@@ -27,8 +27,8 @@ from oric.ir.operand import SIGNS
 from oric.ir.optable import OPS, instructions_with, marked, written_registers
 from oric.ir.passes import PassContext
 
-from .ahead import comes_before, is_plain
-from .comparing import branch_on, compare
+from .ahead import comes_before
+from .comparing import branch_on, compare, is_plain
 from .control import thread_jumps
 from .flow import COND, GONE, JUMP, TABLE, Flow
 from .predication import MOST_GUARDED
