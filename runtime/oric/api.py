@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from oric.ir.knobs import UNSET, KnobSettings
+
 from .driver import CompileError, CompileOptions, Cubin, Extras, KernelInfo, compile_text
 
 __all__ = ["CompileError", "Cubin", "KernelInfo", "compile", "explain"]
@@ -22,6 +24,7 @@ def compile(
     line_info: bool | None = None,
     debug: bool = False,
     disabled: tuple[str, ...] = (),
+    knobs: tuple[str, ...] = (),
 ) -> Cubin:
     """Compile a PTX module to a cubin.
 
@@ -39,11 +42,13 @@ def compile(
         line_info: whether the file has line tables; None: where the PTX has ``.loc``.
         debug: keep the debug data of the PTX, too; what a debugger sees fits level 0 only.
         disabled: phases that do not run, by name or number.
+        knobs: what is set, as ``--knob`` takes it: ``"unroll_size=0"``, ``"unroll_size[function=axpy]=0"``.
 
     Raises:
         CompileError: the text is not legal PTX, uses something that is not supported yet, or does not fit the
             target; its text is the rendered messages, ``.diagnostics`` holds them.
-        ValueError: ``arch`` or ``opt_level`` is unknown, or a name of ``disabled`` fits no phase that can be switched off.
+        ValueError: ``arch`` or ``opt_level`` is unknown, a name of ``disabled`` fits no phase that can be switched
+            off, or a setting of ``knobs`` makes no sense.
     """
     options = CompileOptions(
         arch,
@@ -59,8 +64,15 @@ def compile(
         line_info=line_info,
         debug=debug,
         disabled=disabled,
+        knobs=_settings(knobs) if knobs else UNSET,
     )
     return compile_text(ptx_text, options, filename)
+
+
+def _settings(knobs: tuple[str, ...]) -> KnobSettings:
+    from .driver.knobs import settings_of
+
+    return settings_of([("knobs", text) for text in knobs])
 
 
 def explain(name: str, arch: str = "sm_100a") -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from oric.cli import ERROR_STATUS, main
+from oric_tables.knob_rows import ROWS
 from oric_tables.targets import TARGETS
 
 SAXPY = Path(__file__).resolve().parents[2] / "examples/saxpy.ptx"
@@ -126,7 +127,7 @@ def test_list_knobs_prints_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     """Those of unrolling and of relocation ids among them, with the modules that read them."""
     assert main(["--list-knobs"]) == 0
     rows = {line[:28].strip(): line[29:].split() for line in capsys.readouterr().out.splitlines()}
-    assert rows["unroll_factor_default"][:2] == ["15", "oric.phases.unroll"]
+    assert rows["unroll_factor_default"][:2] == ["15", "phases/unroll.py"]
     assert rows["relocation_id_seed"][0] == "-1" and rows["loop_unroll_threshold"][0] == "option"
-    assert rows["knob 684"][:2] == ["50", "oric.regalloc"] and rows["knob 391"][0] == "undocumented"
-    assert len(rows) == 11
+    assert rows["interference_threshold"][:2] == ["50", "regalloc/allocate.py"] and rows["code_object_mode"][0] == "undocumented"
+    assert len(rows) == len(ROWS) + 5

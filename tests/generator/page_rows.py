@@ -20,7 +20,7 @@ Rows = Mapping[str, list[Row]]
 OTHER = "other content of files"
 KINDS = ("added", "removed", "renamed", "changed")
 MAKING = frozenset(
-    ("lowering", "macros", "rewrites", "phases", "thresholds", "helpers", "numbers")
+    ("lowering", "macros", "rewrites", "phases", "thresholds", "knobs", "helpers", "numbers")
 )  # tables that say how code is made
 SETS = frozenset(("features", "attributes", "operations", "isa", "reads", "flags", "capabilities", "effects"))
 # Columns that say again what other columns, or the key, say.

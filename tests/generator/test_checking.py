@@ -52,9 +52,9 @@ def test_mistakes_of_different_files_and_rows_are_told_in_one_run() -> None:
         edited(
             ("options.yaml", "default: 3\n", "default: 0o3\n"),
             ("options.yaml", "default: 64\n", "default: 1_0\n"),
-            ("thresholds.yaml", "{name: order_floor, value: 8", "{name: order_floor, value: 41"),
+            ("thresholds.yaml", "name: order_floor, value: 8", "name: order_floor, value: 41"),
             ("structs.yaml", "name: head", "name: Head"),
-            ("knobs.yaml", "{knob: 740, type: double", "{knob: 740, type: duoble"),
+            ("knobs.yaml", "type: double, default", "type: duoble, default"),
             ("ptx/arith.yaml", '"add{.sat}.s32 d, a, b"', '"add{.sat}.s33 d, a, b"'),
             ("ptx/arith.yaml", '"sub{.sat}.s32 d, a, b"', '"sub{.sat}.s32 d, a:s34, b"'),
         )

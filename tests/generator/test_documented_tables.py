@@ -84,7 +84,7 @@ def test_profile_of_the_document() -> None:
 
 
 def test_knobs() -> None:
-    assert knobs.defaults(SPEC) == {684: 50, 740: 0.045}
+    assert knobs.defaults(SPEC) == {391: -1, 684: 50, 740: 0.045}
     assert [row.values["name"] for row in knobs.load(SPEC)["types"]][:3] == ["unset", "bool", "int"]
     assert list(column(knobs.load(SPEC)["slot"], "field", "offset").values()) == [0, 8, 16, 24, 64]
 

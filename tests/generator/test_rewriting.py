@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 from oric.ir import conditions
-from oric_tables import rewrites, thresholds
+from oric_tables import rewrites
+from oric_tables.numbers import OFFSET_REACH
 from oricgen.cli import main
 from oricgen.errors import UsageError
 from oricgen.rewriting import checks, resolve
@@ -132,7 +133,7 @@ def test_every_function_has_a_test() -> None:
 
 def test_reachable_is_the_range_of_offsets() -> None:
     """An offset of a memory operation can hold the sum of two signed words."""
-    limit = thresholds.ADDRESS_OFFSET_RANGE
+    limit = OFFSET_REACH
     rng = random.Random(1)
     edges = [0, 1, -1, limit, limit - 1, -limit, -limit - 1, (1 << 31) - 1, -(1 << 31)]
     pairs = [(a, b) for a in edges for b in edges]
@@ -144,7 +145,7 @@ def test_reachable_is_the_range_of_offsets() -> None:
 
 def test_reachable64_is_the_range_of_offsets() -> None:
     """An offset of a memory operation can hold the sum of a number of 64 bits and a signed word."""
-    limit = thresholds.ADDRESS_OFFSET_RANGE
+    limit = OFFSET_REACH
     words = [0, 1, -1, limit - 1, -limit, (1 << 31) - 1, -(1 << 31)]
     numbers = [*words, limit, -limit - 1, 1 << 32, -(1 << 32), (1 << 32) - 8, (1 << 63) - 1 - (1 << 31), -(1 << 63) + (1 << 31)]
     for number in numbers:

@@ -20,11 +20,10 @@ from oric.phases.backend import phase_functions
 from oric.phases.manager import PhaseManager
 from oric.phases.optimize import RULES
 from oric_rules.matchers import TEXTS
-from oric_tables import ops
+from oric_tables import knobs, ops
 from oric_tables.macros import SHARED
 from oric_tables.op import E_SIDE_EFFECT as SIDE_EFFECT
 from oric_tables.phases import PHASES
-from oric_tables.thresholds import PROMOTED_WORDS
 from oric_tables.values import HAS_VALUE
 
 ALLOCATION = next(phase.index for phase in PHASES if phase.function == "allocate_registers")
@@ -109,7 +108,9 @@ def _unseen(f: Function) -> set[int]:
     calls = {CONVENTION} if CALL_SHARED & found else set()
     calls |= {PLACING} if has_images(f) else set()  # other operations with other operands
     calls |= {FOLLOWING} if NUMBER["COPY"] in operations else set()  # of a copy it makes one that begins where another one ended
-    calls |= {PROMOTING} if 0 < f.local_bytes <= 4 * PROMOTED_WORDS else set()  # no place of a random state lies in the variables
+    calls |= (
+        {PROMOTING} if 0 < f.local_bytes <= 4 * knobs.NUMBERS[knobs.PROMOTED_WORDS] else set()
+    )  # no place of a random state lies in the variables
     return {OPS.expansion[op] for op in found if OPS.expansion[op]} | calls
 
 

@@ -13,11 +13,10 @@ from oric.driver.pipeline import compile_functions
 from oric.ir.text import all_instructions
 from oric.sim import Modes
 from oric.support import elf
-from oric_tables import ops
+from oric_tables import knobs, ops
 from oric_tables.macros import SHARED
 from oric_tables.op import CALL_REL, CALL_REL_R
 from oric_tables.targets import TARGETS
-from oric_tables.thresholds import SHARED_COPIES
 
 from . import harness
 from .support import name, source
@@ -126,7 +125,7 @@ def test_the_code_stands_once_behind_the_kernel(instruction: str) -> None:
     (code, encoded), *_ = compile_functions(text, CompileOptions("sm_90", 3))
     assert [f.name for f in code.functions] == [name_ for name_, _, _ in encoded.functions]
     assert [f.name.partition("_$")[0] for f in code.functions] == ["$__internal_0"]
-    assert sum(name(code, i) == "CALL.REL" for i in all_instructions(code)) >= SHARED_COPIES
+    assert sum(name(code, i) == "CALL.REL" for i in all_instructions(code)) >= knobs.NUMBERS[knobs.SHARED_COPIES]
     helper = {ops.OPS[number].name: row[0] for number, row in SHARED.items()}[INSTRUCTIONS[instruction][0]]
     (symbol,) = [s for s in elf.read(oric.compile(text, arch="sm_90").image).symbols if "internal" in s.name]
     assert (symbol.name, symbol.info >> 4) == (f"$__internal_0_${helper}", WEAK)

@@ -9,7 +9,7 @@ import pytest
 from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_functions
 from oric.sim import Modes
-from oric_tables import thresholds
+from oric_tables import knobs
 
 HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n"
 THREADS = 32
@@ -58,7 +58,7 @@ def test_copies_do_not_double_for_ever() -> None:
     few, kept_of_few = compiled(doubling(8))
     many, kept = compiled(doubling(40))
     assert not kept_of_few and few < 2**8 * 4
-    assert kept and many < 40 * thresholds.INLINE_GROWTH
+    assert kept and many < 40 * knobs.NUMBERS[knobs.INLINE_GROWTH]
 
 
 @pytest.mark.parametrize("levels", [6, 13, 15])
@@ -74,12 +74,12 @@ def large(size: int) -> str:
 
 
 def test_a_large_function_with_one_call_is_copied() -> None:
-    assert compiled(module(large(thresholds.INLINE_GROWTH), call("large")))[1] == []
+    assert compiled(module(large(knobs.NUMBERS[knobs.INLINE_GROWTH]), call("large")))[1] == []
 
 
 def test_a_large_function_with_several_calls_is_copied_while_that_is_little() -> None:
-    text = large(thresholds.INLINE_SMALL + 8)
+    text = large(knobs.NUMBERS[knobs.INLINE_SMALL] + 8)
     assert compiled(module(text, call("large") * 3))[1] == []
-    sites = thresholds.INLINE_GROWTH // thresholds.INLINE_SMALL + 2
+    sites = knobs.NUMBERS[knobs.INLINE_GROWTH] // knobs.NUMBERS[knobs.INLINE_SMALL] + 2
     assert compiled(module(text, call("large") * sites))[1] == ["$k$large"]
     assert compiled(module(function("small", "add.u32 %r1, %r1, 7;"), call("small") * 2 * sites))[1] == []

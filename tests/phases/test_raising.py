@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from oric.phases.raising import raise_loads
-from oric_tables import thresholds
+from oric_tables import knobs
 
 from tests.phases.ori import after
 
@@ -76,7 +76,7 @@ STAYS = {
     "under_a_guard": diamond(front=["    MOV R21, RZ"], second="    @P500 LDG R21, R2:2, 0x14"),
     "written_elsewhere": diamond(front=["    MOV R21, R11", "    STG R2:2, 0x4c, R21"]),
     "of_another_kind": diamond(second="    LDS R21, R10, 0x14"),
-    "over_too_much": diamond([f"    IADD3 R22, R22, {hex(n)}, RZ" for n in range(1, int(thresholds.RAISE_LOOK) + 2)]),
+    "over_too_much": diamond([f"    IADD3 R22, R22, {hex(n)}, RZ" for n in range(1, knobs.NUMBERS[knobs.RAISE_LOOK] + 2)]),
     "of_an_arm": diamond([SECOND.replace("R21", "R23"), "    IADD3 R22, R23, R11, RZ"], behind=["    MEMBAR"]),
 }  # fmt: skip
 
@@ -100,13 +100,13 @@ def test_a_chain_of_rounds() -> None:
 
 def test_no_more_than_there_is_room_for() -> None:
     lines = []
-    for n in range(int(thresholds.RAISE_WORDS) + 3):
+    for n in range(knobs.NUMBERS[knobs.RAISE_WORDS] + 3):
         lines += [
             f"    LDG R{40 + n}, R2:2, {hex(16 * n)}", TEST, f"    @P500 BRA bix{2 * n + 2}", f"bix{2 * n + 1}:",
             f"    STS RZ, {hex(4 * n)}, R{40 + n}", f"bix{2 * n + 2}:",
         ]  # fmt: skip
     found = placed(lines)
-    assert found.index("bix2") == 1 + int(thresholds.RAISE_WORDS)
+    assert found.index("bix2") == 1 + knobs.NUMBERS[knobs.RAISE_WORDS]
 
 
 def test_loops_are_not_passed() -> None:

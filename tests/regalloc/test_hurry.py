@@ -11,7 +11,7 @@ import pytest
 from oric.sass import disassemble
 from oric.sim import Modes
 from oric.support import elf
-from oric_tables import thresholds
+from oric_tables import knobs
 
 TARGETS = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
 THREADS, ROUNDS, FACTOR = 32, 5, 1812433253
@@ -67,7 +67,7 @@ def test_the_next_value_has_other_registers(target: str) -> None:
     for at, following in pairwise(stores):
         first = first_of(code[at])
         taken = "|".join(str(first + n) for n in range(4))
-        soon = code[at + 1 : min(at + 1 + thresholds.HURRY_LOOK, following)]
+        soon = code[at + 1 : min(at + 1 + knobs.NUMBERS[knobs.HURRY_LOOK], following)]
         assert not [line for line in soon if re.search(rf"[A-Z0-9.]+ R({taken})\b", line.partition(",")[0])], "\n".join(soon)
     assert len({first_of(code[at]) for at in stores}) > 1
 
@@ -80,7 +80,7 @@ def registers_of(text: str, target: str, **options: int) -> int:
 def test_only_there_and_only_as_far_as_registers_cost_nothing(target: str) -> None:
     """One store a round, or stores of two words, take no more registers than live at once; a limit is kept."""
     one, three, pairs = (registers_of(text, target) for text in (text_of(target, 1), text_of(target, 3), text_of(target, 4, 2)))
-    assert one < three <= thresholds.ALLOCATION_ROOMY[0] and pairs < three
+    assert one < three <= knobs.NUMBERS[knobs.ALLOCATION_ROOMY] and pairs < three
     assert registers_of(text_of(target, 3).replace(".reqntid 32", ""), target, maxrregcount=24) <= 24
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from oric_tables import knobs
 from oric_tables._native import ffi, lib
 from oricgen import native
 
@@ -32,6 +33,7 @@ FLOORS = (
     "function/backend",
     "function/liveness",
     "support/bitvec",
+    "tables/knobs",
     "tables/latency",
     "tables/registers",
 )
@@ -48,13 +50,11 @@ class Workshop:
         self.objects = {name: self._compile(name, path, folder / "plain", ()) for name, path in self.found.items()}
         self.plain = self._link("plain", self.objects)
 
-    def with_header(self, variant: str, header: str, text: str, readers: set[str]) -> Variant:
-        """With ``text`` as the header, for these files."""
-        place = self.folder / variant
-        (place / header).parent.mkdir(parents=True)
-        (place / header).write_text(text, encoding="utf-8")
-        made = {name: self._compile(name, self.found[name], place, (f"-I{place}",)) for name in readers}
-        return self._link(variant, self.objects | made)
+    def with_knob(self, slot: int, value: int) -> Variant:
+        """With another value of a knob, which lies at ``slot`` among the numbers of all."""
+        numbers = list(knobs.NUMBERS)
+        numbers[slot] = value
+        return Variant(self.plain.path, ffi.new("int64_t[]", numbers))
 
     def with_source(self, variant: str, name: str, text: str) -> Variant:
         """With ``text`` as the source of that name."""
@@ -84,7 +84,9 @@ class Workshop:
 class Variant:
     """What the kernels of one library make of functions."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, numbers: Any = None) -> None:
+        self.path = path
+        self.numbers = numbers
         self.lib = ctypes.CDLL(str(path))
         self.lib.oric_list_schedule.restype = self.lib.oric_assign_control.restype = ctypes.c_int64
 
@@ -94,29 +96,35 @@ class Variant:
         assert done >= 0
         return done
 
+    def _built(self, program: Program | PhysicalProgram) -> Any:
+        fn = program.build()
+        if self.numbers is not None:
+            fn.knobs = self.numbers
+        return fn
+
     def controls(self, program: PhysicalProgram) -> list[tuple[int, int]]:
         """Control bits and NOPs of each instruction, in the order in which they stand."""
-        fn = program.build()
+        fn = self._built(program)
         self._call("oric_assign_control", fn)
         return [(fn.nodes[i].control, fn.nodes[i].pads) for i in range(fn.insn_count)]
 
     def order(self, program: Program, limits: list[int]) -> list[int]:
         """The order of the instructions after list scheduling."""
-        fn = program.build()
+        fn = self._built(program)
         self._call("oric_liveness", fn)
         self._call("oric_list_schedule", fn, ffi.new("oric_list_options *", {"limit": limits}))
         return [fn.nodes[i].index for i in range(fn.insn_count)]
 
     def lean_order(self, program: Program, limit: int) -> list[int]:
         """The order of the instructions when few registers are to be live."""
-        fn = program.build()
+        fn = self._built(program)
         self._call("oric_liveness", fn)
         self._call("oric_lean_order", fn, ctypes.c_int32(limit), None, None)
         return [fn.nodes[i].index for i in range(fn.insn_count)]
 
     def edges(self, program: PhysicalProgram) -> set[tuple[int, int, int]]:
         """The dependence graph of the first block: from, to, expected cycles."""
-        fn = program.build()
+        fn = self._built(program)
         count = self._call("oric_dependences", fn, ctypes.c_int32(0), None, ctypes.c_int32(0))
         out = ffi.new("oric_edge[]", count + 1)
         self._call("oric_dependences", fn, ctypes.c_int32(0), out, ctypes.c_int32(count))
@@ -124,7 +132,7 @@ class Variant:
 
     def registers(self, program: Program, spread: int = 1) -> list[int]:
         """The register of each unit."""
-        fn = program.build()
+        fn = self._built(program)
         self._call("oric_liveness", fn)
         assigned, leader = (ffi.new("int32_t[]", fn.unit_count + 1) for _ in range(2))
         options = ffi.new("oric_regalloc_options *", {

@@ -39,9 +39,12 @@ def build(root: Path, *, keep: bool = False) -> list[str]:
     from .. import kept
     from ..checking import checked
     from ..render import write_tree
+    from ..tables import knobs
 
     with kept.opened(root, keep=keep) as known:
         files = checked(known.spec, known.steps)
+        if (root / "runtime/oric").is_dir():
+            knobs.check_readers(known.spec, root)
     try:
         for old in stamp.stale(root, files):
             old.unlink()

@@ -14,7 +14,7 @@ from .words import examples
 VECTORS = "tests/data/vectors"
 # What words may depend on, and what of that C code they do not: the frame of every word is in numbers.h.
 CODEC = ("c/", *(f"oric_tables/{name}.py" for name in ("ops", "op", "op_tables", "targets", "numbers", "registers")))
-NO_CODEC = ("c/sim/", "c/value/", "c/tables/latency.", "c/tables/thresholds.", "c/tables/structs.")
+NO_CODEC = ("c/sim/", "c/value/", "c/tables/latency.", "c/tables/knobs.", "c/tables/structs.")
 
 
 @dataclass(frozen=True)

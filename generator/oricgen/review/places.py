@@ -15,7 +15,7 @@ TABLE = "targets"
 ALL, ALL_WITH_CODE = "all targets", "all targets with code"
 RUN = 3  # so many names in a row of the table are written as the first and the last one
 # Tables that say how code is made: they matter on targets that code is made for. Others say what the machine is.
-OF_THE_COMPILER = frozenset({"lowering", "macros", "rewrites", "phases", "thresholds", "helpers", "numbers"})
+OF_THE_COMPILER = frozenset({"lowering", "macros", "rewrites", "phases", "thresholds", "knobs", "helpers", "numbers"})
 _MODEL = "isa "  # in front of the name of a model, in the table of the formats
 
 

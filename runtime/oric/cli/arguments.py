@@ -52,16 +52,17 @@ class Arguments:
 
     Attributes:
         values: long name -> text (switches: ""), lists joined with commas.
-        inputs: file names, and modules given as text.
+        inputs: file names; texts: modules given as text; knobs: settings as they were given.
         remarks: warnings and errors about the options, in the order in which they are said.
     """
 
-    __slots__ = ("inputs", "remarks", "texts", "values")
+    __slots__ = ("inputs", "knobs", "remarks", "texts", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
         self.inputs: list[str] = []
         self.texts: list[str] = []
+        self.knobs: list[str] = []
         self.remarks: list[Remark] = []
 
     @property
@@ -180,6 +181,9 @@ def _take(out: Arguments, option: Option, value: str) -> None:
             raise UsageError(f"Value '{item[:_SHOWN]}' is not defined for option '{option.name}'", own)
     if option.name == "input-as-string":
         out.texts.append(value)
+        out.values[option.name] = ""
+    elif option.name == "knob":
+        out.knobs.append(value)
         out.values[option.name] = ""
     elif option.list:
         out.values[option.name] = ",".join(filter(None, (out.values.get(option.name, ""), value)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables.targets import TARGETS
 
+from oric.ir.knobs import UNSET, KnobSettings
 from oric.support.diagnostics import CompileError
 from oric.support.files import OutputError, write_atomically
 
@@ -126,7 +127,7 @@ def _compile(args: Arguments, messages: Messages) -> int:
         if path:
             from .reproducer import save
 
-            save(path, args, inputs, error)
+            save(path, args, inputs, error, knob_texts(args))
             print(f"{messages.tool}: reproducer written to '{path}'", file=sys.stderr)
         raise
 
@@ -199,6 +200,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
         disabled=_disabled(args),
+        knobs=knobs_of(args),
         time_phases=args.has("time-phases"),
         entries=args.words("entry"),
         bounds=launch,
@@ -226,6 +228,41 @@ def _nvopt_level(args: Arguments) -> int | None:
 def _disabled(args: Arguments) -> tuple[str, ...]:
     """The phases that are not to run."""
     return tuple(args.values["disable-phase"].split(",")) if args.has("disable-phase") else ()
+
+
+def knob_texts(args: Arguments) -> list[tuple[str, str]]:
+    """(place, text) of all that sets knobs: environment, files, --timeout and --knob, what comes later above what comes earlier.
+
+    Raises:
+        UsageError: a file that cannot be read.
+        ValueError: a quotation of the environment that does not end.
+    """
+    found = os.environ.get("ORIC_KNOBS", "")
+    if not found and not any(map(args.has, ("knob", "knobs-file", "timeout"))):
+        return []
+    from oric.driver import knobs
+
+    given = knobs.from_environment(found)
+    for name in args.words("knobs-file"):
+        given += knobs.from_file(name, read_input(name))
+    if args.has("timeout"):
+        given.append(("--timeout", f"compile_timeout_ms={args.integer('timeout')}"))
+    return given + [("--knob", text) for text in args.knobs]
+
+
+def knobs_of(args: Arguments) -> KnobSettings:
+    """What that makes of the knobs.
+
+    Raises:
+        UsageError: a file that cannot be read.
+        ValueError: a setting that makes no sense.
+    """
+    given = knob_texts(args)
+    if not given:
+        return UNSET
+    from oric.driver import knobs
+
+    return knobs.settings_of(given)
 
 
 def _extras(args: Arguments) -> Any:
@@ -378,10 +415,10 @@ def _list_phases(args: Arguments) -> None:
 
 
 def _list_knobs() -> None:
-    from oric_tables.knobs import ROWS
+    from oric_tables.knob_rows import LISTED
 
-    for name, default, used, doc in ROWS:
-        print(f"{name:28} {default:14} {used or '-':20} {doc}")
+    for name, default, reader, doc in LISTED:
+        print(f"{name:28} {default or '-':14} {reader or '-':28} {doc}")
 
 
 def _list_targets() -> None:

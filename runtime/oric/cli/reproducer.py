@@ -19,12 +19,14 @@ from .arguments import Arguments, UsageError
 
 OPTION: Final = "save-reproducer"
 _KIND: Final = "oric reproducer"
-_FILES: Final = frozenset({OPTION, "output-file", "compiler-stats-file", "input-as-string"})  # options about files
+_FILES: Final = frozenset({OPTION, "output-file", "compiler-stats-file", "input-as-string", "knob", "knobs-file", "timeout"})
 _MESSAGE: Final = "{0}: not a reproducer that oric --save-reproducer has written: {1}"
 
 
-def save(path: str, args: Arguments, inputs: Sequence[tuple[str, str]], error: BaseException) -> None:
-    """Write a reproducer; ``inputs``: text and name of each.
+def save(
+    path: str, args: Arguments, inputs: Sequence[tuple[str, str]], error: BaseException, knobs: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Write a reproducer; ``inputs``: text and name of each; ``knobs``: place and text of what set some.
 
     Raises:
         OutputError: it cannot be written.
@@ -35,6 +37,7 @@ def save(path: str, args: Arguments, inputs: Sequence[tuple[str, str]], error: B
         "error": f"{type(error).__name__}: {error}",
         "versions": {"oric": VERSION, "python": platform.python_version(), "system": f"{sys.platform} {platform.machine()}"},
         "options": {name: value for name, value in sorted(args.values.items()) if name not in _FILES},
+        "knobs": [text for _, text in knobs],
         "inputs": [{"name": name, "text": text} for text, name in inputs],
     }
     write_atomically(path, (json.dumps(kept, indent=1) + "\n").encode())
@@ -55,6 +58,11 @@ def load(path: str, text: str) -> tuple[Arguments, list[tuple[str, str]]]:
     inputs = [_texts(path, one) for one in _field(path, kept, "inputs", list)]
     if kept.get("kind") != _KIND or not all(set(one) == {"name", "text"} for one in inputs):
         raise UsageError(_MESSAGE.format(path, f"it is no '{_KIND}'"))
+    args.knobs = kept.get("knobs", [])
+    if not isinstance(args.knobs, list) or not all(isinstance(one, str) for one in args.knobs):
+        raise UsageError(_MESSAGE.format(path, "knobs are texts"))
+    if args.knobs:
+        args.values["knob"] = ""
     return args, [(one["text"], one["name"]) for one in inputs]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from oric_tables.knobs import ORDER_WEIGHT_COUNT
 from oric_tables.phases import NVOPT_LEVELS
 from oric_tables.targets import Target
-from oric_tables.thresholds import ORDER_WEIGHT
 
+from oric.ir.knobs import UNSET, KnobSettings
 from oric.support.added import Added
 from oric.support.targets import find_target
 
 MAX_OPT_LEVEL = 3
-MAX_REGISTER_USAGE = len(ORDER_WEIGHT) - 1
+MAX_REGISTER_USAGE = ORDER_WEIGHT_COUNT - 1
 
 
 class LaunchBounds:
@@ -123,7 +124,7 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "line_info", "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify",
+                 "knobs", "line_info", "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify",
                  "watch")  # fmt: skip
 
     def __init__(
@@ -146,6 +147,7 @@ class CompileOptions:
         line_info: bool | None = None,
         debug: bool = False,
         disabled: tuple[str, ...] = (),
+        knobs: KnobSettings = UNSET,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -159,6 +161,7 @@ class CompileOptions:
         self.line_info = True if debug else line_info
         self.debug = debug
         self.disabled = disabled
+        self.knobs = knobs
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from oric_tables import knobs
 from oric_tables.macros import SHARED
 from oric_tables.named import NamedTuple
 from oric_tables.targets import Target
@@ -91,7 +92,8 @@ def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
     stages = Stages(options.clock)
     made = _functions(inputs, options, stages)
     module, encoded = made.front.module, made.encoded
-    image = cubin_writer.write(module, encoded, options.target, register_default=made.limit or 0)
+    note = options.knobs.everywhere.texts[knobs.TOOL_NOTE]
+    image = cubin_writer.write(module, encoded, options.target, note, made.limit or 0)
     stages.finished(ELF)
     kernels = {}
     for code, item in zip(module.functions, encoded, strict=True):
@@ -151,7 +153,8 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             register_usage=options.register_usage,
             reports=options.watch.uninitialized,
             contract=options.contract,
-            nvopt=options.nvopt,
+            nvopt=_nvopt(options),
+            knobs=options.knobs,
         )
         for function in code.functions:
             for fact in _INHERITED:
@@ -162,6 +165,12 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
     if module.for_debugger and not module.relocatable:
         add_up(module.functions, encoded)
     return _Made(front, encoded, limit, manager, seconds)
+
+
+def _nvopt(options: CompileOptions) -> int | None:
+    """The NvOpt level whose recipes are applied: that of the options, else that of the knob."""
+    level = int(options.knobs.everywhere.numbers[knobs.NVOPT_RECIPE])
+    return level if options.nvopt is None and level >= 0 else options.nvopt
 
 
 def _machine_code(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> EncodedFunction:

@@ -6,7 +6,7 @@ Numbers are 32-bit patterns, those of 64 bits are signed.
 from __future__ import annotations
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables.numbers import OFFSET_REACH
 
 
 def signed(value: i64) -> i64:
@@ -35,7 +35,7 @@ def exponent(number: i64) -> i64:
 
 def in_reach(offset: i64) -> bool:
     """Whether an offset of a memory operation can hold a number."""
-    return -thresholds.ADDRESS_OFFSET_RANGE <= offset < thresholds.ADDRESS_OFFSET_RANGE
+    return -OFFSET_REACH <= offset < OFFSET_REACH
 
 
 def logic(table: i64, a: i64, b: i64, c: i64) -> i64:

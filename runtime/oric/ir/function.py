@@ -23,6 +23,7 @@ from .analyses import Analyses
 from .attributes import FunctionAttributes
 from .calls import CallSite, Formal, FrameMove, KeptCall
 from .cfg import Cfg
+from .knobs import DEFAULTS, Knobs
 from .lineinfo import LineInfo, PtxRegister
 from .links import Link
 
@@ -107,6 +108,7 @@ class Function:
         self.name = name
         self.target = target
         self.is_entry = is_entry
+        self.knobs: Knobs = DEFAULTS
         self.op = vec[i64]()
         self.mods = vec[i64]()
         self.guard = vec[i64]()

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 from librt.vecs import vec
 from mypy_extensions import i64
-from oric_tables import registers
+from oric_tables import knobs, registers
 from oric_tables._native import ffi, lib
 
 from oric.support.arrays import zeros
@@ -21,6 +21,7 @@ from oric.support.lend import lend
 from .apart import stretches_apart
 from .function import Function, control_flow
 from .lineinfo import line_of
+from .optable import OPS
 
 # Register files in the order of ORIC_FILE_*, as the kernels number them.
 FILES: Final[tuple[str, ...]] = registers.UNITS
@@ -96,8 +97,17 @@ class MachineFunction:
         self.fn = ffi.gc(fn, lib.oric_fn_free)
         self.physical = physical
         self.epoch: int = f.code_epoch
+        self.take_knobs()
         if fn.error:
             raise InternalError(f"{_LOAD_ERRORS[fn.error]} {self.describe(fn.error_at)}")
+
+    def take_knobs(self) -> None:
+        """Let the kernels have the numbers of the knobs that the function has now."""
+        self.numbers = self.f.knobs.numbers  # C has no copy
+        self.fn.knobs = lend(self.numbers)
+        extra = self.f.knobs.pairs[knobs.EXTRA_LATENCY]
+        self.extra = ffi.new("int32_t[]", [extra.get(op, 0) for op in range(len(OPS.flags))]) if extra else ffi.NULL
+        self.fn.extra = self.extra
 
     def describe(self, i: int) -> str:
         """An instruction as Ori text, with its place in the PTX."""

@@ -10,6 +10,7 @@ from oric_tables.phases import COMPLETE
 from oric.support.diagnostics import InternalError
 
 from .function import Function
+from .knobs import UNSET, KnobSettings
 from .module import Module
 
 if TYPE_CHECKING:
@@ -26,12 +27,14 @@ class PassContext:
     how freely registers may be used, 0 to 10. ``reports``: registers that may be read before they are written are named.
     ``contract``: products and sums are fused. ``nvopt``: the NvOpt level that is asked for, None for none; ``recipes``: what
     phase 1 has made of it, by index of the phase: 0 for those that do not run, else how much they may do; None: none count.
-    ``progress``: the counter of pipeline progress, which the phase manager keeps; outside of a pipeline it is complete.
+    ``knobs``: what the phase manager gives functions their values from. ``progress``: the counter of pipeline progress, which the
+    phase manager keeps; outside of a pipeline it is complete.
     """
 
     __slots__ = (
         "contract",
         "diag",
+        "knobs",
         "maxrregcount",
         "module",
         "nvopt",
@@ -57,6 +60,7 @@ class PassContext:
         reports: bool = False,
         contract: bool = False,
         nvopt: int | None = None,
+        knobs: KnobSettings = UNSET,
     ) -> None:
         self.target = target
         self.module = module
@@ -68,6 +72,7 @@ class PassContext:
         self.reports = reports
         self.contract = contract
         self.nvopt = nvopt
+        self.knobs = knobs
         self.recipes: Mapping[int, int] | None = None
         self.progress = COMPLETE
         self.stats: dict[str, int] = {}

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.op import BSYNC, LDC, LDCU, MOV
 
 from oric.ir import operand as opd
@@ -206,7 +206,7 @@ class _Words:
             parts += [(self.readers.get((key & ~_PAIR) + _WORD * word, []), word, 1) for word in (0, 1)]
         readers = [(reader, first, count) for part, first, count in parts for reader in part]
         register: int = -1
-        uniform = self.uniform_words + size <= thresholds.UNIFORM_WORDS
+        uniform = self.uniform_words + size <= f.knobs.numbers[knobs.UNIFORM_WORDS]
         if uniform:
             register = f.new_reg(UR, size)
             uniform = self._give(readers, register)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.macros import SHARED
 from oric_tables.op import ARG_IN, ARG_OUT, CALL_SHARED, CALL_SHARED64, RETURN
 
@@ -32,7 +32,7 @@ def share(f: Function, ctx: PassContext, waiting: Worklist) -> None:
     Kernels alone have such code, not functions nor objects, and only where registers are not scarce.
     """
     limit = f.attributes.register_limit(ctx.target, ctx.maxrregcount or 0)
-    if not f.is_entry or ctx.module.separate or limit < thresholds.SHARED_ROOM:
+    if not f.is_entry or ctx.module.separate or limit < f.knobs.numbers[knobs.SHARED_ROOM]:
         return
     counts: dict[int, int] = {}
     i = waiting.next()
@@ -41,7 +41,7 @@ def share(f: Function, ctx: PassContext, waiting: Worklist) -> None:
             counts[f.op[i]] = counts.get(f.op[i], 0) + 1
         i = waiting.next()
     waiting.rewind()
-    often = [op for op, count in counts.items() if count >= thresholds.SHARED_COPIES]
+    often = [op for op, count in counts.items() if count >= f.knobs.numbers[knobs.SHARED_COPIES]]
     if not often:
         return
     f.shared_code += [op for op in often if op not in f.shared_code]

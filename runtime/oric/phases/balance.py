@@ -12,7 +12,7 @@ from typing import Any, Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables._native import lib
 from oric_tables.op import IADD3, IADD3_X, IMAD, IMAD_X, LEA, MOV, SHF
 
@@ -73,7 +73,7 @@ class _Balance:
         """Rewrite instructions; returns how many."""
         f = self.f
         done = 0
-        most: i64 = thresholds.BALANCE_REACH
+        most: i64 = f.knobs.numbers[knobs.BALANCE_REACH]
         b: i64 = 0
         while b < f.blocks():
             ahead: i64 = 0
@@ -95,7 +95,7 @@ class _Balance:
         """Whether one of the next instructions reads the result: that of a product comes later."""
         f = self.f
         dest = f.get(i, 0)
-        left: i64 = thresholds.BALANCE_NEAR
+        left: i64 = f.knobs.numbers[knobs.BALANCE_NEAR]
         following = f.next[i]
         while left > 0 and following != NONE:
             at: i64 = 0

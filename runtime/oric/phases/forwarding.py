@@ -16,7 +16,7 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_rules.matchers import BASE, DEFAULT, OFFSET
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import MOV, PRMT
 
 from oric.ir import operand as opd
@@ -257,7 +257,7 @@ class _Walk:
 
     def _remember(self, place: _Place) -> None:
         """Note a place behind all others; the oldest one goes where there are too many."""
-        if len(self.places) >= thresholds.FORWARD_PLACES:
+        if len(self.places) >= self.f.knobs.numbers[knobs.FORWARD_PLACES]:
             del self.places[0]
         self.places.append(place)
         for operand in (place.base, place.desc, place.value):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.op import MOV
 
 from oric.ir import operand as opd
@@ -93,7 +93,7 @@ class _Taking:
         f = self.f
         missing = {int(f.words_of(f.get(copy, 0))) for copy in copies}
         before = f.prev[i]
-        steps = int(thresholds.GUARDED_REACH)
+        steps = int(f.knobs.numbers[knobs.GUARDED_REACH])
         while missing and before != NONE and steps > 0:
             at: i64 = 0
             while at < f.count[before] and not f.guard[before]:

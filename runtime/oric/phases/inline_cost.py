@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 
-from oric_tables import thresholds
+from oric_tables import knobs
 
 from oric.ir.function import Function
 
@@ -29,7 +29,8 @@ def too_large(bodies: Mapping[int, Function], entries: Iterable[Function], kept:
             inner = [site.callee for site in body.calls if site.callee in bodies and site.callee not in kept]
             sizes[callee] += sum(size(other) for other in inner if size(other) and other not in found)
             copies = sizes[callee] * (sites[callee] - 1)
-            if sizes[callee] > thresholds.INLINE_SMALL and copies > thresholds.INLINE_GROWTH and _can_be_called(body):
+            numbers = body.knobs.numbers
+            if sizes[callee] > numbers[knobs.INLINE_SMALL] and copies > numbers[knobs.INLINE_GROWTH] and _can_be_called(body):
                 found.add(callee)
         return sizes[callee]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.op import ADD64, MAD64, MUL64
 
 from oric.ir import operand as opd
@@ -123,7 +123,7 @@ class _Fusion:
             return False
         word = f.words_of(product)
         made = self.maker[word]
-        if made == NONE or f.op[made] != MUL64 or self.place[i] - self.place[made] > thresholds.MACRO_REACH:
+        if made == NONE or f.op[made] != MUL64 or self.place[i] - self.place[made] > f.knobs.numbers[knobs.MACRO_REACH]:
             return False
         if f.block[made] != f.block[i] or f.guard[made] or f.get(made, 0) != product:
             return False

@@ -6,12 +6,16 @@ each function name means. Source: PTX-to-Ori, "Bridge Phases"; Ori IR, "Architec
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from typing import Final
 
+from oric_tables import knobs
 from oric_tables.phases import COMPLETE, PHASES, Phase
 
 from oric.ir.function import Function
+from oric.ir.knobs import UNSET
 from oric.ir.passes import PassContext, PassFunction
 from oric.ir.text import all_instructions
 
@@ -21,6 +25,7 @@ from .recipes import recipes_of
 UNDOCUMENTED = "undocumented"
 END_LABEL = "__$endLabel$__%s"  # behind a function in a dump; Data Structures, "Symbol resolution" (it delimits functions)
 _NO_OVERRIDES: Mapping[int, str] = {}
+_BEFORE: Final = -1  # the first phase
 
 
 @cache
@@ -144,6 +149,7 @@ class PhaseManager:
         self._clock = clock
         self.times: dict[int, float] = {}
         self._begun: Phase | None = None
+        self._started = time.monotonic()
 
     @property
     def phases(self) -> list[int]:
@@ -163,7 +169,8 @@ class PhaseManager:
             BrokenPromise: where phases are verified: one is not as its row says.
         """
         ctx.progress = PHASES[0].enters
-        if self._clock or self._verify or self._dump or self._trace:
+        f.knobs = ctx.knobs.at(f.name, _BEFORE)
+        if self._clock or self._verify or self._dump or self._trace or ctx.knobs is not UNSET:
             self._run_observed(f, ctx)
             ctx.advance(COMPLETE)
             return
@@ -185,11 +192,23 @@ class PhaseManager:
         names = {phase.index: _shown_name(phase) for phase, *_ in self._plan}
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 
+    def _check_time(self, f: Function, ctx: PassContext) -> None:
+        """Raises :class:`CompileError` when the time that compilation may take is over."""
+        most = int(f.knobs.numbers[knobs.COMPILE_TIMEOUT_MS])
+        if most and time.monotonic() - self._started > most / 1000:
+            assert ctx.diag is not None
+            ctx.diag.error(f"compilation has taken more than {most} ms; '{f.name}' is in {self.running}")
+            ctx.diag.check()
+
     def _run_observed(self, f: Function, ctx: PassContext) -> None:
         opened = False
         for phase, run, needs, keeps in self._plan:
             if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
                 continue
+            f.knobs = ctx.knobs.at(f.name, phase.index)
+            if f.knobs.conditions[knobs.SKIP_PHASES] and not phase.required:
+                continue
+            self._check_time(f, ctx)
             self._begun = phase
             ctx.advance(phase.enters)
             if self._verify:

@@ -12,7 +12,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_rules import matchers
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import ISETP, MOV, VOTEU, MovPhi
 from oric_tables.operand_kinds import STABLE_SPECIAL
 
@@ -48,7 +48,7 @@ _NOT_SHARED: Final = MEMORY | PINNED | WARP
 def general_optimize_early(f: Function, ctx: PassContext) -> bool:
     """Phase 13: ``OPTIMIZE_ROUNDS`` walks, fewer when one finds nothing; then what nobody reads is removed."""
     over = write_over(f)
-    return _optimize(f, ctx, thresholds.OPTIMIZE_ROUNDS) or over
+    return _optimize(f, ctx, f.knobs.numbers[knobs.OPTIMIZE_ROUNDS]) or over
 
 
 def value_numbering(f: Function, ctx: PassContext) -> bool:
@@ -58,7 +58,7 @@ def value_numbering(f: Function, ctx: PassContext) -> bool:
 
 def general_optimize_mid(f: Function, ctx: PassContext) -> bool:
     """Phase 46: the walks of phase 13 again where macro operations have been expanded."""
-    return _walk_again(f, ctx, thresholds.OPTIMIZE_ROUNDS)
+    return _walk_again(f, ctx, f.knobs.numbers[knobs.OPTIMIZE_ROUNDS])
 
 
 def general_optimize_late(f: Function, ctx: PassContext) -> bool:
@@ -111,6 +111,7 @@ class Walk:
         self.worth_another = False
         self.decided: dict[int, bool] = {}  # block -> whether what ends it is taken
         self.noted: PassContext | None = None  # counts the rules that are applied
+        self.some_stay = bool(f.knobs.conditions[knobs.SKIP_RULES] or f.knobs.opcodes[knobs.KEEP_OPCODES])
 
     def run(self) -> None:
         """Walk over all reachable blocks."""
@@ -138,7 +139,7 @@ class Walk:
             self._decide(i)
         if f.guard[i] and f.guard[i] & opd.INDEX == opd.PT and not self._settle_guard(i, flags):
             return
-        if not flags & CONTROL:
+        if not flags & CONTROL and not (self.some_stay and self._stays(i)):
             before = values.combined
             self._simplify(i)
             if values.combined != before:
@@ -161,6 +162,11 @@ class Walk:
             self._learn_vote(i)
         elif f.op[i] in SUMS:
             self._learn_carries(i)
+
+    def _stays(self, i: i64) -> bool:
+        """Whether knobs say that no rule rewrites an instruction."""
+        values = self.f.knobs
+        return int(self.f.op[i]) in values.opcodes[knobs.KEEP_OPCODES] or values.is_on(knobs.SKIP_RULES, int(i))
 
     def _decide(self, i: i64) -> None:
         """Note which way a branch or exit goes if its guard is known."""
@@ -313,7 +319,7 @@ class Walk:
         while word < end:
             age = values.clock - values.def_clock[word]
             here = values.def_block[word] == values.block
-            if short_lived and (not here or age > thresholds.PREDICATE_REACH):
+            if short_lived and (not here or age > self.f.knobs.numbers[knobs.PREDICATE_REACH]):
                 return False
             if not values.is_last(word, values.def_clock[word]):
                 return False

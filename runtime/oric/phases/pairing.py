@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import IMAD, IMAD_HI, IMAD_WIDE, MOV, MUL64, MUL128, MULHI64
 
 from oric.ir import operand as opd
@@ -110,7 +110,7 @@ class _Pairing:
         a, b = f.get(i, 1), f.get(i, 2)
         factors = (a, b) if a <= b else (b, a)
         other = self.seen.get((half ^ 1, factors[0], factors[1]), NONE)
-        if other != NONE and self.clock - self.place[other] <= thresholds.PAIR_REACH and self._hold(factors, other):
+        if other != NONE and self.clock - self.place[other] <= f.knobs.numbers[knobs.PAIR_REACH] and self._hold(factors, other):
             del self.seen[half ^ 1, factors[0], factors[1]]
             self._pair(other, i, half)
             self.done += 1

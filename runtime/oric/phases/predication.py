@@ -11,8 +11,8 @@ from typing import Final, final
 
 from librt.vecs import vec
 from mypy_extensions import i64
+from oric_tables import knobs
 from oric_tables import op as op_numbers
-from oric_tables import thresholds
 
 from oric.ir import operand as opd
 from oric.ir.bankwords import is_far
@@ -27,7 +27,6 @@ from .classes import waits
 from .flow import COND, GONE, JUMP, Flow, can_invert
 from .unssa import leave
 
-MOST_GUARDED: Final = thresholds.PREDICATION_SIZE  # instructions of the blocks that a branch chooses from
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
 )
@@ -35,6 +34,11 @@ _EFFECTS: Final = STORE | ATOMIC
 _STEP: Final = 4  # cycles of a result of known time, more or less
 _NOBODY: Final = -1
 _SEVERAL: Final = -2
+
+
+def most_guarded(f: Function) -> i64:
+    """Instructions that the blocks that a branch chooses from may have where they are guarded instead."""
+    return f.knobs.numbers[knobs.PREDICATION_SIZE]
 
 
 def predicate_short_blocks(f: Function, ctx: PassContext) -> bool:
@@ -69,7 +73,7 @@ def _merged(f: Function) -> dict[int, list[int]]:
 
 def _is_short(f: Function, b: i64) -> bool:
     """Whether a block has no more instructions than run under a guard, and a jump."""
-    left: i64 = MOST_GUARDED + 1
+    left: i64 = most_guarded(f) + 1
     i = f.head[b]
     while i != NONE and left >= 0:
         left -= 1
@@ -152,13 +156,13 @@ class _Predication:
             sides, meet = [(other, condition ^ opd.NEGATE)], target
         elif self._is_side(b, target) and self._is_side(b, other) and flow.target[target] == flow.target[other]:
             sides, meet = [(target, condition), (other, condition ^ opd.NEGATE)], flow.target[target]
-        if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > MOST_GUARDED:
+        if meet < 0 or meet == b or sum(self._length(side) for side, _ in sides) > most_guarded(f):
             return
         if flow.phis and (meet in flow.phis or any(side in flow.phis for side, _ in sides)):
             return
         word = f.words_of(condition)
         for side, _ in sides:
-            if not self._is_fit(side, word) or self._cycles(side) > thresholds.PREDICATION_CYCLES:
+            if not self._is_fit(side, word) or self._cycles(side) > f.knobs.numbers[knobs.PREDICATION_CYCLES]:
                 return
         self.preds[meet] += 1 - len(sides) - (1 if meet == target or meet == other else 0)
         for side, guard in sides:

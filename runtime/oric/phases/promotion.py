@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import ADD64, IADD3, IMAD, IMAD_WIDE, LDL, LEA, LOP3, MOV, SEL, STL
 
 from oric.ir import operand as opd
@@ -44,7 +44,10 @@ def promote_locals(f: Function) -> int:
     """Returns how many words of local memory became registers."""
     facts = f.attributes
     size = f.local_bytes
-    if not f.stack or not f.is_entry or not size or size > _WORD * thresholds.PROMOTED_WORDS:
+    numbers = f.knobs.numbers
+    if not numbers[knobs.PROMOTE_LOCALS] or not size or size > _WORD * numbers[knobs.PROMOTED_WORDS]:
+        return 0
+    if not f.stack or not f.is_entry:
         return 0
     if f.kept or f.calls or f.sp or f.top or f.subroutine or facts.local_align > STACK_ALIGN:
         return 0
@@ -194,7 +197,7 @@ class _Frame:
         f = self.f
         if word == self.root:
             return 0
-        if len(self.makers[word]) != 1 or depth > thresholds.PROMOTED_STEPS:
+        if len(self.makers[word]) != 1 or depth > self.f.knobs.numbers[knobs.PROMOTED_STEPS]:
             return -1
         i, at = self.makers[word][0]
         place = self._place(f.words_of(f.get(i, at)), depth + 1)
@@ -219,11 +222,12 @@ class _Frame:
         """
         loads = sum(access.place < 0 and self.f.op[access.i] == LDL for access in self.accesses)
         stores = sum(access.place < 0 and self.f.op[access.i] == STL for access in self.accesses)
-        if (loads + stores) * self.words > thresholds.PROMOTED_CHOICES:
+        numbers = self.f.knobs.numbers
+        if (loads + stores) * self.words > numbers[knobs.PROMOTED_CHOICES]:
             return False
-        if loads + stores == 0 or self.words <= thresholds.PROMOTED_FEW:
+        if loads + stores == 0 or self.words <= numbers[knobs.PROMOTED_FEW]:
             return True
-        return self.words <= thresholds.PROMOTED_COMPUTED and loads <= 2 * stores
+        return self.words <= numbers[knobs.PROMOTED_COMPUTED] and loads <= 2 * stores
 
     # -- changing ----------------------------------------------------------------------------------------
 

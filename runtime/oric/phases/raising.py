@@ -12,7 +12,7 @@ from typing import Final, final
 from librt.vecs import append, vec
 from mypy_extensions import i64
 from oric_rules.matchers import OFFSET
-from oric_tables import thresholds
+from oric_tables import knobs
 
 from oric.ir.cursor import Cursor
 from oric.ir.function import AUX_VOLATILE, NONE, Function, control_flow
@@ -186,7 +186,7 @@ class _Raising:
         found: i64 = NONE
         length: i64 = 0
         x = b
-        while length <= thresholds.RAISE_LOOK:
+        while length <= self.f.knobs.numbers[knobs.RAISE_LOOK]:
             above = self.cfg.idom()[x]
             if above == x or not self._meets(above, x) or self.nest.header[above] != self.nest.header[b]:
                 break
@@ -198,8 +198,8 @@ class _Raising:
             if between < 0 or not self._is_known(i, above, x):
                 break
             length += between
-            if length <= thresholds.RAISE_LOOK and int(f.op[i]) in self.has.get(int(above), ()):
-                if self.taken[above] + self._words(i) <= thresholds.RAISE_WORDS:
+            if length <= self.f.knobs.numbers[knobs.RAISE_LOOK] and int(f.op[i]) in self.has.get(int(above), ()):
+                if self.taken[above] + self._words(i) <= self.f.knobs.numbers[knobs.RAISE_WORDS]:
                     found = above
             x = above
         return found
@@ -208,7 +208,7 @@ class _Raising:
         """Whether whoever comes by the one comes by the other."""
         at = self.behind[above]
         steps: i64 = 0
-        while at >= 0 and at < self.cfg.blocks and at != x and steps < thresholds.RAISE_LOOK:
+        while at >= 0 and at < self.cfg.blocks and at != x and steps < self.f.knobs.numbers[knobs.RAISE_LOOK]:
             at = self.behind[at]
             steps += 1
         return at == x
@@ -224,6 +224,7 @@ class _Raising:
         self.seen[x] = self.searches
         work: list[int] = [int(x)]
         total: i64 = 0
+        most = self.f.knobs.numbers[knobs.RAISE_LOOK]
         while work:
             b: i64 = work.pop()
             e = self.cfg.pred_start[b]
@@ -234,7 +235,7 @@ class _Raising:
                     continue
                 self.seen[one] = self.searches
                 total += self.size[one]
-                if total > thresholds.RAISE_LOOK or not self._passes(one, i) or self.nest.header[one] != self.nest.header[x]:
+                if total > most or not self._passes(one, i) or self.nest.header[one] != self.nest.header[x]:
                     return -1
                 work.append(int(one))
         return total

@@ -11,8 +11,8 @@ from typing import Final
 
 from librt.vecs import append
 from mypy_extensions import i64
+from oric_tables import knobs
 from oric_tables import op as op_numbers
-from oric_tables import thresholds
 
 from oric.ir.cfg import Loops
 from oric.ir.function import AUX_CONTRACT, AUX_MBARRIER, BLOCK_NOUNROLL, NONE
@@ -80,11 +80,11 @@ def _is_fit(flow: Flow, header: i64) -> bool:
     length: i64 = 0
     i = f.head[header]
     while i != NONE:
-        length += 1 if OPS.expansion[f.op[i]] == 0 else thresholds.ROTATE_MOST
+        length += 1 if OPS.expansion[f.op[i]] == 0 else f.knobs.numbers[knobs.ROTATE_MOST]
         if OPS.flags[f.op[i]] & _NEVER or f.aux[i] & ~(AUX_CONTRACT | AUX_MBARRIER):
             return False
         i = f.next[i]
-    return length < thresholds.ROTATE_MOST
+    return length < f.knobs.numbers[knobs.ROTATE_MOST]
 
 
 def _copy(flow: Flow, b: i64, made: i64) -> None:

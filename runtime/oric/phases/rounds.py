@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import lib
 from oric_tables.numbers import F_ABSENT, F_IMM, INSN_OPERANDS
 
@@ -22,7 +22,10 @@ from oric.support.lend import lend
 from .flow import Flow
 from .folding import marks_of
 
-MOST_STEPS: Final = thresholds.UNROLL_STEPS  # instructions that a function's loops are run for
+
+def most_steps(f: Function) -> i64:
+    """Instructions that the loops of a function are run for."""
+    return f.knobs.numbers[knobs.UNROLL_STEPS]
 
 
 @final
@@ -47,7 +50,7 @@ class Rounds:
         self.come_to(entries[0], preds)
         flow = self.flow
         rounds: i64 = 0
-        while self.steps < MOST_STEPS:
+        while self.steps < most_steps(self.f):
             self._run(b)
             rounds += 1
             taken = self.condition(flow.node[b])
@@ -61,7 +64,7 @@ class Rounds:
         """Know what is constant behind a block: it, and those before it as far as each has one predecessor, are run."""
         chain: list[int] = []
         steps: i64 = 0
-        while b not in chain and steps < thresholds.UNROLL_LOOK:
+        while b not in chain and steps < self.f.knobs.numbers[knobs.UNROLL_LOOK]:
             chain.append(b)
             i = self.f.head[b]
             while i != NONE:

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.op import MOV, SEL, MovPhi
 from oric_tables.registers import FLAG_FIXED
 
@@ -117,7 +117,7 @@ def _choose(f: Function) -> vec[i64] | None:
             chosen[r] = count
             count += 1
         r += 1
-    return chosen if 0 < count <= thresholds.SSA_ROOM // f.blocks() else None
+    return chosen if 0 < count <= f.knobs.numbers[knobs.SSA_ROOM] // f.blocks() else None
 
 
 def _note(f: Function, i: i64, written: vec[i64], out: bool) -> None:

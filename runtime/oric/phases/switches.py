@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple, final
 
 from mypy_extensions import i64
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import BRA, BRX, IADD3, IMNMX, ISETP, LDC, LOP3, MOV, SHF, SWITCH, VIMNMX
 
 from oric.ir import operand as opd
@@ -31,8 +31,8 @@ from .ahead import comes_before
 from .comparing import branch_on, compare, is_plain
 from .control import thread_jumps
 from .flow import COND, GONE, JUMP, TABLE, Flow
-from .predication import MOST_GUARDED
-from .ways import FEWEST, Way, choose, keeps_table, most, origin_of, past, ways_of_cases, ways_of_table, with_bits
+from .predication import most_guarded
+from .ways import Limits, Way, choose, keeps_table, most, origin_of, past, ways_of_cases, ways_of_table, with_bits
 
 _COMPARED: Final = ops.op(ISETP)
 _LEAST: Final = {IMNMX: ops.op(IMNMX).pack(sign="U32"), VIMNMX: ops.op(VIMNMX).pack(type="U32")}  # of words without sign
@@ -112,7 +112,8 @@ def _room(f: Function, ctx: PassContext) -> int:
     """How many entries a jump table of a function may have: none where its bank 2 is that of another."""
     if not ctx.has_own_bank(f):
         return 0
-    return min(thresholds.SWITCH_SPAN, max(0, thresholds.SWITCH_ROOM - len(f.attributes.constant2)) // _ENTRY)
+    numbers = f.knobs.numbers
+    return min(numbers[knobs.SWITCH_SPAN], max(0, numbers[knobs.SWITCH_ROOM] - len(f.attributes.constant2)) // _ENTRY)
 
 
 def _may_have_chain(f: Function) -> bool:
@@ -125,7 +126,7 @@ def _may_have_chain(f: Function) -> bool:
         if made != NONE and f.op[made] == ISETP and f.mods[made] >> _RELATION.shift & _RELATION.mask in _EQUALITIES:
             found += 0 if opd.is_register(f.get(made, 2)) else 1
         b += 1
-    return found >= FEWEST
+    return found >= Limits(f).fewest
 
 
 class _Test(NamedTuple):
@@ -146,6 +147,7 @@ class Chooser:
         self.flow = flow
         self.f: Function = flow.f
         self.room = room
+        self.limits = Limits(flow.f)
         self.preds = flow.pred_counts()
         self._exposed: set[int] | None = None  # see _read_elsewhere
 
@@ -166,7 +168,7 @@ class Chooser:
         before = self._only_before(b) if least != NONE and self._last_writer(b, word) == NONE else NONE
         limit = self._limit(before, b, word) if before != NONE else 0
         below = 0 < limit <= len(targets)
-        if keeps_table(ways, len(targets), self.room):
+        if keeps_table(self.limits, ways, len(targets), self.room):
             if below:
                 f.set(node, 0, word)
             return 0
@@ -181,7 +183,7 @@ class Chooser:
             ways = [way for way in ways if way.first < limit]
             if ways[-1].target != beyond:
                 ways.append(Way(limit, beyond))
-        self.fill(b, word, with_bits(ways))
+        self.fill(b, word, with_bits(self.limits, ways))
         return 1
 
     def _constant(self, b: i64, index: i64) -> int:
@@ -283,12 +285,13 @@ class Chooser:
             cases.setdefault(following.value, following.case)
             tests.append((tests[-1][1].rest, following))
         rest = tests[-1][1].rest
-        if len(tests) < FEWEST:
+        if len(tests) < self.limits.fewest:
             return 0
         origin = origin_of(cases)
-        ways = choose(ways_of_cases({number - origin & MASK32: case for number, case in cases.items()}, rest), self.room)
+        found = ways_of_cases({number - origin & MASK32: case for number, case in cases.items()}, rest)
+        ways = choose(self.limits, found, self.room)
         if not any(way.bits for way in ways) and len(ways) >= len(tests):
-            better = len(tests) >= thresholds.SWITCH_TREE or any(way.entries for way in ways)
+            better = len(tests) >= self.f.knobs.numbers[knobs.SWITCH_TREE] or any(way.entries for way in ways)
             if not better or self._are_guarded(cases):
                 return 0
         self.fill(b, first.word, ways, origin)
@@ -302,10 +305,10 @@ class Chooser:
             if self.preds[target] != 1 or flow.kind[target] != JUMP:
                 return False
             i = self.f.head[target]
-            while i != NONE and size <= MOST_GUARDED:
+            while i != NONE and size <= most_guarded(self.f):
                 size += 1
                 i = self.f.next[i]
-        return size <= MOST_GUARDED
+        return size <= most_guarded(self.f)
 
     def _test(self, b: i64) -> _Test | None:
         """What the end of a block tests; None when it is no comparison of a word with a constant for equality."""
@@ -412,7 +415,7 @@ class Chooser:
             if way.entries or way.bits or (way.target != rest and past(ways, n) - way.first > 1):
                 return False
             numbers += 1 if way.target != rest else 0
-        return numbers <= thresholds.SWITCH_LEAF
+        return numbers <= self.f.knobs.numbers[knobs.SWITCH_LEAF]
 
     def _one_by_one(self, b: i64, word: int, ways: list[Way]) -> None:
         flow = self.flow

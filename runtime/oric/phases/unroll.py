@@ -12,9 +12,8 @@ from typing import Final, final
 
 from librt.vecs import append, vec
 from mypy_extensions import i64
+from oric_tables import knobs
 from oric_tables import op as op_numbers
-from oric_tables import thresholds
-from oric_tables.knobs import CONTEXT
 from oric_tables.phases import PHASES
 
 from oric.ir import operand as opd
@@ -31,7 +30,6 @@ from .rounds import Rounds
 from .wholly import unroll_wholly
 
 _PHASE: Final = next(phase.index for phase in PHASES if phase.function == "unroll_loops")
-_MOST: Final = CONTEXT["unroll_factor_default"]
 # A copy of these is another place where threads meet, or that others wait at.
 _NEVER: Final = (
     CONTROL | BARRIER | CONVERGENCE | FENCE | WARP | ATOMIC | op_numbers.E_CALL | op_numbers.E_SIDE_EFFECT | op_numbers.E_SPECIAL
@@ -41,10 +39,10 @@ _APART: Final = CONTROL | BARRIER | CONVERGENCE | WARP | op_numbers.E_CALL | op_
 
 def unroll_loops(f: Function, ctx: PassContext) -> bool:
     """Unroll the loops that can be, where a recipe asks for it."""
-    most = min(strength(ctx, _PHASE), _MOST)
+    most = min(strength(ctx, _PHASE), f.knobs.numbers[knobs.UNROLL_FACTOR_DEFAULT])
     if f.attributes.nounroll:
         return False
-    if ctx.recipes is None and ctx.opt_level >= thresholds.UNROLL_LEVEL:
+    if ctx.recipes is None and ctx.opt_level >= f.knobs.numbers[knobs.UNROLL_LEVEL]:
         return _unroll_by_level(f, ctx)
     if most < 2 or not _has_short_loop(f):
         return False
@@ -56,7 +54,7 @@ def unroll_loops(f: Function, ctx: PassContext) -> bool:
     while b < len(preds):
         if flow.kind[b] == COND and _is_fit(flow, b):
             rounds = Rounds(flow, ctx.target.isa_name).count(b, preds)
-            copies = _copies(_length(f, b), rounds, most)
+            copies = _copies(f, _length(f, b), rounds, most)
             if copies > 1:
                 _unroll(flow, b, copies, copies == rounds)
                 done += 1
@@ -88,10 +86,12 @@ def _unroll_counted(flow: Flow) -> int:
     """Let rounds of short loops that count at run time stand one behind the other."""
     preds = _predecessors(flow)
     done = 0
-    copies: i64 = thresholds.UNROLL_AHEAD
+    numbers = flow.f.knobs.numbers
+    copies: i64 = numbers[knobs.UNROLL_AHEAD]
+    longest: i64 = numbers[knobs.UNROLL_AHEAD + 1]
     b: i64 = 0
     while b < len(preds):
-        if flow.kind[b] == COND and _is_short(flow, b) and _length(flow.f, b) * copies <= thresholds.UNROLL_AHEAD_SIZE:
+        if flow.kind[b] == COND and _is_short(flow, b) and _length(flow.f, b) * copies <= longest:
             count = count_of(flow, b)
             if count is not None and can_be_tested(count, copies - 1):
                 _enter_turns(flow, b, [p for p in preds[b] if p != b], count, copies)
@@ -169,9 +169,9 @@ def _length(f: Function, b: i64) -> i64:
     return count
 
 
-def _copies(length: i64, rounds: i64, most: i64) -> i64:
+def _copies(f: Function, length: i64, rounds: i64, most: i64) -> i64:
     """The largest divisor of the number of rounds (0: nobody knows it) that is allowed and not too long."""
-    copies = min(most, thresholds.UNROLL_SIZE // length, rounds)
+    copies = min(most, f.knobs.numbers[knobs.UNROLL_SIZE] // length, rounds)
     while copies > 1 and rounds % copies:
         copies -= 1
     return copies

@@ -5,11 +5,12 @@ Source: this project; observed: where ptxas 13.0.88 makes tables.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, final
 
-from oric_tables import thresholds
+from oric_tables import knobs
 
 from oric.ir.facts import MASK32
+from oric.ir.function import Function
 
 _WORD_BITS: Final = 32
 _FEWEST: Final = 4  # blocks that a table leads to, one among them for what has no case
@@ -30,25 +31,35 @@ class Way(NamedTuple):
         return self.target == target and not self.entries and not self.bits
 
 
-FEWEST: Final = min(thresholds.SWITCH_BITS, thresholds.SWITCH_TABLE)  # numbers that may be worth more than comparisons
+@final
+class Limits:
+    """What is worth a table or bits: thresholds of a function."""
+
+    def __init__(self, f: Function) -> None:
+        numbers = f.knobs.numbers
+        self.bits: int = numbers[knobs.SWITCH_BITS]
+        self.table: int = numbers[knobs.SWITCH_TABLE]
+        self.run: int = numbers[knobs.SWITCH_RUN]
+        self.sparse: int = numbers[knobs.SWITCH_SPARSE]
+        self.fewest = min(self.bits, self.table)  # numbers that may be worth more than comparisons
 
 
-def choose(ways: list[Way], room: int) -> list[Way]:
+def choose(limits: Limits, ways: list[Way], room: int) -> list[Way]:
     """The same ways, with tables of at most ``room`` entries and bits where they are worth it."""
     out: list[Way] = []
     at = 0
     while at < len(ways):
-        end = _end_of_table(ways, at, room)
+        end = _end_of_table(limits, ways, at, room)
         if end > at:
             out.append(_table(ways, at, end))
         else:
             end = at + 1
             out.append(ways[at])
         at = end
-    return with_bits(out)
+    return with_bits(limits, out)
 
 
-def _end_of_table(ways: list[Way], at: int, room: int) -> int:
+def _end_of_table(limits: Limits, ways: list[Way], at: int, room: int) -> int:
     """Up to where ways from one on are worth a table; ``at`` itself: there is none."""
     rest = ways[-1].target
     best = at
@@ -57,26 +68,27 @@ def _end_of_table(ways: list[Way], at: int, room: int) -> int:
     end = at
     while ways[at].target != rest and end < len(ways) - 1 and past(ways, end) - ways[at].first <= room:
         if ways[end].target != rest:
-            counted += min(past(ways, end) - ways[end].first, thresholds.SWITCH_RUN)
+            counted += min(past(ways, end) - ways[end].first, limits.run)
             targets.add(ways[end].target)
         end += 1
-        if ways[end].target == rest and _is_for_table(end - at, len(targets), counted, ways[end].first - ways[at].first, room):
+        span = ways[end].first - ways[at].first
+        if ways[end].target == rest and _is_for_table(limits, end - at, len(targets), counted, span, room):
             best = end
     return best
 
 
-def keeps_table(ways: list[Way], span: int, room: int) -> bool:
+def keeps_table(limits: Limits, ways: list[Way], span: int, room: int) -> bool:
     """Whether all ways of a table of ``span`` entries are worth it."""
     counted = 0
     for n, way in enumerate(ways):
-        counted += min(min(past(ways, n), span) - way.first, thresholds.SWITCH_RUN)
-    return _is_for_table(len(ways), 1 + len({way.target for way in ways}), counted, span, room)
+        counted += min(min(past(ways, n), span) - way.first, limits.run)
+    return _is_for_table(limits, len(ways), 1 + len({way.target for way in ways}), counted, span, room)
 
 
-def _is_for_table(ways: int, targets: int, counted: int, span: int, room: int) -> bool:
-    if ways < thresholds.SWITCH_TABLE or targets < _FEWEST or span > room:
+def _is_for_table(limits: Limits, ways: int, targets: int, counted: int, span: int, room: int) -> bool:
+    if ways < limits.table or targets < _FEWEST or span > room:
         return False
-    return thresholds.SWITCH_SPARSE * counted >= span
+    return limits.sparse * counted >= span
 
 
 def _table(ways: list[Way], at: int, end: int) -> Way:
@@ -129,18 +141,18 @@ def ways_of_cases(cases: dict[int, int], rest: int) -> list[Way]:
     return out
 
 
-def with_bits(ways: list[Way]) -> list[Way]:
+def with_bits(limits: Limits, ways: list[Way]) -> list[Way]:
     """The same ways, with bits where they are worth it."""
     out: list[Way] = []
     at = 0
     while at < len(ways):
-        end = _end_of_bits(ways, at)
+        end = _end_of_bits(limits, ways, at)
         out.append(_bits(ways, at, end) if end > at else ways[at])
         at = max(end, at + 1)
     return out
 
 
-def _end_of_bits(ways: list[Way], at: int) -> int:
+def _end_of_bits(limits: Limits, ways: list[Way], at: int) -> int:
     """Up to where ways from one on lead to two blocks in turn within as many numbers as a word has bits."""
     if at + 1 >= len(ways):
         return at
@@ -151,7 +163,7 @@ def _end_of_bits(ways: list[Way], at: int) -> int:
     if end == len(ways) or ways[end].target not in pair or ways[at].target == ways[end].target:
         return at
     around = not at or ways[at - 1].leads_to(ways[end].target)
-    return end if around and (end - at + 1) // 2 >= thresholds.SWITCH_BITS else at
+    return end if around and (end - at + 1) // 2 >= limits.bits else at
 
 
 def _bits(ways: list[Way], at: int, end: int) -> Way:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
+from oric_tables import knobs
 from oric_tables import op as op_numbers
-from oric_tables import thresholds
 from oric_tables.macros import EXPANSIONS
 
 from oric.ir import operand as opd
@@ -25,7 +25,7 @@ from oric.ir.optable import BARRIER, CONTROL, CONVERGENCE, OPS, WARP
 
 from .flow import COND, COND_STOP, GONE, JUMP, STOP, Flow
 from .naming import Names
-from .rounds import MOST_STEPS, Rounds
+from .rounds import Rounds, most_steps
 
 _LONG: Final = EXPANSIONS["expand_control_flow"]
 # A copy of these is another place where threads meet, or has a place of its own in the tables of a function.
@@ -35,7 +35,7 @@ _NEVER: Final = CONTROL | BARRIER | WARP | CONVERGENCE | op_numbers.E_CALL | op_
 def unroll_wholly(flow: Flow, isa: str) -> int:
     """Put the rounds of all loops that can be unrolled so one behind the other, inner ones first; returns how many."""
     done = 0
-    room = _Room()
+    room = _Room(flow.f)
     while room.is_left():
         graph = flow.graph()
         loops = graph.loops()
@@ -50,9 +50,9 @@ def unroll_wholly(flow: Flow, isa: str) -> int:
 class _Room:
     """What one function may still have: instructions in unrolled loops, and looked at. ``tried``: headers of loops."""
 
-    def __init__(self) -> None:
-        self.growth: int = thresholds.UNROLL_GROWTH
-        self.steps: int = MOST_STEPS
+    def __init__(self, f: Function) -> None:
+        self.growth: int = f.knobs.numbers[knobs.UNROLL_GROWTH]
+        self.steps: int = most_steps(f)
         self.tried: set[int] = set()
 
     def is_left(self) -> bool:
@@ -137,14 +137,14 @@ def _is_fit(flow: Flow, header: i64, body: list[int]) -> bool:
             if OPS.flags[f.op[i]] & _NEVER or f.aux[i] & ~(AUX_CONTRACT | AUX_MBARRIER):
                 return False
             i = f.next[i]
-        if length > thresholds.UNROLL_STAYING:
+        if length > f.knobs.numbers[knobs.UNROLL_STAYING]:
             return False
     return True
 
 
 def _weight(f: Function, i: i64) -> i64:
     """How many instructions one counts as: operations that are expanded later are many."""
-    return thresholds.UNROLL_MACRO if OPS.expansion[f.op[i]] == _LONG else 1
+    return f.knobs.numbers[knobs.UNROLL_MACRO] if OPS.expansion[f.op[i]] == _LONG else 1
 
 
 @final
@@ -205,6 +205,7 @@ class _Loop:
         """Whether the rounds end, and few enough instructions stay."""
         state: dict[int, int] | None = self.start
         last: dict[int, int] | None = None
+        numbers = self.f.knobs.numbers
         around = any(self.loops.header[b] != self.header for b in self.body)
         while state is not None:
             if state == last:  # nothing counts
@@ -217,15 +218,18 @@ class _Loop:
                     continue
                 self._enter(b, states[b])
                 self._look_at(b)
-                if self.looked_at > thresholds.UNROLL_EVALUATED or self.staying > thresholds.UNROLL_STAYING:
+                if self.looked_at > numbers[knobs.UNROLL_EVALUATED] or self.staying > numbers[knobs.UNROLL_STAYING]:
                     return False
                 if self._leave(b, states):
                     state = self._met(state)
             self.count += 1
             self.looked_at += 1
-            if around and self.count > thresholds.UNROLL_AROUND:
+            if self.count > numbers[knobs.UNROLL_ROUNDS + 1] or (around and self.count > numbers[knobs.UNROLL_AROUND]):
                 return False
-        return self.looked_at <= thresholds.UNROLL_KNOWN or 3 * self.staying <= 2 * self.looked_at
+        if self.count < numbers[knobs.UNROLL_ROUNDS]:
+            return False
+        share = self.f.knobs.reals[knobs.UNROLL_SHARE]
+        return self.looked_at <= numbers[knobs.UNROLL_KNOWN] or self.staying <= share * self.looked_at
 
     def _look_at(self, b: i64) -> None:
         """Run a block, and count what would stay of its copy."""

@@ -13,7 +13,7 @@ from typing import Final, final
 
 from mypy_extensions import i64
 from oric_rules.matchers import ABSENT, BASE, DEFAULT, OFFSET
-from oric_tables import ops, thresholds
+from oric_tables import knobs, ops
 from oric_tables.op import MOV
 
 from oric.ir import operand as opd
@@ -202,7 +202,7 @@ class _Widening:
     def _group(self, groups: _Groups, base: int, access: _Access) -> _Group:
         """The group of a register; a new one where the old one began too far in front of an access."""
         group = groups.get(base)
-        if group is not None and group.members and access.place - group.members[0].place > thresholds.WIDE_LOOK:
+        if group is not None and group.members and access.place - group.members[0].place > self.f.knobs.numbers[knobs.WIDE_LOOK]:
             self._end_group(groups, base)
             group = None
         if group is None:

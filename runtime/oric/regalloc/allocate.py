@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, final
 
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import ffi, lib
-from oric_tables.knobs import DEFAULTS
 from oric_tables.phases import REMAT_SECOND_MODE
 from oric_tables.registers import FLAG_FIXED, KEPT, TITLES, UNIFORM_DISALLOWED
 from oric_tables.registers import PREDICATES as PREDICATES_IN_FRONT
@@ -42,10 +41,8 @@ from .watching import definitions, drop_changed, look_away
 
 PREDICATES: Final = FILES.index("P")
 UNIFORM: Final = FILES.index("UR")
-_ALL_FILES: Final = (1 << len(FILES)) - 1
 _FOR_PREDICATES: Final = 8  # general registers, at the most
 _ROUNDS: Final = 4  # of splitting until fewer registers are to be live
-CONGESTED: Final[int] = DEFAULTS[684]  # threshold of the primary cost
 
 
 @final
@@ -68,9 +65,11 @@ class Allocation:
 
     def __init__(
         self, view: MachineFunction, limits: list[int], spread: int, room: list[int] | None, closer: bool, brief: bool = True,
-        spare: int = thresholds.ALLOCATION_SPARE[GENERAL],
+        spare: int = -1,
     ) -> None:  # fmt: skip
-        fn = view.fn
+        fn, values = view.fn, view.f.knobs
+        kept_apart = values.listed(knobs.ALLOCATION_SPARE, len(FILES))
+        hopeless, free = values.listed(knobs.ALLOCATION_HOPELESS, len(FILES)), values.listed(knobs.ALLOCATION_ROOMY, len(FILES))
         self.view: MachineFunction | None = view
         self.code: Code | None = None  # of the function as it was tried, if somebody has made it
         self._limits, self._spread, self._most, self._closer = limits, spread, room, closer
@@ -80,15 +79,16 @@ class Allocation:
         # An attribute: compiled code lets go of a local after its last use, and C reads the array later.
         self.room = ffi.NULL if room is None else ffi.new("int32_t[]", room)
         self.fixed = ffi.NULL if not view.f.sp else ffi.new("int32_t[]", _places(view))
-        self.dear = ffi.NULL if view.f.is_entry else ffi.new("int32_t[]", _costs())
+        self.dear = ffi.NULL if view.f.is_entry else ffi.new("int32_t[]", _costs(int(values.numbers[knobs.ALLOCATION_KEPT])))
         options = ffi.new("oric_regalloc_options *", {
-            "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits, "threshold": CONGESTED,
+            "most": self.room, "fixed": self.fixed, "dear": self.dear, "limit": limits,
+            "threshold": int(values.numbers[knobs.INTERFERENCE_THRESHOLD]),
             "coalesce": int(not view.f.for_debugger),
-            "rounds": thresholds.ALLOCATION_ORDERS,
+            "rounds": int(values.numbers[knobs.ALLOCATION_ORDERS]),
             "spread": spread, "brief": int(brief), "closer": int(closer),
-            "spare": [spare, *thresholds.ALLOCATION_SPARE[1:]],
-            "hopeless": [most * part // 100 for most, part in zip(limits, thresholds.ALLOCATION_HOPELESS, strict=True)],
-            "roomy": [min(free, most) for free, most in zip(limits, thresholds.ALLOCATION_ROOMY, strict=True)],
+            "spare": [kept_apart[GENERAL] if spare < 0 else spare, *kept_apart[1:]],
+            "hopeless": [most * part // 100 for most, part in zip(limits, hopeless, strict=True)],
+            "roomy": [min(most, room) for most, room in zip(limits, free, strict=True)],
         })  # fmt: skip
         if lib.oric_regalloc(fn, options, self.assigned, self.leader, self.result):
             raise MemoryError("no memory for register allocation")
@@ -198,7 +198,7 @@ def make_room(f: Function, ctx: PassContext, limits: list[int], room: list[int] 
         done = _search(f, ctx, limits, room, lean)
         if done.failed and compares < _ROUNDS and done.result.peak[PREDICATES] > limits[PREDICATES]:
             compares += 1
-            chosen = choose_compares(f, _again(done), comfortable(limits)[PREDICATES])
+            chosen = choose_compares(f, _again(done), comfortable(f, limits)[PREDICATES])
             if chosen is not None:
                 done.view = None  # the arrays of the function grow
                 chosen.repeat()
@@ -308,9 +308,9 @@ def _used(done: Allocation) -> int:
 
 
 @cache
-def _costs() -> list[int]:
+def _costs(kept: int) -> list[int]:
     """What each general register costs a function that has to keep some of them."""
-    return [thresholds.ALLOCATION_KEPT if n in KEPT else 0 for n in range(lib.ORIC_FAT_POINTS)]
+    return [kept if n in KEPT else 0 for n in range(lib.ORIC_FAT_POINTS)]
 
 
 @final
@@ -345,8 +345,10 @@ class _Relief:
 
     def _predicates(self, done: Allocation) -> bool:
         victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES])
-        if len(victims) > thresholds.PREDICATE_OFTEN:  # what brings them back in turn needs some
-            victims = choose_predicates(self.f, _again(done), self.aim[PREDICATES] - thresholds.PREDICATE_RESERVE)
+        numbers = self.f.knobs.numbers
+        if len(victims) > numbers[knobs.PREDICATE_OFTEN]:  # what brings them back in turn needs some
+            least = self.aim[PREDICATES] - int(numbers[knobs.PREDICATE_RESERVE])
+            victims = choose_predicates(self.f, _again(done), least)
         if victims:
             done.view = None
             self.homes.update(spill_predicates(self.f, victims))
@@ -378,15 +380,15 @@ class _Relief:
             split = plan(f, code, self.room, self.memory)
             if not self.reserved and self.ctx.opt_level >= 1:
                 self.reserved = True
-                if thresholds.SPILL_OFTEN * sum(len(places) for places in split.back) > f.length():
-                    self.room = [room - _reserve(self.aim[GENERAL]) for room in self.room]
+                if f.knobs.numbers[knobs.SPILL_OFTEN] * sum(len(places) for places in split.back) > f.length():
+                    self.room = [room - _reserve(f, self.aim[GENERAL]) for room in self.room]
                     split = plan(f, code, self.room, self.memory)
             if split.returns() and self.rounds <= _ROUNDS:
                 break
             self.rounds = 0
             blocks = blocks or self._blocks(done, code)
             for b in blocks:
-                self.room[b] -= _step(self.tighter, self.room[b])
+                self.room[b] -= _step(f, self.tighter, self.room[b])
             self.tighter += 1
             if min(self.room) <= 0:
                 if not self.shared.moved:
@@ -427,15 +429,17 @@ def _beyond(fn: Any, assigned: Any, limit: int) -> set[int]:
     return {fn.unit_register[u] for u in range(fn.unit_count) if assigned[u] >= limit and fn.unit_file[u] == GENERAL}
 
 
-def _step(times: int, room: int) -> int:
+def _step(f: Function, times: int, room: int) -> int:
     """How many registers fewer are to be live where these did not fit, after so many times: the tries are few in any case."""
-    share: int = room // int(thresholds.SPILL_TIGHTER_SHARE)
-    return max(min(1 << min(times // int(thresholds.SPILL_TIGHTER), room.bit_length()), share), 1)
+    numbers = f.knobs.numbers
+    share: int = room // int(numbers[knobs.SPILL_TIGHTER_SHARE])
+    return max(min(1 << min(times // int(numbers[knobs.SPILL_TIGHTER]), room.bit_length()), share), 1)
 
 
-def _reserve(limit: int) -> int:
+def _reserve(f: Function, limit: int) -> int:
     """General registers that spilling leaves to loads under way."""
-    return min(int(thresholds.SPILL_RESERVE), limit // int(thresholds.SPILL_RESERVE_SHARE))
+    numbers = f.knobs.numbers
+    return min(int(numbers[knobs.SPILL_RESERVE]), limit // int(numbers[knobs.SPILL_RESERVE_SHARE]))
 
 
 def _again(done: Allocation) -> MachineFunction:
@@ -460,7 +464,7 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     optimize = ctx.opt_level >= 1
     own: Allocation | None = None
     file = int(NONE)  # the one that the last order had too few of
-    orders = (roomy, comfortable, careful, None, settled, frugal) if optimize else (None,) if f.for_debugger else (None, frugal)
+    orders = _orders(f) if optimize else (None,) if f.for_debugger else (None, frugal)
     for order in orders:
         if (order in (careful, settled) and file != PREDICATES) or (order is roomy and not lean):
             continue
@@ -468,7 +472,7 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
         if not done.failed:
             assert done.view is not None
             hurried = optimize and is_hurried(done.view, done.assigned)
-            return done.apart(thresholds.HURRY_SPARE) if hurried else done
+            return done.apart(int(f.knobs.numbers[knobs.HURRY_SPARE])) if hurried else done
         file = int(done.result.failed_file)
         if order is None:
             own = done
@@ -477,12 +481,21 @@ def _search(f: Function, ctx: PassContext, limits: list[int], room: list[int] | 
     return own
 
 
+def _orders(f: Function) -> tuple[Order | None, ...]:
+    """The orders of the code that are tried, one after the other until one fits."""
+    policy = f.knobs.texts[knobs.ORDER_POLICY]
+    if policy == "own":
+        return (None, settled, frugal)
+    return (roomy, comfortable, careful, None, settled, frugal) if policy == "measured" else (frugal, None)
+
+
 def limits_of(f: Function, ctx: PassContext) -> list[int]:
     """Registers of each file that a function may use."""
     target = ctx.target
     most = f.attributes.register_limit(target, ctx.maxrregcount or 0) - target.reserved_regs
     if f.attributes.entry_registers:
         most = most_at_once(f) - target.reserved_regs
+    most = min(most, int(f.knobs.numbers[knobs.REGFILE_SIZE_HINT]))
     predicates = min(target.predicates, PREDICATES_IN_FRONT)
     return [most, predicates, target.barrier_regs, target.uniform_regs, target.uniform_predicates]
 
@@ -495,7 +508,9 @@ def _try(
         raise MemoryError("no memory for liveness")
     if order is not None:
         put_in_order(f, view, limits, order, level, room)
-    return Allocation(view, limits, _ALL_FILES if optimize else 0, room, closer=order is not frugal)
+    spread = f.knobs.listed(knobs.SPREAD_FILES, len(FILES))
+    files = sum(on << file for file, on in enumerate(spread)) if optimize else 0
+    return Allocation(view, limits, files, room, closer=order is not frugal)
 
 
 def _report(f: Function, ctx: PassContext, tried: Allocation, limits: list[int]) -> None:

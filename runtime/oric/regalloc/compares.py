@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import ffi, lib
 from oric_tables.registers import FLAG_FIXED, PASSED_OVER
 
@@ -157,7 +157,7 @@ class _Uses:
             return True
         if n not in self._shared:
             compares = {i for i in self.readers[n] if self._makes_a_predicate(i)}
-            self._shared[n] = len(compares) >= int(thresholds.PREDICATE_SHARED)
+            self._shared[n] = len(compares) >= int(self.f.knobs.numbers[knobs.PREDICATE_SHARED])
         return self._shared[n]
 
     def _makes_a_predicate(self, i: int) -> bool:
@@ -180,7 +180,7 @@ class _Uses:
                 if not more:
                     return []
                 made += [m for m in more if m not in made]
-        return [*made, p] if len(made) < int(thresholds.PREDICATE_REMADE) else []
+        return [*made, p] if len(made) < int(self.f.knobs.numbers[knobs.PREDICATE_REMADE]) else []
 
     def is_worth_it(self, p: int) -> bool:
         """Whether making a predicate again takes no more than letting it wait: a word, and an instruction more than readers."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from librt.vecs import vec
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import lib
 
 from oric.ir import operand as opd
@@ -35,12 +35,13 @@ def is_hurried(view: MachineFunction, assigned: Any) -> bool:
     if not _may_be(f):
         return False
     depth = control_flow(f).loops().depth
+    look, fewest = int(f.knobs.numbers[knobs.HURRY_LOOK]), int(f.knobs.numbers[knobs.HURRY_STORES])
     for b in range(fn.block_count):
         if depth[b]:
             first, end = fn.block_first[b], fn.block_first[b + 1]
             stores = [k for k in range(first, end) if fn.nodes[k].flags & lib.ORIC_I_MEM_WRITE]
-            found = sum(_is_written(fn, assigned, k, min(k + thresholds.HURRY_LOOK + 1, end)) for k in stores)
-            if found >= thresholds.HURRY_STORES:
+            found = sum(_is_written(fn, assigned, k, min(k + look + 1, end)) for k in stores)
+            if found >= fewest:
                 return True
     return False
 
@@ -48,10 +49,11 @@ def is_hurried(view: MachineFunction, assigned: Any) -> bool:
 def _may_be(f: Function) -> bool:
     """Whether there are so many wide stores in loops at all."""
     found = [i for i in instructions_with(f, _STORES) if _is_wide(f, i)]
-    if len(found) < thresholds.HURRY_STORES:
+    fewest = int(f.knobs.numbers[knobs.HURRY_STORES])
+    if len(found) < fewest:
         return False
     depth = control_flow(f).loops().depth
-    return sum(depth[f.block[i]] > 0 for i in found) >= thresholds.HURRY_STORES
+    return sum(depth[f.block[i]] > 0 for i in found) >= fewest
 
 
 def _is_wide(f: Function, i: i64) -> bool:

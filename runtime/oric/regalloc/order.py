@@ -10,14 +10,14 @@ from collections.abc import Callable
 from math import log
 from typing import Any, Final
 
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import ffi, lib
 
 from oric.ir.function import Function, control_flow
 from oric.ir.machine import FILES, NO_LIMIT, MachineFunction
 
 GENERAL: Final = FILES.index("R")
-Order = Callable[[list[int]], list[int]]  # limits -> live units that an order may reach, by file
+Order = Callable[[Function, list[int]], list[int]]  # limits -> live units that an order may reach, by file
 
 
 def put_in_order(f: Function, view: MachineFunction, limits: list[int], order: Order, level: int, room: list[int] | None) -> None:
@@ -29,11 +29,12 @@ def put_in_order(f: Function, view: MachineFunction, limits: list[int], order: O
     Raises:
         MemoryError.
     """
-    margin, floor = int(thresholds.ORDER_MARGIN[GENERAL]), int(thresholds.ORDER_FLOOR)
+    numbers = f.knobs.numbers
+    margin, floor = int(numbers[knobs.ORDER_MARGIN + GENERAL]), int(numbers[knobs.ORDER_FLOOR])
     if order is settled:
         put_in_order(f, view, limits, frugal, level, room)
     most = ffi.NULL if room is None else ffi.new("int32_t[]", [max(block - margin, floor) for block in room])
-    _put(f, view, order(limits), order, level, most)
+    _put(f, view, order(f, limits), order, level, most)
 
 
 def _put(f: Function, view: MachineFunction, live: list[int], order: Order, level: int, most: Any) -> None:
@@ -55,42 +56,43 @@ def _peak(view: MachineFunction) -> list[int]:
     return list(peak)
 
 
-def frugal(limits: list[int]) -> list[int]:
+def frugal(f: Function, limits: list[int]) -> list[int]:
     """What frees registers comes first; for code that does not fit as it is."""
     return [0, 0, NO_LIMIT, 0, 0]
 
 
-def comfortable(limits: list[int]) -> list[int]:
+def comfortable(f: Function, limits: list[int]) -> list[int]:
     """Not near the limit; of general registers as many as are worth it."""
-    below = [limit - margin for limit, margin in zip(limits, thresholds.ORDER_MARGIN, strict=True)]
-    return [max(below[0], int(thresholds.ORDER_FLOOR)), below[1], NO_LIMIT, below[3], below[4]]
+    numbers = f.knobs.numbers
+    below = [limit - int(numbers[knobs.ORDER_MARGIN + file]) for file, limit in enumerate(limits)]
+    return [max(below[0], int(numbers[knobs.ORDER_FLOOR])), below[1], NO_LIMIT, below[3], below[4]]
 
 
-def roomy(limits: list[int]) -> list[int]:
+def roomy(f: Function, limits: list[int]) -> list[int]:
     """All general registers, for code that needs them in another order: it has been put in one that needs few."""
-    return comfortable(limits)
+    return comfortable(f, limits)
 
 
-def careful(limits: list[int]) -> list[int]:
+def careful(f: Function, limits: list[int]) -> list[int]:
     """The same where that had too many predicates: what makes them comes early only where they fit until its turn."""
-    return comfortable(limits)
+    return comfortable(f, limits)
 
 
-def settled(limits: list[int]) -> list[int]:
+def settled(f: Function, limits: list[int]) -> list[int]:
     """The same behind the frugal order, where the function's own has too many predicates itself."""
-    return comfortable(limits)
+    return comfortable(f, limits)
 
 
 def _worth(f: Function, view: MachineFunction, options: Any, peak: int, level: int) -> int:
     """Live general registers that the order may reach: where the product of cycles and a power of the registers is least."""
     highest = int(options.limit[GENERAL])
-    tried = _limits(peak, highest)
+    tried = _limits(f, peak, highest)
     if len(tried) == 1:
         return highest
-    often, weight = _often(f), thresholds.ORDER_WEIGHT[level] / 100
+    often, weight = _often(f), _weight(f, level)
     costs = _costs(view, options, tried, often, weight)
     best = tried[costs.index(min(costs))]
-    fine = int(thresholds.ORDER_FINE)
+    fine = int(f.knobs.numbers[knobs.ORDER_FINE])
     between = [limit for limit in (best - fine, best + fine) if tried[0] < limit < tried[-1]]
     costs += _costs(view, options, between, often, weight)
     return (tried + between)[costs.index(min(costs))]
@@ -101,13 +103,21 @@ def _costs(view: MachineFunction, options: Any, limits: list[int], often: list[i
     spent, reached = ffi.new("int64_t[]", len(limits)), ffi.new("int32_t[]", len(limits))
     if lib.oric_list_measure(view.fn, options, limits, len(limits), often, spent, reached):
         raise MemoryError("no memory for scheduling")
-    return [log(spent[k] + 1) + weight * log(max(reached[k], int(thresholds.ORDER_FEWEST))) for k in range(len(limits))]
+    fewest = int(view.f.knobs.numbers[knobs.ORDER_FEWEST])
+    return [log(spent[k] + 1) + weight * log(max(reached[k], fewest)) for k in range(len(limits))]
 
 
-def _limits(peak: int, highest: int) -> list[int]:
+def _limits(f: Function, peak: int, highest: int) -> list[int]:
     """Limits that are tried, ascending, for code of which so many registers are live as it came."""
-    lowest = min(max(peak - int(thresholds.ORDER_BELOW), int(thresholds.ORDER_FLOOR)), highest)
-    return list(range(lowest, min(lowest + int(thresholds.ORDER_SPAN), highest) + 1, int(thresholds.ORDER_STEP)))
+    numbers = f.knobs.numbers
+    lowest = min(max(peak - int(numbers[knobs.ORDER_BELOW]), int(numbers[knobs.ORDER_FLOOR])), highest)
+    return list(range(lowest, min(lowest + int(numbers[knobs.ORDER_SPAN]), highest) + 1, int(numbers[knobs.ORDER_STEP])))
+
+
+def _weight(f: Function, level: int) -> float:
+    """What registers count beside cycles: the coefficient of pressure scales it, which is 1 where nothing sets that."""
+    scale = f.knobs.reals[knobs.PRESSURE_COEFFICIENT] / knobs.REALS[knobs.PRESSURE_COEFFICIENT]
+    return int(f.knobs.numbers[knobs.ORDER_WEIGHT + level]) / 100 * scale
 
 
 def _often(f: Function) -> list[int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables.op import MOV
 from oric_tables.registers import FLAG_FIXED, PASSED_OVER
 
@@ -158,7 +158,7 @@ class _Recipes:
             ):
                 return None
         cost = sum(f.op[i] != MOV or not opd.is_register(f.get(i, 1)) for i in made)
-        return Recipe(made, sources, cost) if cost <= thresholds.SPILL_REMADE else None
+        return Recipe(made, sources, cost) if cost <= f.knobs.numbers[knobs.SPILL_REMADE] else None
 
     def _reads(self, n: int, i: i64, sources: list[int]) -> bool:
         """Whether an instruction makes nothing but a register, of what can be read again; adds the registers that it reads."""
@@ -240,7 +240,7 @@ class _Recipes:
             for m in self.found[made].sources:
                 if m not in found and m != n and self._lasts(n, m):
                     found.append(m)
-                if m in self.found and cost + self.found[m].cost <= thresholds.SPILL_REMADE:
+                if m in self.found and cost + self.found[m].cost <= self.f.knobs.numbers[knobs.SPILL_REMADE]:
                     waiting.append((m, cost + self.found[m].cost))
         return found
 
@@ -248,10 +248,10 @@ class _Recipes:
         """Instructions that make a register of those that are there and of constants; more than are worth it if it cannot be."""
         recipe = self.found.get(n)
         if recipe is None:
-            return int(thresholds.SPILL_REMADE) + 1
+            return int(self.f.knobs.numbers[knobs.SPILL_REMADE]) + 1
         total = recipe.cost
         for m in recipe.sources:
-            if m not in there and total <= int(thresholds.SPILL_REMADE):
+            if m not in there and total <= int(self.f.knobs.numbers[knobs.SPILL_REMADE]):
                 total += self.cost(m, there)
         return total
 
@@ -375,7 +375,7 @@ class _Remaking:
         if n not in self.own:
             return
         there = self.plan.beside.get((b, i, n))
-        if there is None or written or self.recipes.cost(n, there) > int(thresholds.SPILL_REMADE):
+        if there is None or written or self.recipes.cost(n, there) > int(self.f.knobs.numbers[knobs.SPILL_REMADE]):
             now[n] = self.own[n]
             return
         if not self.across and not self.recipes.is_of(b, n, there):

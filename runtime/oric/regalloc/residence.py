@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, final
 
 from mypy_extensions import i64
-from oric_tables import thresholds
+from oric_tables import knobs
 from oric_tables._native import ffi, lib
 from oric_tables.registers import DISPLAY
 
@@ -468,6 +468,7 @@ class Plan:
     def _join(self) -> bool:
         """Bring back on every edge what its target has in the file; False when something cannot be, and it must do without."""
         cfg = self.code.cfg
+        turns = int(self.code.f.knobs.numbers[knobs.SPILL_TURNS])
         done = True
         for k in range(cfg.reachable):
             b: int = cfg.order[k]
@@ -481,7 +482,7 @@ class Plan:
                     self._banned[b] |= missing
                     done = False
                     continue
-                if len(cfg.successors(p)) > 1 and not missing <= self._early[p] and self._turns < thresholds.SPILL_TURNS:
+                if len(cfg.successors(p)) > 1 and not missing <= self._early[p] and self._turns < turns:
                     self._early[p] |= missing
                     done = False
                 self._bring(p, missing)

@@ -19,6 +19,7 @@ def schedule_instructions(f: Function, ctx: PassContext) -> bool:
         InternalError: an instruction that the tables do not know, or a register without a number.
     """
     view = machine.on_registers(f, ctx.target.isa, ctx.target.uniform_regs)
+    view.take_knobs()
     if ctx.opt_level >= 1:
         options = ffi.new("oric_list_options *", {"limit": [NO_LIMIT] * 5})
         if lib.oric_list_schedule(view.fn, options) < 0:

@@ -7,7 +7,7 @@
 #include "alloc/interference.h"
 #include "function/liveness.h"
 #include "function/late.h"
-#include "tables/thresholds.h"
+#include "tables/knobs.h"
 
 /* An object is a virtual register: consecutive units. Coalescing puts objects into groups; a group is a frame of as many
  * registers as its widest member, with every member at an offset that keeps the member's own alignment; or it lies around an object whose
@@ -211,7 +211,7 @@ static void coalesce_sums(allocator *al) {
     for (int32_t i = 0; i < fn->insn_count; i++) {
         const oric_access *a = &fn->accesses[fn->nodes[i].access], *end = a + fn->nodes[i].access_count;
         for (; a < end; a++) {
-            if (!(a->flags & ORIC_A_DEF) || a->count < ORIC_ALLOCATION_WIDE) continue;
+            if (!(a->flags & ORIC_A_DEF) || a->count < fn->knobs[ORIC_KNOB_ALLOCATION_WIDE]) continue;
             const oric_access *addend = addend_of(fn, &fn->nodes[i], a);
             if (addend) coalesce(al, a->unit, addend->unit);
         }
@@ -248,11 +248,14 @@ static void add_costs(allocator *al, const group *g) {
 /* A register that was in use shortly before is under pressure: it makes the new value wait for its last reader, or the scheduler
  * keep the order. Tie-breaking: a fresh one costs occupancy once there are many. */
 static void add_preferences(allocator *al, const group *g, int32_t slots) {
+    const int64_t *knobs = al->fn->knobs;
+    int32_t fresh = (int32_t)knobs[ORIC_KNOB_ALLOCATION_FRESH], crowded = (int32_t)knobs[ORIC_KNOB_ALLOCATION_CROWDED];
+    int32_t rest = (int32_t)knobs[ORIC_KNOB_ALLOCATION_QUIET];
     for (int32_t slot = 0; slot < slots; slot++) {
         int32_t last = al->vacated[g->file][slot];
         int32_t gap = last < 0 ? 0 : (int32_t)g->start - last, quiet = al->quiet[g->file][slot];
-        if (last < 0) al->secondary[slot] += slot < al->roomy[g->file] ? ORIC_ALLOCATION_FRESH : ORIC_ALLOCATION_CROWDED + slot;
-        else if (gap < quiet && gap > -ORIC_ALLOCATION_QUIET) al->primary[slot] += quiet - (gap < 0 ? 0 : gap);
+        if (last < 0) al->secondary[slot] += slot < al->roomy[g->file] ? fresh : crowded + slot;
+        else if (gap < quiet && gap > -rest) al->primary[slot] += quiet - (gap < 0 ? 0 : gap);
     }
 }
 
@@ -310,7 +313,7 @@ static int32_t allocate_round(allocator *al, int32_t *used, int32_t most) {
             for (int32_t slot = first; slot < top; slot++)
                 if ((int32_t)g->end > al->vacated[g->file][slot]) {
                     al->vacated[g->file][slot] = (int32_t)g->end;
-                    al->quiet[g->file][slot] = g->late ? ORIC_ALLOCATION_QUIET_LATE : ORIC_ALLOCATION_QUIET;
+                    al->quiet[g->file][slot] = (int32_t)al->fn->knobs[g->late ? ORIC_KNOB_ALLOCATION_QUIET_LATE : ORIC_KNOB_ALLOCATION_QUIET];
                 }
         }
         if (used[ORIC_FILE_R] > most) break;

@@ -6,6 +6,7 @@ oric_fn *oric_fn_new(int32_t insns, int32_t blocks, int32_t units, int32_t acces
     oric_fn *fn = calloc(1, sizeof *fn);
     if (!fn) return NULL;
     fn->insn_count = insns, fn->block_count = blocks, fn->unit_count = units, fn->access_count = accesses;
+    fn->knobs = oric_knob_defaults;
     fn->nodes = calloc((size_t)insns + 1, sizeof *fn->nodes);
     fn->accesses = calloc((size_t)accesses + 1, sizeof *fn->accesses);
     fn->block_first = calloc((size_t)blocks + 1, sizeof *fn->block_first);

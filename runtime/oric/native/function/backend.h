@@ -7,6 +7,7 @@
  */
 #ifndef ORIC_BACKEND_H
 #define ORIC_BACKEND_H
+#include "tables/knobs.h"
 #include "tables/numbers.h"
 #include "tables/registers.h"
 #include "tables/structs.h"
@@ -83,6 +84,8 @@ typedef struct {
     int32_t unit_count;
     int32_t access_count;
     int32_t isa;
+    const int64_t *knobs;  /* numbers of all knobs, at ORIC_KNOB_*; the caller's, or the defaults */
+    const int32_t *extra;  /* by operation, cycles that results are expected later; NULL: none are */
     oric_node *nodes;
     oric_access *accesses;
     uint32_t *block_first; /* block_count + 1 positions */

@@ -5,7 +5,7 @@
 
 #include "function/late.h"
 #include "tables/latency.h"
-#include "tables/thresholds.h"
+#include "tables/knobs.h"
 
 typedef struct {
     int32_t node, version, offset, bytes;
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     int32_t floor; /* everything after it has to come after it */
-    access_place stores[ORIC_MEMORY_WINDOW], loads[ORIC_MEMORY_WINDOW];
+    access_place stores[ORIC_MOST_MEMORY_WINDOW], loads[ORIC_MOST_MEMORY_WINDOW];
     int32_t store_count, load_count;
 } memory_state;
 
@@ -65,8 +65,11 @@ static void fresh(oric_depgraph *g, int32_t block, uint32_t unit) {
 static const oric_node *node_at(const oric_depgraph *g, int32_t block, int32_t i) { return &g->fn->nodes[g->fn->block_first[block] + (uint32_t)i]; }
 
 static int result_latency(const oric_depgraph *g, const oric_node *producer, uint8_t row, uint8_t group) {
-    if (producer->flags & ORIC_I_VARIABLE) return oric_classes[g->fn->isa][producer->klass].estimate;
-    return row == ORIC_NO_ROW ? 1 : oric_distance[g->fn->isa][row][group];
+    int known = row == ORIC_NO_ROW ? 1 : oric_distance[g->fn->isa][row][group];
+    if (producer->flags & ORIC_I_VARIABLE) known = oric_classes[g->fn->isa][producer->klass].estimate;
+    if (!g->fn->extra) return known;
+    int expected = known + g->fn->extra[producer->op];
+    return expected < 1 ? 1 : expected > UINT16_MAX ? UINT16_MAX : expected;
 }
 
 static void read_unit(oric_depgraph *g, int32_t block, int32_t i, uint32_t unit, uint8_t group, int32_t *pool_used) {
@@ -144,8 +147,9 @@ static void settle(oric_depgraph *g, memory_state *m, int32_t i) {
 static void access_space(oric_depgraph *g, memory_state *m, const oric_node *node, const access_place *place) {
     int32_t i = place->node;
     int writes = (node->flags & ORIC_I_MEM_WRITE) != 0;
-    if (m->store_count == ORIC_MEMORY_WINDOW && writes) return settle(g, m, i);
-    if (m->load_count == ORIC_MEMORY_WINDOW && !writes) {
+    int32_t window = (int32_t)g->fn->knobs[ORIC_KNOB_MEMORY_WINDOW];
+    if (m->store_count >= window && writes) return settle(g, m, i);
+    if (m->load_count >= window && !writes) {
         /* with the oldest loads unknown to later stores, this load stands for them */
         int strong = 0;
         for (int32_t k = 0; k < m->load_count; k++) strong |= m->loads[k].strong, follow(g, m->loads[k].node, i);

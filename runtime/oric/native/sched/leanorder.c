@@ -5,7 +5,7 @@
 
 #include "function/liveset.h"
 #include "sched/depgraph.h"
-#include "tables/thresholds.h"
+#include "tables/knobs.h"
 
 enum { FIRST = 1 << 20 };             /* more registers than there are */
 enum { BY_USE = 1, SINKS_FIRST = 2, WAITS_FIRST = 4 }; /* ways to an order */
@@ -79,7 +79,7 @@ static int32_t place(lean *l, const oric_node *node, int32_t peak) {
 
 static int32_t weight(const lean *l, uint32_t unit) {
     uint8_t file = l->fn->unit_file[unit];
-    return file == ORIC_FILE_P ? ORIC_LEAN_PREDICATE_WEIGHT : file == ORIC_FILE_R || file == ORIC_FILE_UR;
+    return file == ORIC_FILE_P ? (int32_t)l->fn->knobs[ORIC_KNOB_LEAN_PREDICATE_WEIGHT] : file == ORIC_FILE_R || file == ORIC_FILE_UR;
 }
 
 /* How many more registers are live in front of a node than behind it. A copy of what a fixed register holds comes first: others may

@@ -7,7 +7,7 @@
 #include "sched/depgraph.h"
 #include "support/bitvec.h"
 #include "tables/latency.h"
-#include "tables/thresholds.h"
+#include "tables/knobs.h"
 
 /* Smallest first: a key in front of the node's place in the block, in one number. */
 typedef int64_t heap_item;
@@ -53,6 +53,7 @@ typedef struct {
     unit_facts *facts, *at_entry;    /* by unit; of those that the block names, in front of it */
     int32_t *seen;                   /* by unit: the last block that names it, and 1 */
     int32_t *touched, touched_count; /* units that the block names */
+    int32_t weight[ORIC_FILES];      /* how many general registers one of a file counts as */
     int32_t *frees;                  /* by place: the most that it frees now, in units by their weight */
     int32_t *room; /* by place in the block: predicates that may be live behind it beside those of the original order */
     oric_node *moved;
@@ -94,6 +95,8 @@ static heap_item pop(heap *h) {
 static int allocate_scratch(scheduler *s) {
     const oric_fn *fn = s->fn;
     size_t longest = 1, units = (size_t)fn->unit_count + 1;
+    s->weight[ORIC_FILE_R] = s->weight[ORIC_FILE_UR] = 1;
+    s->weight[ORIC_FILE_P] = (int32_t)fn->knobs[ORIC_KNOB_LIST_PREDICATE_WEIGHT];
     for (int32_t b = 0; b < fn->block_count; b++)
         if (fn->block_first[b + 1] - fn->block_first[b] > longest) longest = fn->block_first[b + 1] - fn->block_first[b];
     longest += 2;
@@ -128,8 +131,6 @@ static void free_scratch(scheduler *s) {
 }
 
 /* -- registers in use -- */
-
-static const int32_t weight[ORIC_FILES] = {[ORIC_FILE_R] = 1, [ORIC_FILE_P] = ORIC_LIST_PREDICATE_WEIGHT, [ORIC_FILE_UR] = 1};
 
 static int make_room_for_refs(scheduler *s, const oric_node *nodes, int32_t count) {
     const oric_fn *fn = s->fn;
@@ -236,7 +237,7 @@ static void start_over(scheduler *s) {
     for (int32_t k = 0; k < s->touched_count; k++) {
         int32_t unit = s->touched[k];
         s->facts[unit] = s->at_entry[k];
-        if (s->at_entry[k].state / USE == 1) s->frees[s->at_entry[k].users] += weight[fn->unit_file[unit]];
+        if (s->at_entry[k].state / USE == 1) s->frees[s->at_entry[k].users] += s->weight[fn->unit_file[unit]];
     }
     memcpy(s->live, s->live_in, sizeof s->live);
 }
@@ -265,7 +266,7 @@ static void change_pressure(scheduler *s, int32_t node, int32_t *change) {
         change[*r & FILE_MASK] -= last;
         facts->state -= last ? USE | LIVE : USE;
         facts->users -= (uint32_t)node;
-        if (facts->state / USE == 1) s->frees[facts->users] += weight[*r & FILE_MASK];
+        if (facts->state / USE == 1) s->frees[facts->users] += s->weight[*r & FILE_MASK];
     }
     for (; r < end; r++) {
         int32_t *state = &s->facts[*r >> FILE_BITS].state, born = *state >= USE && !(*state & LIVE);
@@ -324,10 +325,10 @@ static void release(scheduler *s, int64_t cycle) {
 
 /* The best available instruction whose pipe is free, else the best one. */
 static int32_t choose_fast(scheduler *s, int64_t cycle) {
-    heap_item aside[ORIC_LIST_LOOK];
-    int32_t taken = 0, found = -1;
+    heap_item aside[ORIC_MOST_LIST_LOOK];
+    int32_t taken = 0, found = -1, look = (int32_t)s->fn->knobs[ORIC_KNOB_LIST_LOOK];
     const oric_node *nodes = &s->fn->nodes[s->fn->block_first[s->block]];
-    while (s->available.count && taken < ORIC_LIST_LOOK && found < 0) {
+    while (s->available.count && taken < look && found < 0) {
         heap_item item = pop(&s->available);
         int32_t node = node_of(item);
         if (s->done[node]) continue;
@@ -342,12 +343,12 @@ static int32_t choose_fast(scheduler *s, int64_t cycle) {
 
 /* What frees most registers of some files, the first of these in the original order; -1 when nothing frees any. */
 static void scan(scheduler *s, const heap *h, uint32_t files, int32_t *best, int32_t *best_change) {
-    int32_t change[ORIC_FILES];
-    for (int32_t i = 0; i < h->count && i < ORIC_LIST_SCAN; i++) {
+    int32_t change[ORIC_FILES], most = (int32_t)s->fn->knobs[ORIC_KNOB_LIST_SCAN];
+    for (int32_t i = 0; i < h->count && i < most; i++) {
         int32_t node = node_of(h->items[i]), total = 0;
         if (!s->frees[node] || -s->frees[node] > *best_change || s->done[node]) continue;
         pressure_change(s, node, change);
-        for (int f = 0; f < ORIC_FILES; f++) total += files >> f & 1 ? change[f] * weight[f] : 0;
+        for (int f = 0; f < ORIC_FILES; f++) total += files >> f & 1 ? change[f] * s->weight[f] : 0;
         if ((total < *best_change || (total == *best_change && node < *best)) && !exceeds(s, node, change)) *best = node, *best_change = total;
     }
 }
@@ -355,8 +356,8 @@ static void scan(scheduler *s, const heap *h, uint32_t files, int32_t *best, int
 /* What can issue while the next one of the original order waits: of those that take no predicate the one with the longest way to the
  * end; -1 without one. */
 static int32_t choose_meanwhile(scheduler *s) {
-    int32_t best = -1, change[ORIC_FILES];
-    for (int32_t i = 0; i < s->available.count && i < ORIC_LIST_SCAN; i++) {
+    int32_t best = -1, change[ORIC_FILES], most = (int32_t)s->fn->knobs[ORIC_KNOB_LIST_SCAN];
+    for (int32_t i = 0; i < s->available.count && i < most; i++) {
         int32_t node = node_of(s->available.items[i]);
         if (s->done[node] || (best >= 0 && s->height[node] <= s->height[best])) continue;
         pressure_change(s, node, change);
@@ -374,7 +375,7 @@ static int32_t choose_frugal(scheduler *s, uint32_t files, int64_t cycle) {
     scan(s, &s->pending, files, &best, &change);
     if (best >= 0) return best;
     int32_t next = head(s);
-    int32_t other = files == 1u << ORIC_FILE_P && s->ready[next] > cycle + ORIC_LIST_WAIT ? choose_meanwhile(s) : -1;
+    int32_t other = files == 1u << ORIC_FILE_P && s->ready[next] > cycle + s->fn->knobs[ORIC_KNOB_LIST_WAIT] ? choose_meanwhile(s) : -1;
     return other >= 0 ? other : next;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tables/latency.h"
-#include "tables/thresholds.h"
+#include "tables/knobs.h"
 
 /* Threads that are elsewhere in the same stretch may write a uniform register as soon as these threads let them run: in another block,
  * or in the same one, to which they come later. */
@@ -118,6 +118,7 @@ typedef struct {
     int first;     /* the first one that may be used freely */
     int32_t end;   /* position behind the block */
     int32_t clock; /* expected time at the position that is looked at */
+    int32_t pace, scarce, similar; /* knobs: ORIC_KNOB_BOARD_* */
     place_set results[ORIC_SCOREBOARDS]; /* what is written by what each has got */
 } board_state;
 
@@ -215,14 +216,14 @@ static void note_uses(const oric_fn *fn, const oric_places *places, const oric_n
 
 /* The clock at position i: what is waited for there is done. */
 static void arrive(board_state *state, int32_t i) {
-    state->clock += ORIC_BOARD_PACE;
+    state->clock += state->pace;
     for (const board *b = state->boards; b < state->boards + ORIC_SCOREBOARDS; b++)
         if (b->wait == i && b->done > state->clock) state->clock = b->done;
 }
 
 /* The time at a position behind i, when all that is waited for before it is done. */
 static int32_t time_at(const board_state *state, int32_t i, int32_t position) {
-    int32_t time = state->clock + (position - i) * ORIC_BOARD_PACE;
+    int32_t time = state->clock + (position - i) * state->pace;
     for (const board *b = state->boards; b < state->boards + ORIC_SCOREBOARDS; b++)
         if (b->wait > i && b->wait < position && b->done > time) time = b->done;
     return time;
@@ -244,8 +245,8 @@ static int32_t sharing_cost(const board_state *state, const board *b, int32_t i,
  * better. */
 static int64_t board_cost(const board_state *state, const board *b, int32_t i, int idle, int32_t wait, int32_t done) {
     if (b->wait <= i) /* idle: the one that has been so for longest */
-        return ((int64_t)(ORIC_BOARD_SCARCE / (idle * idle)) << 32) + 1 + ORIC_SCOREBOARDS + b->last;
-    if (b->wait == wait && abs(b->done - done) < ORIC_BOARD_SIMILAR) return 0;
+        return ((int64_t)(state->scarce / (idle * idle)) << 32) + 1 + ORIC_SCOREBOARDS + b->last;
+    if (b->wait == wait && abs(b->done - done) < state->similar) return 0;
     return ((int64_t)sharing_cost(state, b, i, wait, done) << 32) + INT32_MAX;
 }
 
@@ -322,7 +323,14 @@ static void assign_block(oric_fn *fn, const oric_places *places, int32_t b, int 
     oric_node *nodes = &fn->nodes[fn->block_first[b]];
     int32_t read_delay = oric_models[fn->isa].late_read + oric_models[fn->isa].settle;
     next_use next;
-    board_state state = {.first = first, .end = count};
+    const int64_t *knobs = fn->knobs;
+    board_state state = {
+        .first = first,
+        .end = count,
+        .pace = (int32_t)knobs[ORIC_KNOB_BOARD_PACE],
+        .scarce = (int32_t)knobs[ORIC_KNOB_BOARD_SCARCE],
+        .similar = (int32_t)knobs[ORIC_KNOB_BOARD_SIMILAR],
+    };
     for (int32_t u = 0; u < places->count; u++) next.access[u] = next.write[u] = count;
     for (int32_t i = count; i-- > 0;) {
         find_uses(fn, places, &nodes[i], i, &next, later, count, &wait[i], &overwrite[i]);
