@@ -9,6 +9,7 @@ from ..strictyaml import Map
 from ..tables import ptx_nodes
 from ..tables._line import levels
 from ..tables.ptx_directives import load as load_directives
+from ..tables.special_registers import resolved as resolved_registers
 from ..tables.targets import load as load_targets
 
 _ME = "generator/oricgen/outputs/ptx.py"
@@ -151,7 +152,7 @@ def _render_index(spec: Spec, found: list[Family]) -> str:
     versions = tuple(tuple(map(int, v.split("."))) for v in types["versions"]["major_minor"])
     text += f"VERSIONS: Final = frozenset({sorted(versions)!r})\n"
     text += "# special register without % -> (type, vector elements, least PTX version * 10, least SM, older sizes)\n"
-    text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", special_registers(spec))
+    text += _table("SPECIAL", "tuple[str, int, int, int, tuple[int, ...]]", resolved_registers(spec))
     text += "# bytes of a kernel's parameters, (PTX * 10, SM) that they need\n"
     limits = tuple((row["bytes"], (version(row.get("ptx")), row.get("sm", 0))) for row in types["parameter_limits"])
     text += f"PARAMETER_LIMITS: Final = {limits!r}\n"
@@ -181,20 +182,6 @@ def _targets(spec: Spec) -> dict[str, object]:
     """The names that ``.target`` takes."""
     level = levels(spec)
     return {t.name: (level[t.name], t.variant, t.family, t.ptx, t.code) for t in load_targets(spec).by_name.values() if t.ptx}
-
-
-def special_registers(spec: Spec) -> dict[str, object]:
-    """What the parser knows of each special register, by its name without the percent sign."""
-    out: dict[str, object] = {}
-    for name, row in spec.load("ptx/special_registers.yaml", "ptx_special_registers")["registers"].items():
-        gates = (version(row.get("ptx")), row.get("sm", 0), tuple(row.get("older", ())))
-        numbers = [str(i) for i in range(row["numbered"])] if "numbered" in row else [""]
-        for number in numbers:
-            components = row.get("components", ())
-            out[row.get("name", name) + number + row.get("suffix", "")] = (row["type"], len(components) or 1, *gates)
-            for component in components:
-                out[f"{name}.{component}"] = (row["type"], 1, *gates)
-    return out
 
 
 def _directives(spec: Spec) -> dict[str, object]:

@@ -10,8 +10,8 @@ from typing import Any
 from ..ptx import families, load_types
 from ..spec import Spec
 from ..tables import ptx_directives, ptx_words
+from ..tables.special_registers import resolved as special_registers
 from ..tables.targets import load as load_targets
-from .ptx import special_registers
 
 _KINDS = {"module": "keyword.control.directive.ptx", "function": "storage.type.function.ptx", "modifier": "storage.modifier.ptx"}
 _NAME = r"[A-Za-z_$%][\w$]*"

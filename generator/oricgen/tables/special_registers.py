@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ptx import version
 from ..rows import Row
 from ..spec import Spec
 from ._shared import entries
@@ -15,6 +16,20 @@ FILES = ("ptx/special_registers.yaml",)
 def load(spec: Spec) -> Any:
     """The rows as they stand in the file."""
     return spec.load(FILES[0], "ptx_special_registers")["registers"]
+
+
+def resolved(spec: Spec) -> dict[str, object]:
+    """What the parser knows of each special register, by its name without the percent sign."""
+    out: dict[str, object] = {}
+    for name, row in load(spec).items():
+        gates = (version(row.get("ptx")), row.get("sm", 0), tuple(row.get("older", ())))
+        numbers = [str(i) for i in range(row["numbered"])] if "numbered" in row else [""]
+        for number in numbers:
+            components = row.get("components", ())
+            out[row.get("name", name) + number + row.get("suffix", "")] = (row["type"], len(components) or 1, *gates)
+            for component in components:
+                out[f"{name}.{component}"] = (row["type"], 1, *gates)
+    return out
 
 
 def rows(spec: Spec) -> list[Row]:
