@@ -42,7 +42,7 @@ class Definition:
     """A name and its declaration, ``at`` to ``after``; ``count``: of a range of registers (``%r<count>``), else -1.
 
     ``type``: with its dot (``.f32``, ``.v4 .f32``); ``space``: of variables and parameters, without; ``text``: the declaration as
-    it is shown; ``function``: the one that it stands in, or "".
+    it is shown; ``owner``: the function that it stands in; ``begin``, ``end``: of a function, around its header and body.
     """
 
     name: str
@@ -53,9 +53,15 @@ class Definition:
     space: str = ""
     text: str = ""
     count: int = -1
-    function: str = ""
+    owner: Definition | None = None
     has_body: bool = False
-    end: int = -1  # of a function: behind its body
+    begin: int = -1
+    end: int = -1
+
+    @property
+    def function(self) -> str:
+        """The name of the function that it stands in, or ""."""
+        return self.owner.name if self.owner is not None else ""
 
 
 @dataclass(slots=True, eq=False)
@@ -335,7 +341,7 @@ class _Reader:
         """Add a definition; of several of a name the first counts, of a function the one that has a body."""
         names = scope.ranges if definition.count >= 0 else scope.names
         known = names.get(definition.name)
-        definition.function = scope.function.name if scope.function is not None else ""
+        definition.owner = scope.function
         if known is None or (known.kind in (FUNCTION, ENTRY) and definition.has_body and not known.has_body):
             names[definition.name] = definition
         self.outline.definitions.append(definition)
@@ -440,7 +446,7 @@ class _Reader:
             token = self.tokens[name]
             shown = self.text_of(first, last)
             definition = Definition(token.text, kind, token.at, token.after, text=shown, has_body=has_body)
-            definition.end = self.tokens[last].after
+            definition.begin, definition.end = self.tokens[first].at, self.tokens[last].after
         module = self.scope
         inner = self.open(first, definition) if has_body else Scope(module, self.tokens[first].at, definition)
         self.parameters(groups, name, last, definition, (module, inner))
