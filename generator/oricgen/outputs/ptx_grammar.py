@@ -1,4 +1,7 @@
-"""``flat/ptx.tmLanguage.json``: a TextMate grammar of PTX for editors, made from the same tables as the parser."""
+"""``flat/ptx.tmLanguage.json``: a TextMate grammar of PTX for editors, made from the same tables as the parser.
+
+``oric_tables/ptx.tmLanguage.json`` is the same file where the package has it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def render(spec: Spec) -> dict[str, str]:
             "value": {"patterns": _values(spec)},
         },
     }
-    return {"flat/ptx.tmLanguage.json": json.dumps(grammar, indent=1) + "\n"}
+    text = json.dumps(grammar, indent=1) + "\n"
+    return {"flat/ptx.tmLanguage.json": text, "oric_tables/ptx.tmLanguage.json": text}
 
 
 def _plain() -> list[dict[str, Any]]:

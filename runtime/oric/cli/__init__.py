@@ -72,6 +72,10 @@ def _dispatch(argv: list[str]) -> int:
         from .fuzz import main as fuzz
 
         return fuzz(argv[1:])
+    if command == "lsp":
+        from .lsp import main as lsp
+
+        return lsp(argv[1:])
     if command == "opt":
         from .opt import main as opt
 

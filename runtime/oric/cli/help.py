@@ -22,6 +22,7 @@ _COMMANDS: Final = (
     "dump --descriptors [options] <ptx file>",
     "explain ocg:<intrinsic> [--sm <target>]",
     "fmt [--check | -i] <ptx file>...",
+    "lsp [--stdio] | --vscode <folder>",
     "opt --phase <name> [options] <Ori file>",
     "reproduce <file of --save-reproducer>",
     "run <launch file>",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import cached_property
 from typing import Any, Final
@@ -25,7 +26,8 @@ class Document:
         self.version = version
         self.arch = arch
         self.places = Places(text, encoding)
-        self.code: dict[str, Any] = {}  # answers of the compiler, by what was compiled
+        self.code: dict[str, asyncio.Task[dict[str, Any]]] = {}  # answers of the compiler, by the entries that were compiled
+        self.messages: list[dict[str, Any]] | None = None  # those of the compiler, None until there are any
 
     @cached_property
     def outline(self) -> Outline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from oric_tables.targets import KNOWN, TARGETS
@@ -9,6 +10,7 @@ from oric_tables.targets import KNOWN, TARGETS
 from oric.driver import CompileError, CompileOptions, PtxInput, Watch, compile_text
 from oric.driver.checker import check_inputs
 from oric.driver.front import build_inputs
+from oric.ptx import format_text, parse
 from oric.sass.listing import FunctionListing, list_cubin
 from oric.support.diagnostics import ERROR, Diagnostics
 from oric.support.elf import read
@@ -89,3 +91,15 @@ def _messages(diagnostics: Diagnostics) -> list[Answer]:
         {"severity": item.severity, "message": item.message, "offset": item.offset, "notes": list(item.notes)}
         for item in diagnostics.sorted()
     ]
+
+
+def formatted(text: str, filename: str) -> Answer:
+    """``text``: the module laid out as ``oric fmt`` does it; None for one with mistakes, which is left as it is."""
+    try:
+        parse(text, filename)
+    except CompileError:
+        return {"text": None}
+    return {"text": format_text(text)}
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Answer]]] = {"check": check, "code": code, "formatted": formatted}

@@ -153,7 +153,7 @@ def type_doc(name: str) -> str:
     """What a type is."""
     kind, bits = ix.TYPES[name][:2]
     kinds = {"int": "signed integer" if name[0] == "s" else "unsigned integer", "float": "floating-point number",
-             "bits": "word without a type", "pred": "predicate", "packed": "packed or narrow type", "opaque": "reference"}  # fmt: skip
+             "bits": "untyped word", "pred": "predicate", "packed": "packed or narrow type", "opaque": "reference"}  # fmt: skip
     return f"{kinds.get(kind, kind)} of {bits} bit{'s' if bits != 1 else ''}"
 
 

@@ -106,11 +106,10 @@ def main() -> None:
     os.dup2(2, 1)
     from . import machine
 
-    functions = {"check": machine.check, "code": machine.code}
     while (request := _read(sys.stdin.buffer)) is not None:
         name, *args = request
         try:
-            answer = functions[name](*args)
+            answer = machine.FUNCTIONS[name](*args)
         except (MemoryError, RecursionError) as error:
             answer = {"crash": f"the compiler ended: {type(error).__name__}"}
         except Exception as error:
