@@ -196,5 +196,3 @@ def _rank(definition: ol.Definition, sizes: set[int]) -> int:
         return 4
     size = ix.TYPES[definition.type[1:]][1] if definition.type[1:] in ix.TYPES else 0
     return 2 if size in sizes else 3
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from oric_tables import ptx_index as ix
@@ -12,7 +13,9 @@ from oric_tables import ptx_index as ix
 from .mnemonics import Module
 from .outline import ENTRY, INSTRUCTION, Outline, Scope, Statement
 from .places import UTF16, Places
+from .tokens import iter_tokens
 
+_HEADER_TOKENS: Final = 64  # that are looked at for version and target
 _VIRTUAL: Final = "compute_"
 _VERSION: Final = re.compile(r"(\d{1,3})\.(\d{1,3})")
 
@@ -38,12 +41,13 @@ class Document:
     def module(self) -> Module:
         """What the header says; the target is that of the user where there is one."""
         version, target = 0, ""
-        for index, token in enumerate(self.outline.tokens[:64]):
-            following = self.outline.tokens[index + 1].text if index + 1 < len(self.outline.tokens) else ""
-            if token.text == ".version" and (found := _VERSION.fullmatch(following)):
+        before = ""
+        for token in islice(iter_tokens(self.text), _HEADER_TOKENS):
+            if before == ".version" and (found := _VERSION.fullmatch(token.text)):
                 version = int(found[1]) * 10 + int(found[2])
-            elif token.text == ".target":
-                target = following.replace(_VIRTUAL, "sm_", 1)
+            elif before == ".target":
+                target = token.text.replace(_VIRTUAL, "sm_", 1)
+            before = token.text
         return Module(version, self.arch or (target if target in ix.TARGETS else ""))
 
     def line_of(self, offset: int) -> int:

@@ -19,7 +19,7 @@ _NAMES: Final = {ol.ENTRY: "kernel", ol.TABLE: "table of labels, functions or pa
 
 
 class Hover(NamedTuple):
-    """``text``: Markdown; ``at``, ``after``: what it is about; ``statement``: the instruction whose machine code belongs to it."""
+    """``text``: Markdown; ``at``, ``after``: what it is about; ``statement``: the instruction whose code is wanted, too."""
 
     text: str
     at: int
@@ -133,7 +133,7 @@ def _word(word: str) -> str:
 
 
 def machine_code(answer: dict[str, Any], lines: tuple[int, int], title: str) -> str:
-    """Markdown of the machine code of some lines, or of why there is none; ``answer`` as :func:`oric.lsp.machine.code` gives it."""
+    """Markdown of the machine code of some lines, or of why there is none; ``answer``: of :func:`oric.lsp.machine.code`."""
     if answer.get("failure"):
         return f"**{title}**: {answer['failure']}"
     found: dict[str, list[tuple[int, str]]] = {}

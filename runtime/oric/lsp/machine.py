@@ -19,6 +19,7 @@ from oric.support.lines import PTX_LINES, SourceLine, source_lines
 _PADDING: Final = "NOP"
 
 Answer = dict[str, Any]
+Row = tuple[str, int, str]  # function, offset, instruction
 
 
 def check(text: str, filename: str, arch: str) -> Answer:
@@ -54,7 +55,7 @@ def code(text: str, filename: str, arch: str, level: int, entries: list[str]) ->
         return _failed(f"not compiled: {first.message}{line}" if first is not None else "not compiled", _messages(found))
     file = read(cubin.image)
     tables = source_lines(file, PTX_LINES)
-    lines: dict[str, list[tuple[str, int, str]]] = {}
+    lines: dict[str, list[Row]] = {}
     for function in list_cubin(file).functions:
         if function.facts is not None:
             _add(lines, function, tables.get(function.facts.section, {}))
@@ -65,7 +66,7 @@ def _failed(why: str, messages: list[Answer]) -> Answer:
     return {"lines": {}, "failure": why, "messages": messages}
 
 
-def _add(lines: dict[str, list[tuple[str, int, str]]], function: FunctionListing, table: dict[int, list[SourceLine] | None]) -> None:
+def _add(lines: dict[str, list[Row]], function: FunctionListing, table: dict[int, list[SourceLine] | None]) -> None:
     """The instructions of a function at the lines that they come from, and at those of the calls that brought them here."""
     places: list[SourceLine] = []
     for row in function.lines[: _without_padding(function)]:

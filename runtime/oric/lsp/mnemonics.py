@@ -245,7 +245,7 @@ def _operand(row: Any) -> str:
         shown = f"[{', '.join([shown, *(_operand(inner) for inner in rest)])}]"
     elif mask & (ix.ADDR | ix.TEX | ix.AREG):
         shown = f"[{shown}]"
-    elif row[8] or mask & ix.VEC and not mask & ix.PACK:
+    elif row[8] or (mask & ix.VEC and not mask & ix.PACK):
         shown = f"{{{shown}...}}"
     if pair is not None:
         shown += f"{{|{_operand(pair[0])}}}" if pair[1] else f"|{_operand(pair[0])}"

@@ -44,9 +44,7 @@ def references_at(document: Document, offset: int, declaration: bool = True) -> 
 
 def symbols(document: Document) -> list[Symbol]:
     """What a document declares: functions with what is inside of them, and variables."""
-    functions = {
-        id(d): Symbol(d, d.begin, d.end, []) for d in document.outline.definitions if d.kind in (ol.FUNCTION, ol.ENTRY)
-    }
+    functions = {id(d): Symbol(d, d.begin, d.end, []) for d in document.outline.definitions if d.kind in (ol.FUNCTION, ol.ENTRY)}
     out = list(functions.values())
     for definition in document.outline.definitions:
         if id(definition) not in functions:

@@ -12,8 +12,9 @@ from typing import Final
 from oric_tables import ptx_index as ix
 
 from oric.ptx.lexer import DOT_WORD, IDENT, NO_NAMES, NUMBER
+from oric.support.collection import no_collection
 
-from .tokens import MNEMONIC, Token, read_tokens
+from .tokens import MNEMONIC, read_tokens
 
 REGISTER: Final = "register"
 VARIABLE: Final = "variable"
@@ -124,6 +125,11 @@ class Outline:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        with no_collection():
+            self._read()
+
+    def _read(self) -> None:
+        text = self.text
         self.tokens = read_tokens(text)
         self.module = Scope(None, 0, end=len(text))
         self.scopes = [self.module]

@@ -6,6 +6,7 @@ Source: Language Server Protocol 3.17.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import sys
@@ -161,6 +162,7 @@ def serve() -> int:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anything prints is no answer
     server = make_server()
+    gc.freeze()  # what is there now stays
     try:
         server.start_io(stdout=answers)
     finally:
@@ -181,7 +183,7 @@ def _add_life(server: PtxServer) -> None:
 
     @server.feature(lsp.INITIALIZED)
     async def initialized(params: lsp.InitializedParams) -> None:
-        await asyncio.gather(_pull(server), server.session.checker.start(), server.session.compiler.start())
+        await asyncio.gather(_pull(server), server.session.checker.start())
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:

@@ -122,6 +122,7 @@ class Session:
             if self.documents.get(uri) is document:
                 document.messages = messages
                 self.publish(document, messages)
+                await self.compiler.start()  # so that the first hover does not wait for it
 
     # -- machine code ----------------------------------------------------------------------------------------
 

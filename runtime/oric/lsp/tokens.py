@@ -7,10 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from oric.ptx.lexer import END, IDENT, STRING, Lexer, PtxError
-from oric.ptx.text import Text
+from oric_tables._native import ffi, lib
+
+from oric.ptx.lexer import END, IDENT, PUNCT, STRING
+from oric.ptx.text import TOKEN_WORDS, latin
 
 MNEMONIC: Final = 200  # a kind of this module: a name with what follows it behind dots, ``tex.2d.v4.f32.s32``
+_WINDOW: Final = 1024  # tokens that are read at once
 _DOTTED: Final = re.compile(r"[A-Za-z_]\w*+(?:(?:::\w++)|\.(?=\w)\w++)*+\.?", re.ASCII)
 
 
@@ -25,35 +28,33 @@ class Token(NamedTuple):
 
 def read_tokens(text: str) -> list[Token]:
     """The tokens of a text, in order; behind a string without an end the next line is read, behind such a comment nothing."""
-    return list(_read(text))
+    return list(iter_tokens(text))
 
 
-def _read(text: str) -> Iterator[Token]:
-    source, at = Text(text), 0
+def iter_tokens(text: str) -> Iterator[Token]:
+    """The tokens of a text one by one."""
+    data = ffi.from_buffer(latin(text))
+    window = ffi.new("int64_t[]", TOKEN_WORDS * _WINDOW)
+    at = behind = 0  # behind: where the last mnemonic ends, whose parts are no tokens
     while at < len(text):
-        try:
-            lexer = Lexer(source, at)
-            while lexer.kind != END:
-                token = _token(lexer, text)
-                yield token
-                if token.after != lexer.after:
-                    lexer.move(token.after)
-                else:
-                    lexer.advance()
-            return
-        except PtxError as error:
-            if text.startswith("/*", error.at):
+        count = lib.oric_ptx_tokens(data, len(text), at, window, _WINDOW)
+        words = iter(ffi.unpack(window, TOKEN_WORDS * count))
+        for kind, at, after in zip(words, words, words, strict=True):
+            if kind == END:
                 return
-            end = text.find("\n", error.at)
-            at = len(text) if end < 0 else end
-
-
-def _token(lexer: Lexer, text: str) -> Token:
-    if lexer.kind == IDENT and text[lexer.after : lexer.after + 1] in (".", ":"):
-        whole = _DOTTED.match(text, lexer.at)
-        if whole is not None and "." in whole[0]:
-            return Token(MNEMONIC, whole[0], lexer.at, whole.end())
-    return Token(lexer.kind, lexer.value, lexer.at, lexer.after)
+            if at < behind:
+                at = after
+                continue
+            if kind == IDENT and text[after : after + 1] == "." and (whole := _DOTTED.match(text, at)) is not None:
+                behind = whole.end()
+                yield Token(MNEMONIC, whole[0], at, behind)
+            elif kind >= PUNCT and (text[at] == '"' or text.startswith("/*", at)):
+                end = text.find("\n", at) if text[at] == '"' else -1
+                at = len(text) if end < 0 else end
+                break
+            else:
+                yield Token(kind, text[at:after], at, after)
+            at = after
 
 
 def token_at(tokens: list[Token], offset: int) -> int:

@@ -1,7 +1,8 @@
 """The compiler in a process of its own: ``python -m oric.lsp.worker`` answers requests on its standard input.
 
-A frame is its length (4 bytes, little-endian) and JSON. A request names a function of :mod:`oric.lsp.machine` and its arguments; the
-answer is what it returns, or ``{"crash": text}``. A text that brings a process down, or takes it too long, costs an answer and no more.
+A frame is its length (4 bytes, little-endian) and JSON. A request names a function of :mod:`oric.lsp.machine` and its arguments;
+the answer is what it returns, or ``{"crash": text}``. A text that brings a process down, or takes it too long, costs an answer
+and no more.
 """
 
 from __future__ import annotations
