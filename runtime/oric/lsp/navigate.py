@@ -39,7 +39,7 @@ def references_at(document: Document, offset: int, declaration: bool = True) -> 
     if occurrence is None or definition is None:
         return []
     found = document.outline.references(definition, occurrence.name)
-    return [o for o in found if declaration or o.declares is None]
+    return [o for o in found if declaration or o.at != definition.at]
 
 
 def symbols(document: Document) -> list[Symbol]:

@@ -352,7 +352,8 @@ class _Reader:
             names[definition.name] = definition
         self.outline.definitions.append(definition)
         place = Occurrence(definition.name, definition.at, definition.after, scope)
-        place.declares = definition if names.get(definition.name) is definition else None
+        declared_only = definition.kind in (FUNCTION, ENTRY) and not definition.has_body  # a body may follow
+        place.declares = definition if names.get(definition.name) is definition and not declared_only else None
         self.outline.occurrences.append(place)
 
     def directive(self, first: int, last: int) -> None:
