@@ -70,7 +70,7 @@ def test_a_definition_goes_before_a_declaration():
     found = Outline(text)
     definition = found.module.names["f"]
     assert definition.at == text.index("f (", 10)
-    assert [o.at for o in found.references(definition, "f")] == [5, definition.at, text.index("f, (x)")]
+    assert [o.at for o in found.references(definition, "f")] == [6, definition.at, text.index("f, (x)")]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import json
 import os
 import struct
 import sys
+from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
 from oric.support.diagnostics import InternalError
@@ -33,6 +34,7 @@ class Worker:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
         self._waiting = 0
+        self._ending: list[asyncio.subprocess.Process] = []
 
     @property
     def busy(self) -> bool:
@@ -73,11 +75,18 @@ class Worker:
     def stop(self) -> None:
         """End the process; who waits for its answer gets an error."""
         process, self._process = self._process, None
-        if process is not None and process.returncode is None:
-            try:
+        if process is not None:
+            self._ending = [one for one in self._ending if one.returncode is None]
+            self._ending.append(process)
+            with suppress(ProcessLookupError):  # it has ended by itself
                 process.kill()
-            except ProcessLookupError:
-                return  # it has ended by itself
+
+    async def close(self) -> None:
+        """End the process and wait until it is gone."""
+        self.stop()
+        for process in self._ending:
+            await process.wait()
+        self._ending = []
 
     async def _running(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
