@@ -53,7 +53,9 @@ def test_every_instruction_stands_at_lines_of_the_text(path, level):
     assert not answer["failure"]
     json.dumps(answer)
     rows = {(name, offset, shown) for found in answer["lines"].values() for name, offset, shown in found}
-    listed = [(f.name, r.offset, r.text) for f in list_cubin(read(oric.compile(text, arch, level).image)).functions for r in f.lines]
+    listed = [
+        (f.name, r.offset, r.text) for f in list_cubin(read(oric.compile(text, arch, level).image)).functions for r in f.lines
+    ]
     told = [row for row in listed if row in rows]
     assert len(told) == len(rows)
     assert all(r[2].startswith(("NOP", "BRA `(.L")) for r in set(listed) - rows)  # what fills it up

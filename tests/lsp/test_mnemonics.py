@@ -110,7 +110,10 @@ def test_names_with_more_words_go_before_shorter_ones():
 @pytest.mark.parametrize(
     ("mnemonic", "lines"),
     [
-        ("add.f32", ["add{.ftz}{.sat}.f32 d, a, b;", "- `.f32`: floating-point number of 32 bits", "Needs every version and target"]),
+        (
+            "add.f32",
+            ["add{.ftz}{.sat}.f32 d, a, b;", "- `.f32`: floating-point number of 32 bits", "Needs every version and target"],
+        ),
         ("shf.l.wrap.b32", ["- `.l`: direction of the shift", "Needs PTX 3.1, sm_32 or later"]),
         ("ldmatrix.sync.aligned.m8n8.x2.shared.b16", ["[p];", "how many of them at once"]),
         ("dp2a.hi.u32.u32", ["- `.hi`: the lower or upper two of the four bytes"]),
@@ -154,4 +157,6 @@ def test_operands_as_they_are_written():
 
 def test_the_lines_of_help_are_those_of_the_specification():
     text = (ROOT / "spec" / "ptx_help.yaml").read_text()
-    assert all(doc in text for doc in (*ptx_help.INSTRUCTIONS.values(), *ptx_help.SPECIAL.values(), *ptx_help.DIRECTIVES.values()))
+    assert all(
+        doc in text for doc in (*ptx_help.INSTRUCTIONS.values(), *ptx_help.SPECIAL.values(), *ptx_help.DIRECTIVES.values())
+    )

@@ -20,7 +20,14 @@ def rename(text: str, mark: str, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("mark", "declared"),
-    [("twice, (x0)", "twice (.param"), ("DONE;", "DONE:"), ("%r2, %r1", "%r<3>"), ("x0], a", "x0;"), ("in];", "in)"), ("p];", "p)")],
+    [
+        ("twice, (x0)", "twice (.param"),
+        ("DONE;", "DONE:"),
+        ("%r2, %r1", "%r<3>"),
+        ("x0], a", "x0;"),
+        ("in];", "in)"),
+        ("p];", "p)"),
+    ],
 )
 def test_where_it_is_declared(mark, declared):
     found = definition_at(Document("a", CALLS), CALLS.index(mark))
@@ -54,7 +61,9 @@ def test_renaming_keeps_the_meaning(mark, name, count):
     out = rename(CALLS, mark, name)
     assert out.count(name) == count
     old, new = parse(CALLS), parse(out)
-    assert [[i.operands for i in b.instructions()] for b in old.bodies] == [[i.operands for i in b.instructions()] for b in new.bodies]
+    assert [[i.operands for i in b.instructions()] for b in old.bodies] == [
+        [i.operands for i in b.instructions()] for b in new.bodies
+    ]
     assert rename(out, name, mark.split("<")[0].split(":")[0].split(" ")[0].rstrip("),")) == CALLS
 
 

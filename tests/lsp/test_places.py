@@ -38,7 +38,9 @@ def test_utf16_columns_count_a_pair_twice():
     assert places.offset(1, 4) == TEXT.index("b")
 
 
-@pytest.mark.parametrize(("line", "column", "wanted"), [(-1, 5, 0), (0, -3, 0), (0, 99, 3), (99, 0, len(TEXT)), (4, 99, len(TEXT))])
+@pytest.mark.parametrize(
+    ("line", "column", "wanted"), [(-1, 5, 0), (0, -3, 0), (0, 99, 3), (99, 0, len(TEXT)), (4, 99, len(TEXT))]
+)
 def test_outside_means_the_nearest_end(line, column, wanted):
     assert Places(TEXT).offset(line, column) == wanted
 

@@ -128,7 +128,10 @@ def test_completion(client, uri):
     assert {"rn", "rz", "rm", "rp"} <= set(labels)
     item = next(item for item in found["items"] if item["label"] == "rn")
     assert item["documentation"] == "rounded to the nearest, ties to even"
-    assert item["textEdit"] == {"range": {"start": {"line": line, "character": column}, "end": {"line": line, "character": column}}, "newText": "rn"}
+    assert item["textEdit"] == {
+        "range": {"start": {"line": line, "character": column}, "end": {"line": line, "character": column}},
+        "newText": "rn",
+    }
     names = {i["label"] for i in client.at("completion", uri, *place(SM_90, "[%rd", 1))["items"]}
     assert {"%rd1", "%f1", "%r1", "%tid.x", "saxpy_param_0"} <= names
 
@@ -255,7 +258,9 @@ def test_a_closed_document_has_no_messages(client, uri):
     client.wait_for(lambda: not client.diagnostics[uri][1])
 
 
-@pytest.mark.parametrize("text", ["", "\n", "no PTX at all {{{ ]", ".version", "/*", '"', "\0\x01\ufffd", "}" * 50, ".entry", "@", "a" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "no PTX at all {{{ ]", ".version", "/*", '"', "\0\x01\ufffd", "}" * 50, ".entry", "@", "a" * 5000]
+)
 def test_texts_that_are_none(client, uri, text):
     client.open(text, uri)
     assert client.messages(uri, 1)
