@@ -25,6 +25,7 @@ class Client:
         self.diagnostics: dict[str, tuple[int | None, list[Any]]] = {}
         self.shown: list[str] = []
         self._number = 0
+        self._answers: dict[Any, Any] = {}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "oric.cli", "lsp", "--stdio"],
             stdin=subprocess.PIPE,
@@ -84,19 +85,19 @@ class Client:
 
     def answer(self, number: int) -> Any:
         """The answer to a request; what comes in between is taken in."""
-        while True:
-            message = self.receive()
-            if message.get("id") == number and "method" not in message:
-                if "error" in message:
-                    raise Refused(message["error"]["message"])
-                return message.get("result")
-            self._take(message)
+        self.wait_for(lambda: number in self._answers)
+        message = self._answers.pop(number)
+        if "error" in message:
+            raise Refused(message["error"]["message"])
+        return message.get("result")
 
     def request(self, method: str, params: Any = None) -> Any:
         return self.answer(self.ask(method, params))
 
     def _take(self, message: dict[str, Any]) -> None:
         method, params = message.get("method"), message.get("params") or {}
+        if method is None:
+            self._answers[message["id"]] = message
         if method == "textDocument/publishDiagnostics":
             self.diagnostics[params["uri"]] = params.get("version"), params["diagnostics"]
         elif method == "window/showMessage":

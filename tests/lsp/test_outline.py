@@ -89,7 +89,8 @@ def test_a_definition_goes_before_a_declaration():
     ],
 )
 def test_a_statement_without_its_end(broken, mnemonics):
-    text = f".version 8.0\n.target sm_90\n.entry k (.param .u64 p)\n{{\n.reg .b32 %r<5>;\n{broken}\n}}\n.entry after ()\n{{\nexit;\n}}\n"
+    head = ".version 8.0\n.target sm_90\n.entry k (.param .u64 p)\n{\n.reg .b32 %r<5>;\n"
+    text = f"{head}{broken}\n}}\n.entry after ()\n{{\nexit;\n}}\n"
     found = Outline(text)
     assert [s.mnemonic for s in found.statements if s.kind == ol.INSTRUCTION] == [*mnemonics, "exit"]
     assert "after" in found.module.names

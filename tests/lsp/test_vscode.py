@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from oric.lsp.outline import INSTRUCTION, LABEL, Outline
+from oric.lsp.outline import INSTRUCTION, LABEL, TABLE, Outline
 from oric.lsp.vscode import GRAMMAR, extension, write_extension
 from oric.support.version import VERSION
 
@@ -96,7 +96,7 @@ def test_what_the_outline_finds_has_its_colour(text):
     mnemonics = [s.mnemonic for s in outline.statements if s.kind == INSTRUCTION]
     assert [f"{m}.".startswith(f"{piece}.") for m, piece in zip(mnemonics, coloured, strict=True)] == [True] * len(mnemonics)
     labels = [piece for piece, scope in scopes(text) if scope == "entity.name.label.ptx"]
-    assert labels == [d.name for d in outline.definitions if d.kind == LABEL]
+    assert labels == [d.name for d in outline.definitions if d.kind in (LABEL, TABLE)]
 
 
 def test_writing_it(tmp_path):
