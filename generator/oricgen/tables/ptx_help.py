@@ -90,6 +90,10 @@ def _lines(spec: Spec, section: str, uses: set[Use]) -> dict[Use, str]:
     with Mistakes() as each:
         for index, row in enumerate(data[section]):
             line = data[section].line_of(index)
+            for first in row.get("of", ()):
+                with each:
+                    if not any(_is_of(first, name) for _, name in uses):
+                        raise SpecError(spec.path(_FILE), line, f"{section}: no instruction begins with '{first}'")
             for pattern in row["words"]:
                 with each:
                     fitting = {use for use in uses - out.keys() if _fits(pattern, row.get("of"), use, (spec, line))}
@@ -108,13 +112,18 @@ def _lines(spec: Spec, section: str, uses: set[Use]) -> dict[Use, str]:
 def _fits(pattern: str, of: list[str] | None, use: Use, place: tuple[Spec, int]) -> bool:
     """A row holds for a word of an instruction."""
     word, name = use
-    if of is not None and not any(name == first or name.startswith(f"{first}.") for first in of):
+    if of is not None and not any(_is_of(first, name) for first in of):
         return False
     try:
         return re.fullmatch(pattern, word) is not None
     except re.error as error:
         spec, line = place
         raise SpecError(spec.path(_FILE), line, f"'{pattern}' is no regular expression: {error}") from error
+
+
+def _is_of(first: str, name: str) -> bool:
+    """An instruction's name begins with these words."""
+    return f"{name}.".startswith(f"{first}.")
 
 
 def rows(spec: Spec) -> list[Row]:
