@@ -9,6 +9,7 @@ from pathlib import Path
 import oric
 import pytest
 from oric.cli import ERROR_STATUS, main
+from oric.cli.dump import all_kinds
 from oric.sass.listing import list_cubin
 from oric.support.elf import read
 from oric_tables import descriptor as tables
@@ -118,7 +119,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text(ATOMICS)
     good = str(path)
     said = [
-        (refused(capsys, good), "oric: error: 'oric dump' needs one of --descriptors, --ocg, --image\n"),
+        (refused(capsys, good), f"oric: error: 'oric dump' needs one of {', '.join(all_kinds())}\n"),
         (refused(capsys, "--descriptors"), "oric: error: exactly one input file is expected, 0 given\n"),
         (refused(capsys, "--descriptors", good, good), "oric: error: exactly one input file is expected, 2 given\n"),
         (

@@ -10,7 +10,7 @@ from oric.ir import operand as opd
 from oric.ir.cursor import Cursor
 from oric.ir.function import Function, P, R, control_flow
 from oric.ir.read import read
-from oric.ir.text import all_instructions, dump_dot, dump_order, instructions_of
+from oric.ir.text import all_instructions, instructions_of
 from oric.ir.verify import verify
 from oric.phases.control import analyze_control_flow, set_control_flow_last, simplify_control_flow
 from oric_tables import op
@@ -104,21 +104,3 @@ def test_two_ways_into_a_loop_are_no_natural_loop() -> None:
     """)
     loops = control_flow(f).loops()
     assert [loops.depth[b] for b in range(5)] == [0] * 5 and loops.irreducible
-
-
-def test_dumps() -> None:
-    f = read("""
-        bix0:
-            @P1 BRA bix2
-        bix1:
-            @P2 BRA bix1
-        bix2:
-            EXIT
-    """)
-    assert dump_dot(f) == (
-        'digraph f {\n    node [fontname="Courier" shape=box]\n'
-        "    bix0 -> bix2\n    bix0 -> bix1\n    bix1 -> bix1  // backedge (loop)\n    bix1 -> bix2\n}\n"
-    )
-    assert dump_order(f).startswith("Showing RPO state for each basic block:\nbix0 -> RPONum: 0\n")
-    assert "bix1 -> backedge's successor BB: 1\n" in dump_order(f)
-    assert control_flow(f).loops().count == 1

@@ -63,7 +63,7 @@ def counts(spec: Spec) -> dict[str, int]:
     """The rows of each section."""
     found = load(spec)
     names = {"files": "register files", "types": "register types", "classes": "allocator classes", "flags": "flag bits",
-             "pressure": "pressure counters", "subclasses": "sub-classes named of about 25", "messages": "texts about registers",
+             "pressure": "pressure counters", "subclasses": "sub-classes of registers", "messages": "texts about registers",
              "system": "groups of system registers", "architectural": "architectural indices"}  # fmt: skip
     return {title: len(found[section]) for section, title in names.items()}
 

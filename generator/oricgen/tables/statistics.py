@@ -12,12 +12,15 @@ from . import _rows, phases
 NAME = "statistics"
 FILES = ("statistics.yaml",)
 UNDOCUMENTED = "undocumented"
+MAX_REGS = "max_regs"  # in shares: registers that a thread may have
 _FILE = FILES[0]
 _KEYS = {
     "fields": "field {name}",
     "floats": "float {index}",
     "computed": "computed {name}",
     "lines": "line {line}",
+    "further": "further line {line}",
+    "zeros": "zero of {field}",
     "counts": "count of {field}",
     "conditions": "condition of {prints}",
     "reports": "report {phase}",
@@ -44,7 +47,8 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
     Raises:
         SpecError: the first row that breaks one of them.
     """
-    _rows.check_numbers(spec, _FILE, found["lines"], "line", 1)
+    for section in ("lines", "further"):
+        _rows.check_numbers(spec, _FILE, found[section], "line", 1)
     by_index: dict[int, Row] = {}
     for row in (*found["fields"], *found["floats"]):
         index, offset = row.values["index"], row.values["offset"]
@@ -60,10 +64,17 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
             if term.removeprefix("-") not in fields:
                 raise _error(spec, row, f"terms '{term}' is no field")
     _rows.check_refers(spec, _FILE, found["lines"], "values", shown.keys() | {UNDOCUMENTED}, "field or computed value")
-    _rows.check_refers(spec, _FILE, found["counts"], "field", fields, "field")
+    _check_floats(spec, found, shown)
+    for section in ("counts", "zeros"):
+        _rows.check_refers(spec, _FILE, found[section], "field", fields, "field")
+    counted = {row.values["field"] for row in found["counts"]}
+    for row in found["zeros"]:
+        if row.values["field"] in counted:
+            raise _error(spec, row, f"{row.values['field']} is counted")
     for column in ("prints", "field"):
         _rows.check_refers(spec, _FILE, found["conditions"], column, fields, "field")
-    for row in found["lines"]:
+    _rows.check_refers(spec, _FILE, found["further"], "values", fields, "field")
+    for row in (*found["lines"], *found["further"]):
         _check_line(spec, row, shown)
     table = phases.load(spec)
     for row in found["reports"]:
@@ -71,6 +82,17 @@ def _check(spec: Spec, found: _rows.Sections) -> None:
             raise _error(
                 spec, row, f"phase {row.values['phase']} is {table[row.values['phase']]['name']}, not {row.values['name']}"
             )
+
+
+def _check_floats(spec: Spec, found: _rows.Sections, shown: dict[str, Row]) -> None:
+    """A float without a name has a share of values."""
+    for row in found["floats"]:
+        unnamed = row.values["name"] == UNDOCUMENTED
+        if unnamed != ("share" in row.values):
+            raise _error(spec, row, "a share belongs to a field without a name, and each has one")
+        for name in row.values.get("share", ()):
+            if name not in shown and name != MAX_REGS:
+                raise _error(spec, row, f"share of '{name}', which is no field or computed value")
 
 
 def _error(spec: Spec, row: Row, message: str) -> SpecError:

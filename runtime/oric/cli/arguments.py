@@ -141,7 +141,7 @@ def _read(out: Arguments, words: list[str], files: tuple[str, ...]) -> None:
                 raise UsageError(f"no argument expected after '{shown}'")
             out.values[option.name] = ""
             continue
-        if value is None and not option.separate and word[1] != "-":
+        if value is None and not option.separate and not (option.short and word.startswith("--")):
             value = ""
         if value is None:
             if position == len(words):

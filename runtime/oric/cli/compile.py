@@ -149,14 +149,16 @@ def _make(args: Arguments, messages: Messages, launch: Any, inputs: list[PtxInpu
         return _check(args, messages, inputs, complete)
     if arch not in TARGETS and _check(args, messages, inputs, complete):
         return ERROR_STATUS  # the input is to blame rather than the target
-    cubin = compile_inputs(inputs, _options(args, launch))
+    report = Report(args.get("stats") if args.has("stats") else "")
+    cubin = compile_inputs(inputs, _options(args, launch, report))
     messages.diagnostics(cubin.messages)
     _say_late(args, messages, inputs)
     if messages.errors:
         messages.aborted()
         return ERROR_STATUS
     _write(args.get("output-file"), cubin.image, messages)
-    _report(args, messages, cubin, reading)
+    _report(args, messages, cubin, reading, report)
+    report.write(messages)
     return 0
 
 
@@ -188,7 +190,7 @@ def has_section(name: str, text: str) -> bool:
     return bool(name) and re.search(rf"\.section\s+{word}(?!\w)|^\s*{word}\s", text, re.MULTILINE) is not None
 
 
-def _options(args: Arguments, launch: Any) -> Any:
+def _options(args: Arguments, launch: Any, report: Report) -> Any:
     """What the driver is asked to do."""
     from oric.driver import CompileOptions
 
@@ -199,6 +201,7 @@ def _options(args: Arguments, launch: Any) -> Any:
         maxrregcount=register_limit(args),
         verify=args.has("verify"),
         dump=tuple(args.values["dump-ir"].split(",")) if args.has("dump-ir") else (),
+        dump_sink=report.line,
         disabled=_disabled(args),
         knobs=knobs_of(args),
         time_phases=args.has("time-phases"),
@@ -384,24 +387,55 @@ def _write(name: str, data: bytes | str, messages: Messages) -> None:
         raise
 
 
-def _report(args: Arguments, messages: Messages, cubin: Cubin, reading: float) -> None:
+class Report:
+    """Where reports go: standard output, or all of them into one file. Source: Data structures, "Stream Object" (+1440)."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._lines: list[str] = []
+
+    @property
+    def to_file(self) -> bool:
+        """Whether a file takes everything."""
+        return bool(self._file)
+
+    def line(self, text: str) -> None:
+        """Print a line, or several."""
+        if self._file:
+            self._lines.append(text + "\n")
+        else:
+            print(text)
+
+    def write(self, messages: Messages) -> None:
+        """Write the file, if there is one.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        if self._file:
+            _write(self._file, "".join(self._lines), messages)
+
+
+def _report(args: Arguments, messages: Messages, cubin: Cubin, reading: float, report: Report) -> None:
     """Print what is to be told of a compilation that went well."""
     if not any(map(args.has, ("time-phases", "verbose", "compiler-stats", "stats"))):
         return
     from .statistics import compiler_stats, phase_lines, print_verbose, stage_lines
 
     if args.has("time-phases"):
-        print("\n".join(phase_lines(cubin)))
+        report.line("\n".join(phase_lines(cubin)))
     if args.has("verbose"):
         print_verbose(messages, cubin, messages.arch, args.words("entry"))
     if args.has("compiler-stats"):
-        lines = "".join(f"{line}\n" for line in compiler_stats(messages.tool, cubin, args.words("compiler-stats"), reading))
+        lines = list(compiler_stats(messages.tool, cubin, args.words("compiler-stats"), reading))
         if args.has("compiler-stats-file"):
-            _write(args.get("compiler-stats-file"), lines, messages)
+            _write(args.get("compiler-stats-file"), "".join(f"{line}\n" for line in lines), messages)
+        elif report.to_file:
+            report.line("\n".join(lines))
         else:
-            sys.stderr.write(lines)
+            sys.stderr.writelines(f"{line}\n" for line in lines)
     if args.has("stats"):
-        print("\n".join(stage_lines(cubin)))
+        report.line("\n".join(stage_lines(cubin)))
 
 
 def _list_phases(args: Arguments) -> None:

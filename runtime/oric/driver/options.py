@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from oric_tables.knobs import ORDER_WEIGHT_COUNT
 from oric_tables.phases import NVOPT_LEVELS
@@ -12,6 +13,9 @@ from oric_tables.targets import Target
 from oric.ir.knobs import UNSET, KnobSettings
 from oric.support.added import Added
 from oric.support.targets import find_target
+
+if TYPE_CHECKING:
+    from .observing import Observer
 
 MAX_OPT_LEVEL = 3
 MAX_REGISTER_USAGE = ORDER_WEIGHT_COUNT - 1
@@ -114,6 +118,7 @@ class CompileOptions:
     phase. ``disabled`` names those that do not run.
     ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this process
     (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
+    ``observer``: who looks at functions between phases, None for nobody.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
     line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.
@@ -124,8 +129,8 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "knobs", "line_info", "maxrregcount", "nvopt", "opt_level", "register_usage", "target", "time_phases", "verify",
-                 "watch")  # fmt: skip
+                 "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "register_usage", "target", "time_phases",
+                 "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -148,6 +153,7 @@ class CompileOptions:
         debug: bool = False,
         disabled: tuple[str, ...] = (),
         knobs: KnobSettings = UNSET,
+        observer: Observer | None = None,
     ) -> None:
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
@@ -162,6 +168,7 @@ class CompileOptions:
         self.debug = debug
         self.disabled = disabled
         self.knobs = knobs
+        self.observer = observer
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount
         self.register_usage = register_usage

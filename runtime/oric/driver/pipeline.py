@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from oric_tables import knobs
 from oric_tables.macros import SHARED
@@ -17,14 +17,13 @@ from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
-from oric.ir.passes import PassContext
+from oric.ir.passes import PassContext, PassFunction
 from oric.ir.text import all_instructions, write_with_notes
 from oric.ir.verify import MalformedCode, verify
 from oric.lower.subroutines import subroutine
 from oric.phases.backend import phase_functions
 from oric.phases.contracts import BrokenPromise
 from oric.phases.manager import PhaseManager
-from oric.phases.profile import reports
 from oric.support.collection import no_collection
 from oric.support.diagnostics import CompileError, Diagnostics, InternalError
 
@@ -33,6 +32,9 @@ from .options import CompileOptions, LaunchBounds
 from .registry import passes
 from .result import Cubin, KernelInfo
 from .timing import DAGGEN, ELF, OCG, SETUP, Stages
+
+if TYPE_CHECKING:
+    from .observing import Observation
 
 _NO_LIMIT = 255
 _WARP: Final = 32  # threads
@@ -113,18 +115,21 @@ def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
 
 
 def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> _Made:
+    observation = _observation(options)
     manager = PhaseManager(
-        passes() | reports(options.watch.profile, options.dump_sink) if options.watch.profile else passes(),
+        _registry(options),
         options.opt_level,
         functions=phase_functions(options.target),
         disabled=options.disabled,
         verify=verify if options.verify else None,
-        dump=options.dump,
-        dump_text=write_with_notes,
+        dump=observation.phases if observation else options.dump,
+        dump_text=observation.text if observation else write_with_notes,
         trace=options.watch.trace,
-        sink=options.dump_sink,
+        sink=observation.sink if observation else options.dump_sink,
         clock=options.clock if options.time_phases else None,
     )
+    if observation:
+        observation.begin(manager)
     stages.finished(SETUP)
     front = build_inputs(inputs, options)
     module = front.module
@@ -156,6 +161,8 @@ def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stag
             nvopt=_nvopt(options),
             knobs=options.knobs,
         )
+        if observation:
+            observation.enter(context)
         for function in code.functions:
             for fact in _INHERITED:
                 setattr(function.attributes, fact, getattr(code.attributes, fact))
@@ -171,6 +178,29 @@ def _nvopt(options: CompileOptions) -> int | None:
     """The NvOpt level whose recipes are applied: that of the options, else that of the knob."""
     level = int(options.knobs.everywhere.numbers[knobs.NVOPT_RECIPE])
     return level if options.nvopt is None and level >= 0 else options.nvopt
+
+
+def _observation(options: CompileOptions) -> Observation | None:
+    """What looks at functions between phases, loaded only where somebody wants to.
+
+    Raises:
+        ValueError: a phase that there is not, or that does not run.
+    """
+    if options.observer is None:
+        return None
+    from .observing import Observation
+
+    return Observation(options, options.observer)
+
+
+def _registry(options: CompileOptions) -> dict[str, PassFunction]:
+    """The passes, with those that report in their places where reports are asked for."""
+    if not options.watch.profile and options.observer is None:
+        return passes()
+    from oric.inside.profile import counting, reports
+
+    found = passes()
+    return found | (reports(options.watch.profile, options.dump_sink, found) if options.watch.profile else counting(found))
 
 
 def _machine_code(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> EncodedFunction:

@@ -1,4 +1,4 @@
-"""Ori as text, and control-flow graphs as Graphviz DOT.
+"""Ori as text.
 
 A function is a heading, what is special about its registers and jump tables, and its blocks (docs/ori.md has the grammar)::
 
@@ -10,7 +10,6 @@ A function is a heading, what is special about its registers and jump tables, an
         @!P3 ISETP{cmp=GE sign=U32} P4, R1, 0x20, PT, PT [line=12]
 
 ``R7:2`` is a pair of registers, ``R7.1`` its second word, ``_`` an operand that was left out. :mod:`oric.ir.read` reads it.
-Source: Ori IR, "Block Entry Layout" (DOT), "Key CFG Functions" (order and back edges).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from oric_tables.registers import DISPLAY, UNDEFINED_REGISTER
 
 from . import operand as opd
 from .attributes import UNPLACED, FunctionAttributes
-from .function import NONE, R2, R4, UP, UR, B, Function, P, R, control_flow
+from .function import NONE, R2, R4, UP, UR, B, Function, P, R
 from .lineinfo import LINE_BITS, line_of
 
 SPECIAL_WORDS: Final = {"sreg": "SR", "breg": "B", "sb": "SB", "cbank": "bank"}  # by kind of slot; others: "special"
@@ -295,31 +294,3 @@ def undefined_registers(f: Function) -> list[str]:
         for r in used
         if r not in written and r < f.registers() and f.reg_size[r]
     ]
-
-
-def dump_dot(f: Function) -> str:
-    """The control-flow graph in DOT; back edges of loops are commented as such."""
-    graph = control_flow(f)
-    back = graph.loops().back
-    lines = ["digraph f {", '    node [fontname="Courier" shape=box]']
-    lines += [f"    bix{b}" for b in range(graph.blocks) if not graph.successors(b) and not graph.predecessors(b)]
-    for b in range(graph.blocks):
-        for edge in range(graph.succ_start[b], graph.succ_start[b + 1]):
-            note = "  // backedge (loop)" if back[edge] == 1 else ""
-            lines.append(f"    bix{b} -> bix{graph.succ[edge]}{note}")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def dump_order(f: Function) -> str:
-    """Reverse post-order numbers and back edges, in the form of the described system."""
-    graph = control_flow(f)
-    back = graph.loops().back
-    lines = ["Showing RPO state for each basic block:"]
-    lines += [f"bix{b} -> RPONum: {graph.number[b]}" for b in range(graph.blocks)]
-    lines.append("RPO traversal order: " + ", ".join(f"bix{graph.order[at]}" for at in range(graph.reachable)))
-    lines.append("Showing backedge info:")
-    for b in range(graph.blocks):
-        for edge in range(graph.succ_start[b], graph.succ_start[b + 1]):
-            if back[edge] == 1:
-                lines.append(f"bix{b} -> backedge's successor BB: {graph.succ[edge]}")
-    return "\n".join(lines) + "\n"

@@ -38,7 +38,7 @@ def report_initial_representation(f: Function, ctx: PassContext) -> bool:
 
 
 def report_before_scheduling(f: Function, ctx: PassContext) -> bool:
-    """Nothing, unless the profile is asked for (:func:`oric.phases.profile.reports` stands here then)."""
+    """Nothing, unless the profile is asked for (:func:`oric.inside.profile.reports` stands here then)."""
     return False
 
 
