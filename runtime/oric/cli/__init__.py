@@ -80,6 +80,10 @@ def _dispatch(argv: list[str]) -> int:
         from .opt import main as opt
 
         return opt(argv[1:])
+    if command == "reduce":
+        from .reduce import main as reduce
+
+        return reduce(argv[1:])
     if command == "reproduce":
         from .compile import reproduce
 

@@ -19,11 +19,12 @@ _COMMANDS: Final = (
     "asm <assembly file>",
     "disasm <cubin>",
     "check <cubin>",
-    "dump --descriptors [options] <ptx file>",
+    "dump <what> [--after <phase>] [options] <ptx file>",
     "explain ocg:<intrinsic> [--sm <target>]",
     "fmt [--check | -i] <ptx file>...",
     "lsp [--stdio] | --vscode <folder>",
     "opt --phase <name> [options] <Ori file>",
+    "reduce (--test <command> | --crash | --differs <launch file>) -o <file> <ptx file>",
     "reproduce <file of --save-reproducer>",
     "run <launch file>",
 )

@@ -9,6 +9,7 @@ counted by what it says, shrunk and kept. Neither is a failure.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import json
@@ -17,7 +18,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +28,8 @@ from oric_tables.targets import TARGETS
 from oric.driver.options import CompileOptions
 from oric.driver.pipeline import compile_text
 from oric.phases.manager import optional_phases
+from oric.reduce.chunks import drop_chunks
+from oric.reduce.runner import Stopped
 from oric.sim.modes import Modes
 from oric.sim.module import load
 from oric.support.diagnostics import CompileError, InternalError
@@ -42,6 +45,7 @@ LEVELS: Final = (0, 1, 2, 3)
 LIMITS: Final = (24, 24, 32, 40)  # registers of the way with few
 SIZES: Final = (10, 20, 40, 70, 100)  # statements
 KERNEL: Final = "random_program"
+Chunk = tuple[list[Statement], int, int]  # of a list of statements: from where on, how many
 KINDS: Final[dict[str, type[FullProgram]]] = {"kernels": FullProgram, "calls": CallProgram}
 _PTXAS_SECONDS: Final = 120.0
 _TOLD: Final = 500  # programs between two lines about how far it is
@@ -243,24 +247,26 @@ def _compare(got: tuple[Buffer, Buffer], want: Buffer, want_atoms: Buffer) -> No
 def shrink(program: FullProgram, judge: Judge, failure: Failure, until: float) -> Failure:
     """Drop statements of ``program`` as long as a failure of the kind stays; gives the failure of what is left."""
     left = failure
-    size = 1 << 20
-    while size:
-        changed = False
-        for block in _all_blocks(program):
-            at = 0
-            while at < len(block):
-                if time.monotonic() > until:
-                    return left
-                removed = block[at : at + size]
-                del block[at : at + size]
-                found = judge(program)
-                if found is None or found.kind != failure.kind:
-                    block[at:at] = removed
-                    at += len(removed)
-                else:
-                    left, changed = found, True
-        if not changed:
-            size = min(size // 2, max(map(len, _all_blocks(program)), default=0))
+
+    def chunks(size: int) -> list[Chunk]:
+        return [(block, at, size) for block in _all_blocks(program) for at in range(0, len(block), size)]
+
+    def keep(chosen: Sequence[Chunk]) -> int | None:
+        nonlocal left
+        ((block, at, size),) = chosen
+        if time.monotonic() > until:
+            raise Stopped
+        removed = block[at : at + size]
+        del block[at : at + size]
+        found = judge(program)
+        if found is None or found.kind != failure.kind:
+            block[at:at] = removed
+            return None
+        left = found
+        return 0
+
+    with contextlib.suppress(Stopped):
+        drop_chunks(max(map(len, _all_blocks(program)), default=0), chunks, keep)
     return left
 
 

@@ -47,8 +47,8 @@ class Step(NamedTuple):
 class Liveness:
     """The live units of a function; ``blocks`` has the steps of each block in order, ``live_in`` and ``live_out`` its borders.
 
-    ``names`` and ``files`` (numbers of :data:`oric.ir.machine.FILES`, -1 for none) are by unit, ``units_of`` the set of each file.
-    ``by``: whose liveness it is; ``view``: the back end's view, None where it cannot load the function.
+    ``names`` and ``files`` (numbers of :data:`oric.ir.machine.FILES`, -1 for none) are by unit, ``units_of`` the set of each
+    file. ``by``: whose liveness it is; ``view``: the back end's view, None where it cannot load the function.
     """
 
     def __init__(self, f: Function, facts: Facts) -> None:

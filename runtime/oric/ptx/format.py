@@ -159,7 +159,7 @@ class _Writer:
         if first.kind == RAW:
             self.lines += [f"\t{line}" if line else "" for line in first.text.split("\n")]
             return at + 1
-        end = _end_of(tokens, at)
+        end = end_of_statement(tokens, at)
         statement = tokens[at:end]
         label = _is_label(statement)
         if label:
@@ -223,7 +223,7 @@ class _Writer:
         return False
 
 
-def _end_of(tokens: list[Token], at: int) -> int:
+def end_of_statement(tokens: list[Token], at: int) -> int:
     """Behind the statement that begins at ``at``."""
     first = tokens[at]
     if first.kind == DOT_WORD and first.text in _LINES:

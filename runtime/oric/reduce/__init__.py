@@ -1,0 +1,1 @@
+"""``oric reduce``: a PTX module made small while a given failure stays (docs/reduce.md)."""
