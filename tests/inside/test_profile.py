@@ -107,7 +107,7 @@ FULL = (
 )
 
 
-@pytest.mark.row("R3-39", "R3-40")
+@pytest.mark.row("R3-39", "R3-40", "R4-52")
 def test_the_full_form_has_all_texts_and_ends_with_the_annotations() -> None:
     """Each text of the record stands in it once, ptxas's spelling of one included."""
     profile = told("full")[0][-1]

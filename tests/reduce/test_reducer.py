@@ -117,7 +117,7 @@ def test_an_error_of_another_phase_is_another_failure(_planted: dict[str, PassFu
             raise AssertionError("no exchange")
         return early(f, ctx)
 
-    text = cases.ptx("switch", TARGET) + cases.ptx("reduction", TARGET).partition(".address_size 64")[2]
+    text = cases.ptx("reduction", TARGET) + cases.ptx("switch", TARGET).partition(".address_size 64")[2]
     before = Crash(CompileOptions(TARGET)).signature(text)
     _planted["general_optimize_early"] = fails
     judge = Crash(CompileOptions(TARGET))
@@ -127,27 +127,32 @@ def test_an_error_of_another_phase_is_another_failure(_planted: dict[str, PassFu
     assert done.signature == wanted == judge.signature(done.text)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("levels", [(0, 3), (3,)])
 def test_a_wrong_rewrite(levels: tuple[int, ...], tmp_path: Path, _planted: dict[str, PassFunction]) -> None:
-    """Of the quotient of the softmax something wrong is made above -O0: what is left has a division and a store, and a parameter."""
+    """Above -O0 factor and term of a sum of a product change places: what is left computes one, and stores it.
+
+    Against what the launch file expects it is the wrong result that stays, and with it all that it is made of.
+    """
     real = _planted[WRONG]
 
     def wrong(f: Function, ctx: PassContext) -> bool:
         changed = real(f, ctx)
         for i in all_instructions(f):
-            if f.op[i] == op.FMUL:
-                f.op[i] = op.FADD
+            if f.op[i] == op.FFMA:
+                factor, term = f.get(i, 2), f.get(i, 3)
+                f.set(i, 2, term)
+                f.set(i, 3, factor)
                 changed = True
         return changed
 
     _planted[WRONG] = wrong
-    path = launch_file(tmp_path, "softmax-softmax_fast-2-128")
+    path = launch_file(tmp_path, "saxpy-31-32")
     judge = Differs(path, [CompileOptions(TARGET, level) for level in levels])
-    text = cases.ptx("softmax", TARGET)
+    text = cases.ptx("saxpy", TARGET) + cases.ptx("reduction", TARGET).partition(".address_size 64")[2]
     done = reduce_module(text, Runner(judge, 2, Limits()))
-    assert done.whole and done.signature == "the results differ"
-    assert "st." in done.text and len(done.text.splitlines()) <= 25 < len(text.splitlines()) / 10
+    assert done.whole and done.signature.startswith("the results differ") and ("to" in done.signature) == (len(levels) == 1)
+    assert "fma.rn" in done.text and "st." in done.text
+    assert len(done.text.splitlines()) <= (20 if len(levels) > 1 else 40) < len(text.splitlines()) / 5
     check_minimal(done.text, judge, done.signature)
     _planted[WRONG] = real
     assert Differs(path, [CompileOptions(TARGET, level) for level in (0, 3)]).signature(done.text) == ""
@@ -161,7 +166,7 @@ def test_registers_that_nothing_writes_are_no_difference(tmp_path: Path) -> None
     assert Differs(path, ways).signature(text) == "" == Differs(path, expected).signature(text)
     unwritten = text.replace("fma.rn.f32", "//fma.rn.f32")
     assert Differs(path, expected).signature(unwritten) == ""
-    assert Differs(path, expected, unwritten=True).signature(unwritten) == "the results differ"
+    assert Differs(path, expected, unwritten=True).signature(unwritten).startswith("the results differ")
 
 
 class Dies:
@@ -183,8 +188,8 @@ class Dies:
 
 
 def test_a_signal_is_a_failure() -> None:
-    done = reduce_module(cases.ptx("reduction", TARGET), Runner(Dies("shfl.sync", signal.SIGSEGV), 2, Limits()))
-    assert done.signature == "it is ended by signal 11" and done.text.count("shfl.sync") == 1 and len(done.text.splitlines()) <= 8
+    done = reduce_module(cases.ptx("reduction", TARGET), Runner(Dies("shfl.sync", signal.SIGKILL), 2, Limits()))
+    assert done.signature == "it is ended by signal 9" and done.text.count("shfl.sync") == 1 and len(done.text.splitlines()) <= 8
 
 
 def test_a_hang_is_a_failure() -> None:
@@ -220,7 +225,7 @@ def test_what_cannot_be_asked() -> None:
 def test_a_failure_of_comments_keeps_them() -> None:
     text = cases.ptx("saxpy", TARGET).replace("ret;", "// the end\nret;")
     done = reduce_module(text, Runner(Has("// the end"), 1, Limits()))
-    assert "// the end" in done.text and len(done.text.splitlines()) <= 5
+    assert "// the end" in done.text and len(done.text.splitlines()) <= 6
 
 
 def test_commands() -> None:
@@ -256,7 +261,7 @@ def test_crashes_by_the_command(
     _file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], _planted: dict[str, PassFunction]
 ) -> None:
     plant_crash(_planted)
-    _file.write_text(cases.ptx("tables", TARGET))
+    _file.write_text(cases.ptx("switch", TARGET))
     out = tmp_path / "out.ptx"
     assert main(["reduce", str(_file), "-o", str(out), "--crash", "-arch", TARGET, "-O", "0"]) == 2
     assert "there is no failure to begin with: nothing is written" in capsys.readouterr().err and not out.exists()
