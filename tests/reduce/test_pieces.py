@@ -75,21 +75,25 @@ def test_chunks_leave_out_whole_spans() -> None:
                (edit.on(pieces) for edit in parts.opened(pieces)))  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("piece", "smaller"),
-    [
-        ("@!%p1 add.sat.s32 %r1, %r2, 3;", ["add.sat.s32 %r1, %r2, 3;", "@!%p1 add.s32 %r1, %r2, 3;", "@!%p1 add.sat %r1, %r2, 3;",
-                                            "@!%p1 add.sat.s32 %r1, 0, 3;", "@!%p1 add.sat.s32 %r1, %r2, 0;"]),
-        ("ld.global.v2.f32 {%f1, %f2}, [%rd1+16];", ["ld.global.v2.f32 {%f1, %f2}, [%rd1];", "ld.v2.f32 {%f1, %f2}, [%rd1+16];"]),
-        ("fma.rn.f32 %f1, %f2, 0f3F800000, %f3;", ["fma.rn.f32 %f1, %f2, 0, %f3;", "fma.rn.f32 %f1, 0f00000000, 0f3F800000, %f3;"]),
-        (".reg .b32 %r<9>, %s, t;", [".reg .b32 %r<3>, %s, t;", ".reg .b32 %s, t;", ".reg .b32 %r<9>, t;", ".reg .b32 %r<9>, %s;"]),
-        (".visible .entry k(.param .u64 p, .param .u32 n) .maxntid 128, 1, 1", [
-            ".entry k(.param .u64 p, .param .u32 n) .maxntid 128, 1, 1", ".visible .entry k(.param .u64 p, .param .u32 n)",
-            ".visible .entry k(.param .u64 p) .maxntid 128, 1, 1", ".visible .entry k(.param .u32 n) .maxntid 128, 1, 1"]),
-        (".visible .entry k(.param .u64 p)", [".visible .entry k()"]),
-        (".visible .global .align 4 .b8 cell[64];", [".global .align 4 .b8 cell[64];", ".visible .global .b8 cell[64];"]),
-    ],
-)  # fmt: skip
+SMALLER = [
+    ("@!%p1 add.sat.s32 %r1, %r2, 3;", [
+        "add.sat.s32 %r1, %r2, 3;", "@!%p1 add.s32 %r1, %r2, 3;", "@!%p1 add.sat %r1, %r2, 3;", "@!%p1 add.sat.s32 %r1, 0, 3;",
+        "@!%p1 add.sat.s32 %r1, %r2, 0;"]),
+    ("ld.global.v2.f32 {%f1, %f2}, [%rd1+16];", [
+        "ld.global.v2.f32 {%f1, %f2}, [%rd1];", "ld.v2.f32 {%f1, %f2}, [%rd1+16];"]),
+    ("fma.rn.f32 %f1, %f2, 0f3F800000, %f3;", [
+        "fma.rn.f32 %f1, %f2, 0, %f3;", "fma.rn.f32 %f1, 0f00000000, 0f3F800000, %f3;"]),
+    (".reg .b32 %r<9>, %s, t;", [
+        ".reg .b32 %r<3>, %s, t;", ".reg .b32 %s, t;", ".reg .b32 %r<9>, t;", ".reg .b32 %r<9>, %s;"]),
+    (".visible .entry k(.param .u64 p, .param .u32 n) .maxntid 128, 1, 1", [
+        ".entry k(.param .u64 p, .param .u32 n) .maxntid 128, 1, 1", ".visible .entry k(.param .u64 p, .param .u32 n)",
+        ".visible .entry k(.param .u64 p) .maxntid 128, 1, 1", ".visible .entry k(.param .u32 n) .maxntid 128, 1, 1"]),
+    (".visible .entry k(.param .u64 p)", [".visible .entry k()"]),
+    (".visible .global .align 4 .b8 cell[64];", [".global .align 4 .b8 cell[64];", ".visible .global .b8 cell[64];"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("piece", "smaller"), SMALLER)
 def test_what_becomes_of_a_piece(piece: str, smaller: list[str]) -> None:
     pieces = ["add.s32 %r2, %r1, %r2;", piece]
     found = [edit.pieces[0] for edit in parts.details(pieces) if edit.start == 1]

@@ -109,9 +109,9 @@ def _plain(message: str) -> str:
 class Differs:
     """What a launch file gives in the simulator differs: between the code of two ways to compile, or from what it says to expect.
 
-    ``ways``: the options of each, one or two. With one it is the wrong result that has to stay, bit for bit: anything else differs
-    from what is expected as well. A module in which registers are read that nothing writes is no failure, unless it
-    began with such.
+    ``ways``: the options of each, one or two. With one it is the wrong result that has to stay, bit for bit: anything else
+    differs from what is expected as well. A module in which registers are read that nothing writes is no failure, unless
+    ``unwritten`` says so.
     """
 
     def __init__(self, launches: Path, ways: Sequence[CompileOptions], unwritten: bool = False) -> None:

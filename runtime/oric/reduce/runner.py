@@ -86,7 +86,7 @@ class Runner:
         until = time.monotonic() + self._limits.each
         for number, text in enumerate(texts):
             ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=_answer, args=(self._judge, text, theirs), daemon=True)
+            process: BaseProcess = context.Process(target=_answer, args=(self._judge, text, theirs), daemon=True)
             with warnings.catch_warnings():  # libraries may have threads; what is forked here uses none of theirs
                 warnings.simplefilter("ignore", DeprecationWarning)
                 process.start()
@@ -95,9 +95,9 @@ class Runner:
         try:
             answers = [self._received(*running[number], until) for number in range(len(texts))]
         finally:
-            for process, ours in running.values():
-                _end(process)
-                ours.close()
+            for ended, connection in running.values():
+                _end(ended)
+                connection.close()
         self.asked += len(texts)
         for answer in answers:
             if answer.startswith(_REFUSED):
