@@ -6,10 +6,11 @@ python -m tests.knobs.differences [NAME...]    # looks for those that the file l
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from codecs import encode
-from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,26 +28,35 @@ _TARGETS = ("sm_80", "sm_120a")
 _LIMITS = (None, 24)  # --maxrregcount
 # Knobs that are no numbers: values to try.
 _VALUES = {
-    "promote_locals": ("off",), "unroll_ahead": ("2:256", "4:0"), "unroll_rounds": ("1..1", "100..1000"),
+    "promote_locals": ("off",), "unroll_ahead": ("2:256", "4:2"), "unroll_rounds": ("1..1", "100..1000"),
     "unroll_share": ("0", "1"), "tool_note": ("-O3",), "order_policy": ("own", "frugal"), "skip_phases": ("on",),
     "skip_rules": ("on",), "extra_latency": ("LDG:400,LDS:100,FFMA:40,IMAD:40",), "keep_opcodes": ("IMAD,IADD3,LOP3,MOV",),
     "pressure_coefficient": ("0", "1"), "spread_files": ("0,0,0,0,0",), "compile_timeout_ms": (),
 }  # fmt: skip
 
 
+# What else is set, so that anything reads a knob.
+_WITH = {"unroll_factor_default": ("nvopt_recipe=5",), "unroll_size": ("nvopt_recipe=5",)}
+_ENOUGH = 220  # modules of a target that are tried
+
+
 class Difference(NamedTuple):
-    """A module (``text_of``), a target and a limit of registers with which ``value`` makes other code."""
+    """A module (``text_of``), a target and a limit of registers with which ``value`` makes other code.
+
+    ``also``: what is set besides.
+    """
 
     value: str
     module: str
     target: str
     limit: int | None = None
+    also: tuple[str, ...] = ()
 
 
 def read() -> dict[str, Difference]:
     """Those that are known."""
     found = yaml.safe_load(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
-    return {name: Difference(*row) for name, row in (found or {}).items()}
+    return {name: Difference(*row[:4], tuple(row[4])) for name, row in (found or {}).items()}
 
 
 def text_of(module: str, target: str) -> str:
@@ -57,13 +67,16 @@ def text_of(module: str, target: str) -> str:
     return portable.module(name, target) if source == "portable" else measure.texts(source, target)[name]
 
 
-def modules(target: str) -> Iterator[str]:
-    """All of them, small ones first."""
-    names = [
+@cache
+def modules(target: str) -> list[str]:
+    """All of them: kernels and portable programs, then the others, small ones first."""
+    names = [f"kernels/{name}" for name in cases.files()]
+    names += [
         f"portable/{name}" for name, one in portable.programs().items() if stored.nearest(target).removesuffix("a") in one.targets
     ]
-    names += [f"{source}/{name}" for source in stored.sources() for name in measure.texts(source, target)]
-    yield from sorted(names, key=lambda name: len(text_of(name, target)))
+    names += [f"{source}/{one.name}" for source in stored.sources() for one in measure.entries(source, target)]
+    own = {"kernels": 0, "portable": 1}
+    return sorted(set(names), key=lambda name: (own.get(name.split("/")[0], 2), len(text_of(name, target)), name))
 
 
 @cache
@@ -85,16 +98,20 @@ def values(row: Row, name: str) -> list[str]:
 
 def look(row: Row, name: str) -> Difference | None:
     """A difference that a knob makes."""
+    also = _WITH.get(name, ())
     for limit in _LIMITS:
         for target in _TARGETS:
-            for module in modules(target):
+            for module in islice(modules(target), _ENOUGH):
                 for value in values(row, name):
                     try:
-                        before, after = image(module, target, limit), image(module, target, limit, f"{name}={value}")
+                        before, after = (
+                            image(module, target, limit, *also),
+                            image(module, target, limit, *also, f"{name}={value}"),
+                        )
                     except oric.CompileError:
                         continue
                     if before != after:
-                        return Difference(value, module, target, limit)
+                        return Difference(value, module, target, limit, also)
     return None
 
 
@@ -108,9 +125,8 @@ def main() -> int:
         print(name, found, flush=True)
         if found is not None:
             known[name] = found
-            rows = "".join(
-                f"{key}: {yaml.safe_dump(list(known[key]), default_flow_style=True).strip()}\n" for key in sorted(known)
-            )
+            texts = {key: json.dumps([*known[key][:4], list(known[key].also)]) for key in sorted(known)}
+            rows = "".join(f"{key}: {text}\n" for key, text in texts.items())
             FILE.write_text(f"# knob: value, module, target, --maxrregcount (tests.knobs.differences)\n{rows}", encoding="utf-8")
     return 0
 

@@ -25,8 +25,8 @@ def test_every_knob_has_a_difference() -> None:
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_knob_makes_other_code(name: str) -> None:
-    value, module, target, limit = KNOWN[name]
-    assert differences.image(module, target, limit) != differences.image(module, target, limit, f"{name}={value}")
+    value, module, target, limit, also = KNOWN[name]
+    assert differences.image(module, target, limit, *also) != differences.image(module, target, limit, *also, f"{name}={value}")
 
 
 def test_every_knob_is_read_by_the_file_that_it_names() -> None:
@@ -45,7 +45,7 @@ def test_a_time_out_ends_with_an_error_and_no_output(tmp_path: Path, capsys: pyt
 
 @pytest.mark.row("R3-22")
 def test_a_smaller_budget_lowers_registers() -> None:
-    value, module, target, limit = KNOWN["regfile_size_hint"]
+    value, module, target, limit, _ = KNOWN["regfile_size_hint"]
     text = differences.text_of(module, target)
     few = oric.compile(text, target, maxrregcount=limit, knobs=(f"regfile_size_hint={value}",))
     many = oric.compile(text, target, maxrregcount=limit)
