@@ -108,6 +108,7 @@ class PhaseManager:
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
         trace: ``sink`` receives a line for every phase that runs.
+        after: called with the code, the context and the index of every phase that has run.
         clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
 
     Raises:
@@ -127,6 +128,7 @@ class PhaseManager:
         trace: bool = False,
         sink: Callable[[str], None] = print,
         clock: Callable[[], float] | None = None,
+        after: Callable[[Function, PassContext, int], None] | None = None,
     ) -> None:
         off = switched_off(disabled)
         self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
@@ -147,6 +149,7 @@ class PhaseManager:
         self._trace = trace
         self._sink = sink
         self._clock = clock
+        self._after = after
         self.times: dict[int, float] = {}
         self._begun: Phase | None = None
         self._started = time.monotonic()
@@ -161,8 +164,11 @@ class PhaseManager:
         """The phase that was begun last, as messages name it."""
         return f"phase {self._begun.index} {_shown_name(self._begun)}" if self._begun is not None else "no phase"
 
-    def run(self, f: Function, ctx: PassContext) -> None:
+    def run(self, f: Function, ctx: PassContext, behind: int = -1) -> None:
         """Run all phases on a function; the counter of progress goes up as their rows say.
+
+        ``behind``: the index of the phase behind which to begin, with code that has gone through it already, and the recipes
+        that its phase 1 has made in the context; -1: with the first.
 
         Raises:
             InternalError: the counter of progress would go back.
@@ -170,8 +176,8 @@ class PhaseManager:
         """
         ctx.progress = PHASES[0].enters
         f.knobs = ctx.knobs.at(f.name, _BEFORE)
-        if self._clock or self._verify or self._dump or self._trace or ctx.knobs is not UNSET:
-            self._run_observed(f, ctx)
+        if self._is_observed() or behind >= 0 or ctx.knobs is not UNSET:
+            self._run_observed(f, ctx, behind)
             ctx.advance(COMPLETE)
             return
         for phase, run, needs, keeps in self._plan:
@@ -192,6 +198,10 @@ class PhaseManager:
         names = {phase.index: _shown_name(phase) for phase, *_ in self._plan}
         return [(index, names[index], seconds) for index, seconds in sorted(self.times.items())]
 
+    def _is_observed(self) -> bool:
+        """Whether anybody looks at what phases do."""
+        return bool(self._clock or self._verify or self._dump or self._trace or self._after)
+
     def _check_time(self, f: Function, ctx: PassContext) -> None:
         """Raises :class:`CompileError` when the time that compilation may take is over."""
         most = int(f.knobs.numbers[knobs.COMPILE_TIMEOUT_MS])
@@ -200,7 +210,7 @@ class PhaseManager:
             ctx.diag.error(f"compilation has taken more than {most} ms; '{f.name}' is in {self.running}")
             ctx.diag.check()
 
-    def _run_observed(self, f: Function, ctx: PassContext) -> None:
+    def _run_observed(self, f: Function, ctx: PassContext, behind: int) -> None:
         opened = False
         for phase, run, needs, keeps in self._plan:
             if ctx.recipes is not None and not ctx.recipes.get(phase.index, 1):
@@ -211,6 +221,10 @@ class PhaseManager:
             self._check_time(f, ctx)
             self._begun = phase
             ctx.advance(phase.enters)
+            if phase.index <= behind:
+                opened = opened or phase.ssa == contracts.OPENS
+                ctx.advance(phase.leaves)
+                continue
             if self._verify:
                 contracts.forget_outdated(f)
                 contracts.enter(f, self.running, phase.ssa, opened)
@@ -234,6 +248,8 @@ class PhaseManager:
                 self._verify(f, self.running)
                 contracts.leave(f, self.running, phase.ssa, opened)
                 contracts.check(f, ctx, self.running, keeps, changed, before)
+            if self._after:
+                self._after(f, ctx, phase.index)
 
 
 def _traced(f: Function, phase: Phase, changed: bool, progress: int) -> str:
