@@ -5,7 +5,7 @@ from __future__ import annotations
 from oric.support.diagnostics import CompileError
 
 from .front import InputErrors, PtxInput
-from .options import CompileOptions, Extras, LaunchBounds, Watch
+from .options import CompileOptions, Extras, LaunchBounds, SaveRecords, Watch
 from .pipeline import compile_functions, compile_inputs, compile_text
 from .result import Cubin, KernelInfo
 
@@ -18,6 +18,7 @@ __all__ = [
     "KernelInfo",
     "LaunchBounds",
     "PtxInput",
+    "SaveRecords",
     "Watch",
     "compile_functions",
     "compile_inputs",

@@ -110,6 +110,20 @@ class Extras:
         self.errors_visible = errors_visible
 
 
+class SaveRecords:
+    """What is saved of a compilation (docs/records.md): the Code Objects behind a phase, by name or number, and the module.
+
+    ``full``: with the extended tags; ``wrapped``: with records around all sections.
+    """
+
+    __slots__ = ("full", "phase", "wrapped")
+
+    def __init__(self, phase: str, full: bool = False, wrapped: bool = False) -> None:
+        self.phase = phase
+        self.full = full
+        self.wrapped = wrapped
+
+
 class CompileOptions:
     """Options of one compilation.
 
@@ -122,6 +136,7 @@ class CompileOptions:
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
     line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.
+    ``records``: what is saved, None for nothing.
 
     Raises:
         ValueError: a target that code cannot be made for (:class:`oric.support.targets.TargetError`), a negative level, a level
@@ -129,8 +144,8 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "register_usage", "target", "time_phases",
-                 "verify", "watch")  # fmt: skip
+                 "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
+                 "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,
@@ -154,7 +169,9 @@ class CompileOptions:
         disabled: tuple[str, ...] = (),
         knobs: KnobSettings = UNSET,
         observer: Observer | None = None,
+        records: SaveRecords | None = None,
     ) -> None:
+        self.records = records
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
         if opt_level < 0:

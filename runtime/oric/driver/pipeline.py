@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from oric_tables import knobs
@@ -17,7 +17,7 @@ from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
-from oric.ir.passes import PassContext, PassFunction
+from oric.ir.passes import PassContext
 from oric.ir.text import all_instructions, write_with_notes
 from oric.ir.verify import MalformedCode, verify
 from oric.lower.subroutines import subroutine
@@ -35,6 +35,7 @@ from .timing import DAGGEN, ELF, OCG, SETUP, Stages
 
 if TYPE_CHECKING:
     from .observing import Observation
+    from .saving import Saver
 
 _NO_LIMIT = 255
 _WARP: Final = 32  # threads
@@ -80,19 +81,25 @@ def compile_functions(text: str, options: CompileOptions, filename: str = "<ptx>
     return list(zip(made.front.module.functions, made.encoded, strict=True))
 
 
-class _Made(NamedTuple):
-    """A module whose functions are encoded, and what the container needs besides; ``seconds``: of phases and encoding."""
+class Made(NamedTuple):
+    """A module whose functions are encoded, and what the container needs besides; ``seconds``: of phases and encoding;
+    ``records``: what was saved of it."""
 
     front: Front
     encoded: list[EncodedFunction]
     limit: int | None
     manager: PhaseManager
     seconds: dict[str, float]
+    records: bytes = b""
 
 
 def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
     stages = Stages(options.clock)
-    made = _functions(inputs, options, stages)
+    return contained(_functions(inputs, options, stages), options, stages)
+
+
+def contained(made: Made, options: CompileOptions, stages: Stages) -> Cubin:
+    """The cubin of a module whose functions are encoded, and what is told of it."""
     module, encoded = made.front.module, made.encoded
     note = options.knobs.everywhere.texts[knobs.TOOL_NOTE]
     image = cubin_writer.write(module, encoded, options.target, note, made.limit or 0)
@@ -111,67 +118,43 @@ def _compile(inputs: Sequence[PtxInput], options: CompileOptions) -> Cubin:
         messages=made.front.parts,
         stages=stages,
         register_limit=made.limit,
+        records=made.records,
     )
 
 
-def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> _Made:
-    observation = _observation(options)
-    manager = PhaseManager(
+def phase_manager(options: CompileOptions, *after: Callable[[Function, PassContext, int], None]) -> PhaseManager:
+    """The phases as a compilation runs them; ``after``: see :class:`oric.phases.manager.PhaseManager`.
+
+    Raises:
+        ValueError: ``options`` name a phase that there is not, or one that cannot be switched off.
+    """
+    return PhaseManager(
         _registry(options),
         options.opt_level,
         functions=phase_functions(options.target),
         disabled=options.disabled,
         verify=verify if options.verify else None,
-        dump=observation.phases if observation else options.dump,
-        dump_text=observation.text if observation else write_with_notes,
+        dump=options.dump,
+        dump_text=write_with_notes,
         trace=options.watch.trace,
-        sink=observation.sink if observation else options.dump_sink,
+        sink=options.dump_sink,
         clock=options.clock if options.time_phases else None,
+        after=after,
     )
-    if observation:
-        observation.begin(manager)
-    stages.finished(SETUP)
-    front = build_inputs(inputs, options)
-    module = front.module
-    _choose_entries(module, options)
-    for code in module.functions:
-        code.attributes.annotate = options.extras.annotate
-        code.attributes.errors_visible = options.extras.errors_visible
-        _set_bounds(code, options.bounds)
-        _check_bounds(code, options.target, front.places[code.name])
-    limit = _register_limit(options, front.parts[0])
-    for code in module.functions:
-        code.attributes.register_override = (limit or 0) if options.bounds.override else 0
-    _check_memory(module, options, front.parts[0])
-    fail_if_any(front.parts)
-    stages.finished(DAGGEN)
-    stages.inlining = front.inlining
-    if module.for_debugger:
-        cubin_writer.watch_registers(module)
-    encoded, seconds = [], {}
-    for code in module.functions:
-        diag = front.places[code.name]
-        most = limit if code.is_entry or options.extras.function_registers is None else options.extras.function_registers
-        context = PassContext(
-            *(options.target, module, options.opt_level, diag, most),
-            verify=options.verify,
-            register_usage=options.register_usage,
-            reports=options.watch.uninitialized,
-            contract=options.contract,
-            nvopt=_nvopt(options),
-            knobs=options.knobs,
-        )
-        if observation:
-            observation.enter(context)
-        for function in code.functions:
-            for fact in _INHERITED:
-                setattr(function.attributes, fact, getattr(code.attributes, fact))
-            _run_phases(function, context, manager, diag)
-        encoded.append(_machine_code(code, context, manager, diag))
-        seconds[code.name] = stages.finished(OCG)
-    if module.for_debugger and not module.relocatable:
-        add_up(module.functions, encoded)
-    return _Made(front, encoded, limit, manager, seconds)
+
+
+def context_of(code: Function, module: Module, options: CompileOptions, diag: Diagnostics, limit: int | None) -> PassContext:
+    """What phases get besides an entry or function of a module; ``limit``: the ceiling of registers of the command line."""
+    most = limit if code.is_entry or options.extras.function_registers is None else options.extras.function_registers
+    return PassContext(
+        *(options.target, module, options.opt_level, diag, most),
+        verify=options.verify,
+        register_usage=options.register_usage,
+        reports=options.watch.uninitialized,
+        contract=options.contract,
+        nvopt=_nvopt(options),
+        knobs=options.knobs,
+    )
 
 
 def _nvopt(options: CompileOptions) -> int | None:
@@ -203,13 +186,72 @@ def _registry(options: CompileOptions) -> dict[str, PassFunction]:
     return found | (reports(options.watch.profile, options.dump_sink, found) if options.watch.profile else counting(found))
 
 
-def _machine_code(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> EncodedFunction:
+def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> Made:
+    saver, observation = _saver(options), _observation(options)
+    manager = phase_manager(options, *[one.after for one in (saver, observation) if one is not None])
+    if saver is not None:
+        saver.phases = manager.phases
+    if observation is not None:
+        observation.manager = manager
+    stages.finished(SETUP)
+    front = build_inputs(inputs, options)
+    module = front.module
+    _choose_entries(module, options)
+    for code in module.functions:
+        code.attributes.annotate = options.extras.annotate
+        code.attributes.errors_visible = options.extras.errors_visible
+        _set_bounds(code, options.bounds)
+        _check_bounds(code, options.target, front.places[code.name])
+    limit = _register_limit(options, front.parts[0])
+    for code in module.functions:
+        code.attributes.register_override = (limit or 0) if options.bounds.override else 0
+    _check_memory(module, options, front.parts[0])
+    fail_if_any(front.parts)
+    stages.finished(DAGGEN)
+    stages.inlining = front.inlining
+    if module.for_debugger:
+        cubin_writer.watch_registers(module)
+    encoded, seconds = [], {}
+    for code in module.functions:
+        diag = front.places[code.name]
+        context = context_of(code, module, options, diag, limit)
+        for function in code.functions:
+            for fact in _INHERITED:
+                setattr(function.attributes, fact, getattr(code.attributes, fact))
+            run_phases(function, context, manager, diag)
+        encoded.append(machine_code(code, context, manager, diag))
+        seconds[code.name] = stages.finished(OCG)
+    return finished(Made(front, encoded, limit, manager, seconds, saver.data(front, limit) if saver is not None else b""))
+
+
+def finished(made: Made) -> Made:
+    """Settle what is known of all functions together only."""
+    module = made.front.module
+    if module.for_debugger and not module.relocatable:
+        add_up(module.functions, made.encoded)
+    return made
+
+
+def _saver(options: CompileOptions) -> Saver | None:
+    """What saves Code Objects, if that is asked for."""
+    if options.records is None:
+        return None
+    from .saving import Saver
+
+    return Saver(options)
+
+
+def machine_code(
+    code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics, behind: int = -1
+) -> EncodedFunction:
     """Run the phases on a kernel and encode it with its functions, on which they have run already.
 
+    ``behind``: as for :func:`run_phases`.
+
     Raises:
-        InternalError: the code cannot be encoded; else as :func:`_run_phases`.
+        InternalError: the code cannot be encoded; else as :func:`run_phases`.
     """
-    _run_phases(code, context, manager, diag)
+    run_phases(code, context, manager, diag, behind)
     code.functions += [_shared_code(code, number, context, manager, diag) for number in range(len(code.shared_code))]
     code.attributes.take_needs([function.attributes for function in code.functions])
     module = context.module
@@ -225,11 +267,11 @@ def _shared_code(code: Function, number: int, context: PassContext, manager: Pha
     """Code that a kernel has once and calls, after all phases.
 
     Raises:
-        InternalError: it changes more than ``shared`` of ``spec/macros.yaml`` says; else as :func:`_run_phases`.
+        InternalError: it changes more than ``shared`` of ``spec/macros.yaml`` says; else as :func:`run_phases`.
     """
     op = code.shared_code[number]
     made = subroutine(op, number, context.target)
-    _run_phases(made, context, manager, diag)
+    run_phases(made, context, manager, diag)
     _, registers, predicates, _ = SHARED[op]
     facts = made.attributes
     if facts.frame_size or facts.num_regs > registers or facts.num_preds > predicates or facts.num_uregs:
@@ -237,8 +279,8 @@ def _shared_code(code: Function, number: int, context: PassContext, manager: Pha
     return made
 
 
-def _run_phases(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics) -> None:
-    """Run the phases on a function.
+def run_phases(code: Function, context: PassContext, manager: PhaseManager, diag: Diagnostics, behind: int = -1) -> None:
+    """Run the phases on a function, from the one behind ``behind`` on.
 
     Raises:
         CompileError: the function does not fit the target.
@@ -247,7 +289,7 @@ def _run_phases(code: Function, context: PassContext, manager: PhaseManager, dia
         InternalError: whatever else goes wrong; the text names the phase and the lines of the PTX.
     """
     try:
-        manager.run(code, context)
+        manager.run(code, context, behind)
         diag.check()
     except _TOLD:
         raise

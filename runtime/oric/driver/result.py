@@ -53,16 +53,18 @@ class Cubin:
     """A compiled module: ``image`` is the ELF file; ``kernels`` maps names to facts.
 
     ``warnings`` are texts; ``messages`` holds the same as objects, by input. ``constants``: bytes of the module's constant banks.
+    ``records``: what was saved, b"" for nothing.
     """
 
-    __slots__ = ("constants", "global_bytes", "image", "kernels", "messages", "phase_times", "register_limit", "stages",
+    __slots__ = ("constants", "global_bytes", "image", "kernels", "messages", "phase_times", "records", "register_limit", "stages",
                  "warnings")  # fmt: skip
 
     def __init__(
         self, image: bytes, kernels: dict[str, KernelInfo], warnings: list[str], global_bytes: int,
         phase_times: list[tuple[int, str, float]], *, constants: dict[int, int], messages: list[Diagnostics], stages: Stages,
-        register_limit: int | None,
+        register_limit: int | None, records: bytes = b"",
     ) -> None:  # fmt: skip
+        self.records = records
         self.image = image
         self.kernels = kernels
         self.warnings = warnings

@@ -7,7 +7,7 @@ each function name means. Source: PTX-to-Ori, "Bridge Phases"; Ori IR, "Architec
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -108,7 +108,7 @@ class PhaseManager:
         dump: phases after which ``sink`` receives the text of the code.
         dump_text: makes that text.
         trace: ``sink`` receives a line for every phase that runs.
-        after: called with the code, the context and the index of every phase that has run.
+        after: each called with the code, the context and the index of every phase that has run.
         clock: gives the seconds for ``times`` (by phase index); None: they are not taken.
 
     Raises:
@@ -128,7 +128,7 @@ class PhaseManager:
         trace: bool = False,
         sink: Callable[[str], None] = print,
         clock: Callable[[], float] | None = None,
-        after: Callable[[Function, PassContext, int], None] | None = None,
+        after: Sequence[Callable[[Function, PassContext, int], None]] = (),
     ) -> None:
         off = switched_off(disabled)
         self._plan: list[tuple[Phase, PassFunction, int, int]] = []  # with masks of the analyses that it needs and keeps
@@ -248,8 +248,8 @@ class PhaseManager:
                 self._verify(f, self.running)
                 contracts.leave(f, self.running, phase.ssa, opened)
                 contracts.check(f, ctx, self.running, keeps, changed, before)
-            if self._after:
-                self._after(f, ctx, phase.index)
+            for told in self._after:
+                told(f, ctx, phase.index)
 
 
 def _traced(f: Function, phase: Phase, changed: bool, progress: int) -> str:
