@@ -88,6 +88,14 @@ def _dispatch(argv: list[str]) -> int:
         from .compile import reproduce
 
         return reproduce(argv[1:])
+    if command == "resume":
+        from .records import resume
+
+        return resume(argv[1:])
+    if command == "show":
+        from .records import show
+
+        return show(argv[1:])
     if command == "run":
         from oric.sim.run import main as run
 

@@ -150,12 +150,16 @@ def _make(args: Arguments, messages: Messages, launch: Any, inputs: list[PtxInpu
     if arch not in TARGETS and _check(args, messages, inputs, complete):
         return ERROR_STATUS  # the input is to blame rather than the target
     report = Report(args.get("stats") if args.has("stats") else "")
-    cubin = compile_inputs(inputs, _options(args, launch, report))
+    options = _options(args, launch, report)
+    options.records, path = _saving(args)
+    cubin = compile_inputs(inputs, options)
     messages.diagnostics(cubin.messages)
     _say_late(args, messages, inputs)
     if messages.errors:
         messages.aborted()
         return ERROR_STATUS
+    if path:
+        _write(path, cubin.records, messages)
     _write(args.get("output-file"), cubin.image, messages)
     _report(args, messages, cubin, reading, report)
     report.write(messages)
@@ -215,6 +219,25 @@ def _options(args: Arguments, launch: Any, report: Report) -> Any:
         line_info=_line_info(args),
         debug=args.has("device-debug") and not args.has("suppress-debug-info"),
     )
+
+
+def _saving(args: Arguments) -> tuple[Any, str]:
+    """What is saved, and to which file; None and "" for nothing.
+
+    Raises:
+        UsageError: the option names no phase or no file, or what it says depends on another one that is not there.
+    """
+    if not args.has("save-records"):
+        for name in ("records-full", "records-wrap"):
+            if args.has(name):
+                raise UsageError(f"'--{name}' says how records are written: it goes with '--save-records'")
+        return None, ""
+    from oric.driver import SaveRecords
+
+    phase, _, path = args.get("save-records").partition(":")
+    if not phase or not path:
+        raise UsageError("option '--save-records': expected a phase and a file, as in 13:kernel.ori")
+    return SaveRecords(phase, args.has("records-full"), args.has("records-wrap")), path
 
 
 def _line_info(args: Arguments) -> bool | None:

@@ -26,7 +26,9 @@ _COMMANDS: Final = (
     "opt --phase <name> [options] <Ori file>",
     "reduce (--test <command> | --crash | --differs <launch file>) -o <file> <ptx file>",
     "reproduce <file of --save-reproducer>",
+    "resume <record file> [-o <file>]",
     "run <launch file>",
+    "show [--json] <record file>",
 )
 _BOOLEAN: Final = "true|false"
 COMPATIBLE: Final = "Takes the command lines and the PTX of Cuda compilation tools, release 13.0, V13.0.88"

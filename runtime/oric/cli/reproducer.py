@@ -19,7 +19,11 @@ from .arguments import Arguments, UsageError
 
 OPTION: Final = "save-reproducer"
 _KIND: Final = "oric reproducer"
-_FILES: Final = frozenset({OPTION, "output-file", "compiler-stats-file", "input-as-string", "knob", "knobs-file", "timeout"})
+# Options about files, and what is kept by itself.
+_FILES: Final = frozenset({
+    OPTION, "output-file", "compiler-stats-file", "input-as-string", "save-records", "records-full", "records-wrap", "knob",
+    "knobs-file", "timeout",
+})  # fmt: skip
 _MESSAGE: Final = "{0}: not a reproducer that oric --save-reproducer has written: {1}"
 
 

@@ -29,6 +29,7 @@ INLINE_OPERANDS: Final = 9
 INSTRUCTION_SIZE: Final = structs.SIZES["oric_instruction"]
 BLOCK_SIZE: Final = structs.SIZES["oric_block"]
 REGISTER_SIZE: Final = structs.SIZES["oric_register"]
+_PLACES: Final = struct.calcsize("<" + structs.FIELDS["oric_instruction"]["phys"][1]) // 2  # operands whose registers are told
 MOVPHI: Final = 1 << 29  # of ``aux``: what tells a MovPhi from a MOV; the other marks (oric.ir.function) lie below
 _VOLATILE: Final = 0x20  # of special_flags
 _NO_REGISTER: Final = 0xFFFF  # in ``phys``
@@ -145,7 +146,7 @@ class Image:
             operands=inline,
             enc_buf=NONE,
             imm_value=pool[0] & _MASK64 if pool else 0,
-            phys=[self._hardware(operand) for operand in operands],
+            phys=[self._hardware(operand) for operand in operands[:_PLACES]],
         )
 
     def _hardware(self, operand: int) -> int:

@@ -54,8 +54,8 @@ def _problems(f: Function, module: Module, target: Target) -> Iterator[str]:
         yield f"it is for {f.target}, the file for {target.name}"
     yield from _lengths(f)
     yield from _registers(f)
-    yield from _instructions(f, module)
     yield from _blocks(f)
+    yield from _instructions(f, module)
     yield from _lists(f)
     yield from _facts(f, module)
     yield from _module(module)
@@ -130,7 +130,7 @@ def _layout(number: int) -> tuple[int, tuple[tuple[int, int, frozenset[int]], ..
 
 
 def _instructions(f: Function, module: Module) -> Iterator[str]:
-    count, blocks = len(f.op), len(f.head)
+    count = len(f.op)
     marks = len(module.line_info.marks) if module.line_info is not None else 1 << 31
     yield from _ranged(f, {
         "op": (1, len(OPS.flags)),
@@ -142,14 +142,15 @@ def _instructions(f: Function, module: Module) -> Iterator[str]:
         "room": (0, len(f.operand) + 1),
         "prev": (_NO, count),
         "next": (_NO, count),
-        "block": (_NO, blocks),
+        "block": (_NO, _MOST),
     })  # fmt: skip
-    for i in range(count):
+    for i in _linked(f):
+        if i < 0:
+            yield f"the instructions of block {~i} are no list"
+            return
         if f.count[i] > f.room[i] or f.first[i] + f.room[i] > len(f.operand):
             yield f"the operands of instruction {i} are beyond the pool"
             return
-        if f.block[i] == _NO:  # taken out: what it names may be gone, too
-            continue
         allowed, named = _layout(int(f.op[i]))
         mods = int(f.mods[i])
         if mods & ~allowed or any(mods >> shift & mask not in values for shift, mask, values in named):
@@ -165,6 +166,20 @@ def _instructions(f: Function, module: Module) -> Iterator[str]:
         if problem or (guard and opd.type_of(guard) != REG):
             yield f"the guard of instruction {i}: {problem or 'it is no register'}"
             return
+
+
+def _linked(f: Function) -> Iterator[int]:
+    """The instructions that stand in blocks: of others, what they name may be gone. The complement of a block that is no list."""
+    seen: set[int] = set()
+    for b in range(len(f.head)):
+        i = int(f.head[b])
+        while i != _NO:
+            if not 0 <= i < len(f.op) or i in seen or f.block[i] != b:
+                yield ~b
+                return
+            seen.add(i)
+            yield i
+            i = int(f.next[i])
 
 
 def _operand(f: Function, operand: int) -> str:
