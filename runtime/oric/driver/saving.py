@@ -14,7 +14,22 @@ from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
 from oric.ir.passes import PassContext
 from oric.phases.manager import select
-from oric.records import FULL, WRAPPED, Assembler, Head, Part, RecordError, Saved, Start, loaded, read, restore, write
+from oric.records import (
+    FULL,
+    WRAPPED,
+    Assembler,
+    Head,
+    Part,
+    RecordError,
+    Saved,
+    Start,
+    loaded,
+    pads_of,
+    put_pads,
+    read,
+    restore,
+    write,
+)
 from oric.support.added import Added
 from oric.support.collection import no_collection
 from oric.support.diagnostics import Diagnostics, diagnostics_for
@@ -56,7 +71,7 @@ class Saver:
             return  # what stands for macros is made when the kernel is done, by those who go on, too
         unit = -1 if f in ctx.module.functions else self._unit
         recipes = None if ctx.recipes is None else dict(ctx.recipes)
-        head = Head(self._kernel, unit, index, recipes, f.in_window, f.sources is not None)
+        head = Head(self._kernel, unit, index, recipes, f.in_window, f.sources is not None, pads_of(f))
         self._assembler.add(Part(head, f, ctx.module))
         self._kernel, self._unit = (self._kernel + 1, 0) if unit < 0 else (self._kernel, unit + 1)
 
@@ -162,6 +177,7 @@ def _kernel(parts: list[Part], front: Front, manager: Any, options: CompileOptio
         f = part.function
         f.sources = module.line_info if part.head.has_lines else None
         context.recipes = part.head.recipes
+        put_pads(f, options.target, part.head.pads)
         if part.head.unit >= 0:
             run_phases(f, context, manager, diag, start.phase)
     return machine_code(code, context, manager, diag, start.phase)

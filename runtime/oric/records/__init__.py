@@ -8,7 +8,7 @@ from __future__ import annotations
 from .assemble import Assembler, loaded, sections_of
 from .codec import RecordError
 from .container import FULL, WRAPPED, RecordFile, Section, read, write
-from .state import Head, Part, Saved, Start, restore
+from .state import Head, Part, Saved, Start, pads_of, put_pads, restore
 
 __all__ = [
     "FULL",
@@ -22,6 +22,8 @@ __all__ = [
     "Section",
     "Start",
     "loaded",
+    "pads_of",
+    "put_pads",
     "read",
     "restore",
     "sections_of",

@@ -23,6 +23,7 @@ from .state import CLASSES, Head, Lines, Part, Saved, Start, Symbols
 _OPTIONS: Final = "CompileOptions"
 _STATE: Final = {name: TAG[name] for name in ("start", "options", "head", "code", "facts", "module", "symbols", "lines")}
 _COMMON: Final = ("module", "symbols", "lines")  # what Code Objects may have in common with the one before
+_MOST_PADS: Final = 255
 _AROUND: Final = frozenset({TAG["header"], TAG["trailer"], TAG["link"]})
 
 
@@ -178,6 +179,8 @@ class _Loader:
         problem = check(f, module, self.target)
         if problem:
             raise _wrong(at, section, problem)
+        if any(not 0 <= i < len(f.op) or not 0 < pads <= _MOST_PADS for i, pads in head.pads.items()):
+            raise _wrong(*group[TAG["head"]], "NOPs stand in front of an instruction that there is not")
         return Part(head, f, module)
 
     def _module(self, group: Mapping[int, tuple[int, Section]]) -> Module:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from oric_tables.named import NamedTuple
 from oric_tables.record_tags import STATE
 
+from oric.ir import machine
 from oric.ir.attributes import FunctionAttributes, JumpTable, Param
 from oric.ir.calls import CallSite, Formal, FrameMove, KeptCall, ParamVariable, Shape
 from oric.ir.function import Function
 from oric.ir.lineinfo import LineInfo, Loc, Mark, PtxRegister, SourceFile, Text
 from oric.ir.links import Link
+from oric.ir.machine import MachineFunction
 from oric.ir.module import Module, Relocation, Symbol
+
+if TYPE_CHECKING:
+    from oric_tables.targets import Target
 
 
 class Start(NamedTuple):
@@ -32,7 +37,8 @@ class Start(NamedTuple):
 class Head(NamedTuple):
     """Where a Code Object belongs: the number of its kernel, and its own among the functions of that, -1 for the kernel itself.
 
-    ``ran``: index of the last phase that ran on it; ``recipes``: those of the NvOpt level, as phase 1 made them.
+    ``ran``: index of the last phase that ran on it; ``recipes``: those of the NvOpt level, as phase 1 made them. ``pads``: of
+    instructions, how many NOPs scheduling has put in front of them, which stands in the back end's view alone.
     """
 
     kernel: int
@@ -41,6 +47,28 @@ class Head(NamedTuple):
     recipes: dict[int, int] | None
     in_window: bool
     has_lines: bool
+    pads: dict[int, int]
+
+
+def pads_of(f: Function) -> dict[int, int]:
+    """The NOPs in front of instructions in the back end's view of a function, where there is one."""
+    view = f.analyses.machine
+    if not isinstance(view, MachineFunction) or not view.physical or view.epoch != f.code_epoch:
+        return {}
+    nodes = view.fn.nodes
+    return {int(nodes[at].index): int(nodes[at].pads) for at in range(view.fn.insn_count) if nodes[at].pads}
+
+
+def put_pads(f: Function, target: Target, pads: Mapping[int, int]) -> None:
+    """Give a function that was read the back end's view with these NOPs.
+
+    Raises:
+        InternalError: an instruction that the tables do not know, or a register without a number.
+    """
+    if pads:
+        view = machine.on_registers(f, target.isa, target.uniform_regs)
+        for at in range(view.fn.insn_count):
+            view.fn.nodes[at].pads = pads.get(int(view.fn.nodes[at].index), 0)
 
 
 class Symbols(NamedTuple):
