@@ -121,7 +121,7 @@ def _lines(file: RecordFile, saved: Saved | None, elements: bool) -> Iterator[st
     for number, section in enumerate(file.sections):
         name, content = name_and_content(section.tag)
         shared = f" (that of section {section.shares})" if section.shares >= 0 else ""
-        yield (f"// {number:8} {section.tag:#8x} {section.offset:#9x} {len(section.payload):9} {section.count:9}  "
+        yield (f"// {number:8} {section.tag:#8x} {section.offset:#9x} {len(section.payload):9} {section.elements:9}  "
                f"{name}: {content}{shared}")  # fmt: skip
         if elements and saved is not None:
             yield from (f"//{'':12}{' '.join(f'{key}={value}' for key, value in row.items())}" for row in rows_of(section))
@@ -141,7 +141,7 @@ def _document(file: RecordFile, saved: Saved | None, elements: bool) -> dict[str
     for section in file.sections:
         name, content = name_and_content(section.tag)
         row = {"tag": section.tag, "name": name, "content": content, "offset": section.offset, "bytes": len(section.payload),
-               "elements": section.count, "aux": section.aux, "aux_2": section.aux_2, "shares": section.shares}  # fmt: skip
+               "elements": section.elements, "aux": section.aux, "aux_2": section.aux_2, "shares": section.shares}  # fmt: skip
         if elements and saved is not None:
             row["rows"] = list(rows_of(section))
         sections.append(row)

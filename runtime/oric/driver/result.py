@@ -56,8 +56,8 @@ class Cubin:
     ``records``: what was saved, b"" for nothing.
     """
 
-    __slots__ = ("constants", "global_bytes", "image", "kernels", "messages", "phase_times", "records", "register_limit", "stages",
-                 "warnings")  # fmt: skip
+    __slots__ = ("constants", "global_bytes", "image", "kernels", "messages", "phase_times", "records", "register_limit",
+                 "stages", "warnings")  # fmt: skip
 
     def __init__(
         self, image: bytes, kernels: dict[str, KernelInfo], warnings: list[str], global_bytes: int,

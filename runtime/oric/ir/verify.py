@@ -10,7 +10,7 @@ from typing import Final, final
 from librt.vecs import vec
 from mypy_extensions import i64
 from oric_tables import ops
-from oric_tables.op import BSYNC
+from oric_tables.op import BSYNC, WARPGROUP
 from oric_tables.ori_operands import KIND_TEXTS, SLOT_TYPES, TYPE_TEXTS, kind_of
 
 from . import operand as opd
@@ -232,7 +232,8 @@ class Checker:
             self._say(f"the macro operation {name} is left behind phase {OPS.expansion[number]}, which expands it", b, i)
         slots = OPS.slots[number]
         repeats = OPS.repeats[number]
-        if f.count[i] > slots and OPS.writes[number] >= 0 and not (repeats and (f.count[i] - slots) % repeats == 0):
+        behind = OPS.writes[number] < 0 or number == WARPGROUP  # what the convention says of registers, or an arrival waits for
+        if f.count[i] > slots and not behind and not (repeats and (f.count[i] - slots) % repeats == 0):
             self._say(f"{f.count[i]} operands, it takes {slots}", b, i)
             return
         at: i64 = f.count[i]
@@ -243,7 +244,7 @@ class Checker:
         at = 0
         first = f.first[i]
         end = f.count[i]
-        if OPS.writes[number] < 0 or repeats:  # what the convention says of registers follows, or the same again
+        if behind or repeats:  # that follows, or the same again
             end = min(end, slots)
         while at < end:
             operand = f.operand[first + at]

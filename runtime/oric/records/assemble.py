@@ -18,7 +18,7 @@ from .container import FULL, NAMES, TAG, WRAPPED, RecordFile, Section, name_of
 from .projections import POINTERS, projected
 from .shown import Shown, packed
 from .soundness import check
-from .state import CLASSES, Head, Lines, Part, Saved, Start, Symbols
+from .state import CLASSES, Lines, Part, Saved, Start, Symbols
 
 _OPTIONS: Final = "CompileOptions"
 _STATE: Final = {name: TAG[name] for name in ("start", "options", "head", "code", "facts", "module", "symbols", "lines")}
@@ -118,7 +118,9 @@ def loaded(file: RecordFile, classes: Mapping[str, type[Any]]) -> Saved:
         RecordError: it is of another build, or not sound.
     """
     if not file.own_build:
-        raise RecordError("another build of Oric has made this file: numbers of operations and registers mean something else here")
+        raise RecordError(
+            "another build of Oric has made this file: numbers of operations and registers mean something else here"
+        )
     known = [(at, section) for at, section in enumerate(file.sections) if section.tag in NAMES]
     loader = _Loader(Codec({**CLASSES, **classes}), known)
     saved = loader.run(file.flags)

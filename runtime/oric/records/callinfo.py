@@ -45,4 +45,4 @@ def call_information(s: Shown) -> Content:
 
 def sections(s: Shown) -> Content:
     """Tag 0x1220: tag, bytes and elements of every section in front of this one."""
-    return packed("sections", [(section.tag, len(section.payload), section.count) for section in s.done])
+    return packed("sections", [(section.tag, len(section.payload), section.elements) for section in s.done])

@@ -63,7 +63,7 @@ def annotated(s: Shown) -> Iterator[tuple[int, int, int, int]]:
             yield at, INLINED, int(f.line[i] >> LINE_BITS), line
 
 
-def annotations(s: Shown) -> Content:
+def annotation_rows(s: Shown) -> Content:
     """Tag 19: marks of instructions and where inlined ones come from."""
     return packed("annotations", annotated(s))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, Final, final
 
 from librt.vecs import vec
@@ -355,7 +356,7 @@ def _set(arguments: list[Coder]) -> Coder:
 
     def read(reader: Reader) -> Any:
         found = plain.read(reader)
-        if any(a >= b for a, b in zip(found, found[1:], strict=False)):
+        if any(a >= b for a, b in pairwise(found)):
             raise reader.fail("a set is out of order")
         return set(found)
 

@@ -1,7 +1,8 @@
 """The file of section records: a header, the section table of 32-byte entries, and the payloads behind it.
 
 Payloads begin at multiples of 16, one behind the other in the order of their entries: behind ``size`` bytes the cursor goes on
-by ``(size + 15) & ~15``. Entries may point to the payload of an earlier one, all of it or (with no bytes of their own) none of it.
+by ``(size + 15) & ~15``. Entries may point to the payload of an
+earlier one, all of it or (with no bytes of their own) none of it.
 
 Source: Data structures, "Section Record Format"; header and checksums are this project's (``spec/section_tags.yaml``).
 """
@@ -42,7 +43,7 @@ class Section(NamedTuple):
 
     tag: int
     payload: bytes
-    count: int = 0
+    elements: int = 0
     aux: int = 0
     aux_2: int = 0
     shares: int = -1
@@ -123,7 +124,7 @@ def _entry(section: Section, place: int, checksum: int) -> bytes:
         "type_tag": section.tag,
         "data_size": len(section.payload),
         "data_ptr": place,
-        "element_count": section.count,
+        "element_count": section.elements,
         "aux_field": section.aux,
         "aux_field_2": section.aux_2,
         "checksum": checksum,
@@ -186,7 +187,9 @@ def _sections(data: bytes, count: int, start: int) -> list[Section]:
         if place != cursor:
             shares = places.get(place, -1)
             if shares < 0 or size not in (0, len(out[shares].payload)):
-                raise RecordError(f"{where}: the payload is at {place:#x}, not at {cursor:#x} and not that of another section", at)
+                raise RecordError(
+                    f"{where}: the payload is at {place:#x}, not at {cursor:#x} and not that of another section", at
+                )
         if place + size > len(data):
             raise RecordError(f"{where}: the payload of {size} bytes ends beyond the file", at)
         payload = out[shares].payload if shares >= 0 and size else data[place : place + size]

@@ -31,7 +31,7 @@ def rows_of(section: Section) -> Iterator[dict[str, Any]]:
     elif row.form in _WIDTHS:
         width = _WIDTHS[row.form]
         number = int.from_bytes(section.payload, "little")
-        yield from ({"value": number >> at * width & (1 << width) - 1} for at in range(section.count))
+        yield from ({"value": number >> at * width & (1 << width) - 1} for at in range(section.elements))
     elif row.form == "text":
         yield {"text": section.payload.rstrip(b"\0").decode("utf-8", "replace")}
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from oric_tables.numbers import LANES
-from oric_tables.record_tags import NAME_PREFIX
 from oric_tables.registers import DISPLAY, UNITS
 
 from oric.ir.function import NONE
 from oric.regalloc.repeatable import repeatable
+from oric.regalloc.verify import original_name
 
 from .shown import Content, Projection, Shown, packed
 from .view import numbers
@@ -30,8 +30,7 @@ _MASK16: Final = 0x7FFF
 def originals(s: Shown) -> list[Content]:
     """Tag 34: a name for each register that is made again in place of waiting in memory, as it was defined."""
     made = repeatable(s.f, set(), {})
-    texts = [f"{NAME_PREFIX}{DISPLAY[s.f.reg_type[n]]}{n}" for n in sorted(made)]
-    return [Content(text.encode() + b"\0", len(made[n])) for n, text in zip(sorted(made), texts, strict=True)]
+    return [Content(original_name(s.f, n).encode() + b"\0", len(made[n])) for n in sorted(made)]
 
 
 def bindings(s: Shown) -> Content:

@@ -19,7 +19,7 @@ PROJECTIONS: Final[Mapping[str, Projection]] = {
     "backend": callinfo.backend,
     "sources": code.sources,
     "destinations": code.destinations,
-    "annotations": code.annotations,
+    "annotations": code.annotation_rows,
     "information": code.information,
     "bindings": files.bindings,
     "ranges": files.ranges,

@@ -44,7 +44,7 @@ class Content(NamedTuple):
     """Payload, number of elements, and the two fields behind it."""
 
     payload: bytes
-    count: int
+    elements: int
     aux: int = 0
     aux_2: int = 0
 

@@ -278,7 +278,9 @@ def _facts(f: Function, module: Module) -> Iterator[str]:
     for table in facts.jump_tables:
         if _outside(table.targets, 0, len(f.head)) is not None:
             yield "a jump table leads to a block that there is not"
-        if not _NO <= table.offset < _MOST or (table.offset >= 0 and table.offset + 4 * len(table.targets) > len(facts.constant2)):
+        if not _NO <= table.offset < _MOST or (
+            table.offset >= 0 and table.offset + 4 * len(table.targets) > len(facts.constant2)
+        ):
             yield "a jump table is beyond the constants"
     if any(not 0 <= i < len(f.op) for i in facts.marks):
         yield "an instruction of allocation's own making is none"

@@ -14,7 +14,8 @@ from mypy_extensions import i64
 from oric_tables._native import ffi, lib
 from oric_tables.op import ISETP, LDC, LDL, LOP3, MOV, R2UR, S2R, SEL, STL
 from oric_tables.operand_kinds import STABLE_SPECIAL
-from oric_tables.ori_operands import KIND_TEXTS, PROBLEM_TEXTS
+from oric_tables.ori_operands import KIND_TEXTS, PROBLEM_REMAT, PROBLEM_TEXTS
+from oric_tables.record_tags import NAME_PREFIX, REMAT_MESSAGE
 from oric_tables.registers import DISPLAY
 
 from oric.ir import machine
@@ -23,11 +24,12 @@ from oric.ir.function import Function
 from oric.ir.kinds import GUARD, operand_kind
 from oric.ir.lineinfo import line_of
 from oric.ir.machine import MachineFunction
-from oric.ir.optable import OPS
+from oric.ir.optable import OPS, written_registers
 from oric.ir.passes import PassContext
 from oric.ir.verify import MalformedCode
 
 from .predicates import AND, AND_NOT, OR, bit_mods, nonzero_mods
+from .repeatable import repeatable
 from .spill import size_mods
 
 ALWAYS: Final = [False]  # whether every allocation is proved, asked for or not: the tests do
@@ -49,6 +51,7 @@ class Proof:
         self.f = f
         self.ctx = ctx
         self.before = _image(machine.Lent(f, ctx.target.isa, ctx.target.uniform_regs))
+        self.originals = _originals(f)
 
     def check(self, view: MachineFunction, limits: list[int]) -> None:
         """Compare with the function as it is: ``view`` has its instructions in their order, copies to themselves included.
@@ -63,7 +66,35 @@ class Proof:
         if count:
             texts = [self._text(found[n]) for n in range(min(count, _MOST))]
             more = [f"and {count - _MOST} more"] if count > _MOST else []
-            raise MalformedCode(f"{self.f.name} after register allocation", [*texts, *more])
+            wrong = [found[n].value for n in range(min(count, _MOST)) if found[n].kind == PROBLEM_REMAT]
+            raise MalformedCode(f"{self.f.name} after register allocation", [*texts, *more, *self._remat(wrong)])
+
+    def _remat(self, words: list[int]) -> list[str]:
+        """The documented lines where registers are not made again as they were: original definitions by their names, and what
+        stands now where the first words of the problem point to. Source: Data structures, "The _ORI_ Name Prefix".
+        """
+        if not words:
+            return []
+        lines = [f"{REMAT_MESSAGE} in '{self.f.name}'"]
+        for n in sorted({self._owner(word) for word in words if self._owner(word) in self.originals}):
+            lines.append(f"  {self.originals[n]}")
+            lines += [f"    now {self._place(i)}" for i in self._writers(n)]
+        return lines
+
+    def _writers(self, n: int) -> list[int]:
+        """The instructions that write a register now, in the order of the code."""
+        from oric.ir.text import all_instructions
+
+        f = self.f
+        return [i for i in all_instructions(f) if any(o & opd.INDEX == n for o in written_registers(f, i))]
+
+    def _owner(self, word: int) -> int:
+        """The register of a word, -1 for none."""
+        f = self.f
+        for n in range(f.registers()):
+            if f.reg_word[n] <= word < f.reg_word[n] + f.reg_size[n]:
+                return n
+        return -1
 
     def _code(self, limits: list[int]) -> Any:
         """How spills look in this function."""
@@ -117,6 +148,21 @@ class Proof:
         from oric.ir.text import format_instruction
 
         return f"'{format_instruction(self.f, i)}' from line {line_of(self.f.line[i])}"
+
+
+def original_name(f: Function, n: int) -> str:
+    """The name of a register as it was defined before allocation."""
+    return f"{NAME_PREFIX}{DISPLAY[f.reg_type[n]]}{n}"
+
+
+def _originals(f: Function) -> dict[int, str]:
+    """The original definition of each register that may be made again in place of waiting in memory, as text."""
+    from oric.ir.text import format_instruction
+
+    return {
+        n: f"{original_name(f, n)}: {'; '.join(format_instruction(f, i) for i in made)}"
+        for n, made in repeatable(f, set(), {}).items()
+    }
 
 
 def _image(lent: machine.Lent) -> Any:
