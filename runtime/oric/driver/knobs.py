@@ -22,7 +22,7 @@ from typing import Any, Final
 from oric_tables import ops
 from oric_tables.knob_rows import ROWS, Row
 
-from oric.ir.knobs import EVERYTHING, Condition, KnobSettings, Setting, Span, When
+from oric.ir.knobs import EVERYTHING, UNSET, Condition, KnobSettings, Setting, Span, When
 from oric.phases.manager import select
 
 _SETTING: Final = re.compile(r"\s*([A-Za-z0-9_]+)\s*(?:\[([^\]]*)\])?\s*=(.*)", re.DOTALL)
@@ -58,7 +58,8 @@ def settings_of(given: Iterable[tuple[str, str]]) -> KnobSettings:
     Raises:
         KnobError: the first that makes no sense.
     """
-    return KnobSettings([setting(place, text) for place, text in given])
+    found = list(given)
+    return KnobSettings([setting(place, text) for place, text in found], tuple(text for _, text in found)) if found else UNSET
 
 
 def from_environment(text: str) -> list[tuple[str, str]]:

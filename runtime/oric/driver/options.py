@@ -144,7 +144,7 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
+                 "knob_texts", "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
                  "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
@@ -185,6 +185,7 @@ class CompileOptions:
         self.debug = debug
         self.disabled = disabled
         self.knobs = knobs
+        self.knob_texts = knobs.texts
         self.observer = observer
         self.opt_level = min(opt_level, MAX_OPT_LEVEL)
         self.maxrregcount = maxrregcount

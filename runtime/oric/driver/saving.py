@@ -35,6 +35,7 @@ from oric.support.collection import no_collection
 from oric.support.diagnostics import Diagnostics, diagnostics_for
 
 from .front import Front
+from .knobs import settings_of
 from .options import CompileOptions, Extras, LaunchBounds, Watch
 from .pipeline import Made, contained, context_of, finished, machine_code, phase_manager, run_phases
 from .result import Cubin
@@ -133,6 +134,7 @@ def _options(saved: Saved, verify: bool) -> CompileOptions:
             nvopt=had.nvopt,
             line_info=had.line_info,
             debug=had.debug,
+            knobs=settings_of([("records", text) for text in had.knob_texts]),
             disabled=had.disabled,
         )
     except ValueError as error:

@@ -118,11 +118,13 @@ class Setting:
 class KnobSettings:
     """The knobs of a compilation: what is set, later settings above earlier ones.
 
-    ``everywhere``: the values where no condition holds; ``conditional``: others may hold somewhere.
+    ``everywhere``: the values where no condition holds; ``conditional``: others may hold somewhere. ``texts``: what the settings were
+    written as.
     """
 
-    def __init__(self, settings: list[Setting]) -> None:
+    def __init__(self, settings: list[Setting], texts: tuple[str, ...] = ()) -> None:
         self.settings = settings
+        self.texts = texts
         self.conditional = any(one.condition.phases is not None or one.condition.function != "*" for one in settings)
         self.conditional = self.conditional or any(isinstance(one.value, When) for one in settings)
         self.everywhere = self._made("", -1) if settings else DEFAULTS
