@@ -64,6 +64,10 @@ def _dispatch(argv: list[str]) -> int:
         from .explain import main as explain
 
         return explain(argv[1:])
+    if command == "explore":
+        from .explore import main as explore
+
+        return explore(argv[1:])
     if command == "fmt":
         from .format import main as fmt
 

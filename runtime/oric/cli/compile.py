@@ -19,7 +19,7 @@ from .arguments import Arguments, Remark, UsageError, integer, parse, register_l
 from .messages import FATAL, Messages
 
 if TYPE_CHECKING:
-    from oric.driver import Cubin, PtxInput
+    from oric.driver import CompileOptions, Cubin, PtxInput
 
 OWN_NAME = "oric"
 PTXAS = "ptxas"
@@ -194,7 +194,12 @@ def has_section(name: str, text: str) -> bool:
     return bool(name) and re.search(rf"\.section\s+{word}(?!\w)|^\s*{word}\s", text, re.MULTILINE) is not None
 
 
-def _options(args: Arguments, launch: Any, report: Report) -> Any:
+def compile_options(args: Arguments) -> CompileOptions:
+    """What the driver is asked to do by a command line that says nothing else, for other commands."""
+    return _options(args, _launch_bounds(args), Report(""))
+
+
+def _options(args: Arguments, launch: Any, report: Report) -> CompileOptions:
     """What the driver is asked to do."""
     from oric.driver import CompileOptions
 

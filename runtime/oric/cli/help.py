@@ -21,6 +21,7 @@ _COMMANDS: Final = (
     "check <cubin>",
     "dump <what> [--after <phase>] [options] <ptx file>",
     "explain ocg:<intrinsic> [--sm <target>]",
+    "explore [options] (-o <page.html> | --serve [<port>]) <ptx file>",
     "fmt [--check | -i] <ptx file>...",
     "lsp [--stdio] | --vscode <folder>",
     "opt --phase <name> [options] <Ori file>",

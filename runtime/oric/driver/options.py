@@ -10,7 +10,9 @@ from oric_tables.knobs import ORDER_WEIGHT_COUNT
 from oric_tables.phases import NVOPT_LEVELS
 from oric_tables.targets import Target
 
+from oric.ir.function import Function
 from oric.ir.knobs import UNSET, KnobSettings
+from oric.ir.passes import PassContext
 from oric.support.added import Added
 from oric.support.targets import find_target
 
@@ -132,7 +134,8 @@ class CompileOptions:
     phase. ``disabled`` names those that do not run.
     ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this process
     (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
-    ``observer``: who looks at functions between phases, None for nobody.
+    ``listeners``: each called with the function, its context and the index of every phase that has run; ``observer``: who looks at
+    functions between some phases, None for nobody.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
     line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.
@@ -144,7 +147,7 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "knob_texts", "knobs", "line_info", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
+                 "knob_texts", "knobs", "line_info", "listeners", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
                  "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
@@ -169,9 +172,11 @@ class CompileOptions:
         disabled: tuple[str, ...] = (),
         knobs: KnobSettings = UNSET,
         observer: Observer | None = None,
+        listeners: tuple[Callable[[Function, PassContext, int], None], ...] = (),
         records: SaveRecords | None = None,
     ) -> None:
         self.records = records
+        self.listeners = listeners
         self.arch = arch
         self.target: Target = find_target(arch, "gpu-name")
         if opt_level < 0:

@@ -188,7 +188,7 @@ def _registry(options: CompileOptions) -> dict[str, PassFunction]:
 
 def _functions(inputs: Sequence[PtxInput], options: CompileOptions, stages: Stages) -> Made:
     saver, observation = _saver(options), _observation(options)
-    manager = phase_manager(options, *[one.after for one in (saver, observation) if one is not None])
+    manager = phase_manager(options, *options.listeners, *[one.after for one in (saver, observation) if one is not None])
     if saver is not None:
         saver.phases = manager.phases
     if observation is not None:

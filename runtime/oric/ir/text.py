@@ -61,6 +61,15 @@ def write(f: Function, *, exact: bool = False) -> str:
     ``exact``: with what code does not show as well, PTX lines and registers that no operand names, so that reading the text
     gives the same function.
     """
+    out = head_lines(f, exact=exact)
+    for b, heading in enumerate(block_lines(f)):
+        out.append(heading)
+        out.extend("    " + format_instruction(f, i, exact=exact) for i in instructions_of(f, b))
+    return "\n".join(out) + "\n"
+
+
+def head_lines(f: Function, *, exact: bool = False) -> list[str]:
+    """The lines of a function in front of its blocks; ``exact`` as for :func:`write`."""
     kind = "entry" if f.is_entry else "function"
     words = [word for word, holds in (("final_flow", f.final_flow), ("merged", f.merged), ("ssa", f.in_window)) if holds]
     words += [f"expanded={f.expanded}"] if f.expanded else []
@@ -79,11 +88,13 @@ def write(f: Function, *, exact: bool = False) -> str:
         place = "" if table.offset == UNPLACED else f" offset={table.offset:#x}"
         out.append(f"    table {number}{place}" + "".join(f" bix{t}" for t in table.targets))
     out.extend(f"    double {offset:#x} {bits:#x}" for offset, bits in f.attributes.doubles.items())
+    return out
+
+
+def block_lines(f: Function) -> list[str]:
+    """The line of every block in front of its instructions."""
     before = _predecessors(f)
-    for b in range(f.blocks()):
-        out.append(_heading(f, b, before[b]))
-        out.extend("    " + format_instruction(f, i, exact=exact) for i in instructions_of(f, b))
-    return "\n".join(out) + "\n"
+    return [_heading(f, b, before[b]) for b in range(f.blocks())]
 
 
 def write_with_notes(f: Function) -> str:

@@ -272,6 +272,11 @@ def _named(phase: Phase) -> str:
     return name if phase.name == UNDOCUMENTED else f"{name} ({phase.function})"
 
 
+def name_of(index: int) -> str:
+    """How messages and lists call a phase."""
+    return _shown_name(PHASES[index])
+
+
 def _shown_name(phase: Phase) -> str:
     name: str = phase.name
     if name != UNDOCUMENTED:

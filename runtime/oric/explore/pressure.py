@@ -1,0 +1,136 @@
+"""Live registers of a function in Ori, in front of every instruction, by register file.
+
+Counted are 32-bit words of general and uniform registers, and predicates and barrier registers. A write under a guard leaves the
+old value alive. A MovPhi reads its sources where it stands, so that where values meet as many are live as come together.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from oric.ir import operand as opd
+from oric.ir.function import Function
+from oric.ir.optable import OPS
+from oric.ir.text import LETTERS, instructions_of
+
+FILES: Final = ("R", "UR", "P", "UP", "B")
+Access = tuple[tuple[int, ...], tuple[int, ...]]  # words that are read, and those that are certainly written
+
+
+def live_counts(f: Function) -> dict[str, list[int]]:
+    """For every instruction in the order of the code how many registers of each file are live in front of it.
+
+    Files of which nothing is ever live are left out.
+    """
+    blocks = [[_accesses(f, i) for i in instructions_of(f, b)] for b in range(f.blocks())]
+    live_in = _solve(f, blocks)
+    file_of = _files(f)
+    counts: list[list[int]] = []
+    for b, accesses in enumerate(blocks):
+        counts += reversed(_walk(accesses, _words(_behind(f, b, live_in)), file_of))
+    return {name: column for at, name in enumerate(FILES) if any(column := [row[at] for row in counts])}
+
+
+def _files(f: Function) -> list[int]:
+    """The place in ``FILES`` of every word."""
+    out = [0] * f.words
+    for r in range(f.registers()):
+        letter = LETTERS[f.reg_type[r]]
+        if letter in FILES:
+            first = f.reg_word[r]
+            out[first : first + f.reg_size[r]] = [FILES.index(letter)] * f.reg_size[r]
+    return out
+
+
+def _accesses(f: Function, i: int) -> Access:
+    mask, first = OPS.writes[f.op[i]], f.first[i]
+    reads: list[int] = []
+    writes: list[int] = []
+    guard = f.guard[i]
+    for at in range(f.count[i]):
+        operand = f.operand[first + at]
+        if not _named(operand):
+            continue
+        word = f.words_of(operand)
+        words = range(word, word + opd.count_of(operand))
+        if not mask >> at & 1:
+            reads += words
+        elif not guard:
+            writes += words
+    if _named(guard):
+        reads.append(f.words_of(guard))
+    return tuple(reads), tuple(writes)
+
+
+def _named(operand: int) -> bool:
+    """A register operand that is neither RZ nor PT."""
+    return opd.is_register(operand) and operand & opd.INDEX not in (opd.RZ, opd.PT)
+
+
+def _solve(f: Function, blocks: list[list[Access]]) -> list[int]:
+    """The words that are live in front of every block, as bits."""
+    through = [_through(accesses, f.words) for accesses in blocks]
+    before: list[list[int]] = [[] for _ in blocks]
+    for b in range(len(blocks)):
+        for at in range(f.succ_count[b]):
+            before[f.successor(b, at)].append(b)
+    live_in = [0] * len(blocks)
+    waiting = dict.fromkeys(reversed(range(len(blocks))))
+    while waiting:
+        b = next(iter(waiting))
+        del waiting[b]
+        reads, kept = through[b]
+        found = reads | _behind(f, b, live_in) & kept
+        if found != live_in[b]:
+            live_in[b] = found
+            waiting.update(dict.fromkeys(before[b]))
+    return live_in
+
+
+def _behind(f: Function, b: int, live_in: list[int]) -> int:
+    found = 0
+    for at in range(f.succ_count[b]):
+        found |= live_in[f.successor(b, at)]
+    return found
+
+
+def _through(accesses: list[Access], words: int) -> tuple[int, int]:
+    """The words that a block reads before it writes them, and those that it does not write, as bits."""
+    live: set[int] = set()
+    written: set[int] = set()
+    for reads, writes in reversed(accesses):
+        live.difference_update(writes)
+        live.update(reads)
+        written.update(writes)
+    return _bits(live, words), (1 << words) - 1 & ~_bits(written, words)
+
+
+def _bits(members: set[int], words: int) -> int:
+    out = bytearray(words + 7 >> 3)
+    for word in members:
+        out[word >> 3] |= 1 << (word & 7)
+    return int.from_bytes(out, "little")
+
+
+def _words(bits: int) -> set[int]:
+    data = bits.to_bytes(bits.bit_length() + 7 >> 3, "little")
+    return {8 * at + k for at, byte in enumerate(data) if byte for k in range(8) if byte >> k & 1}
+
+
+def _walk(accesses: list[Access], live: set[int], file_of: list[int]) -> list[list[int]]:
+    """The counts in front of the instructions of a block, from the last one on; ``live``: the words live behind it."""
+    row = [0] * len(FILES)
+    for word in live:
+        row[file_of[word]] += 1
+    out = []
+    for reads, writes in reversed(accesses):
+        for word in writes:
+            if word in live:
+                live.remove(word)
+                row[file_of[word]] -= 1
+        for word in reads:
+            if word not in live:
+                live.add(word)
+                row[file_of[word]] += 1
+        out.append(list(row))
+    return out
