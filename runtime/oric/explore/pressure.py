@@ -1,7 +1,7 @@
 """Live registers of a function in Ori, in front of every instruction, by register file.
 
 Counted are 32-bit words of general and uniform registers, and predicates and barrier registers. A write under a guard leaves the
-old value alive. A MovPhi reads its sources where it stands, so that where values meet as many are live as come together.
+old value alive. What a MovPhi reads is read at the ends of the blocks before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Final
 from oric.ir import operand as opd
 from oric.ir.function import Function
 from oric.ir.optable import OPS
+from oric.ir.phis import all_phis
 from oric.ir.text import LETTERS, instructions_of
 
 FILES: Final = ("R", "UR", "P", "UP", "B")
@@ -22,12 +23,15 @@ def live_counts(f: Function) -> dict[str, list[int]]:
 
     Files of which nothing is ever live are left out.
     """
-    blocks = [[_accesses(f, i) for i in instructions_of(f, b)] for b in range(f.blocks())]
-    live_in = _solve(f, blocks)
+    phis = all_phis(f)
+    known = {i for found in phis.values() for i in found}
+    blocks = [[_accesses(f, i, i in known) for i in instructions_of(f, b)] for b in range(f.blocks())]
+    at_end = _read_at_ends(f, known)
+    live_in = _solve(f, blocks, at_end)
     file_of = _files(f)
     counts: list[list[int]] = []
     for b, accesses in enumerate(blocks):
-        counts += reversed(_walk(accesses, _words(_behind(f, b, live_in)), file_of))
+        counts += reversed(_walk(accesses, _words(_behind(f, b, live_in)) | at_end[b], file_of))
     return {name: column for at, name in enumerate(FILES) if any(column := [row[at] for row in counts])}
 
 
@@ -42,19 +46,32 @@ def _files(f: Function) -> list[int]:
     return out
 
 
-def _accesses(f: Function, i: int) -> Access:
+def _read_at_ends(f: Function, phis: set[int]) -> list[set[int]]:
+    """The words that MovPhis read, by the block at whose end they do."""
+    out: list[set[int]] = [set() for _ in range(f.blocks())]
+    for i in phis:
+        for at in range(1, f.count[i] - 1, 2):
+            value = f.get(i, at)
+            if _named(value):
+                word = f.words_of(value)
+                out[opd.index_of(f.get(i, at + 1))].update(range(word, word + opd.count_of(value)))
+    return out
+
+
+def _accesses(f: Function, i: int, phi: bool) -> Access:
+    """What an instruction reads and writes where it stands."""
     mask, first = OPS.writes[f.op[i]], f.first[i]
     reads: list[int] = []
     writes: list[int] = []
     guard = f.guard[i]
     for at in range(f.count[i]):
         operand = f.operand[first + at]
-        if not _named(operand):
+        if operand & opd.TYPE != opd.IS_REG or operand & opd.INDEX in (opd.RZ, opd.PT):
             continue
         word = f.words_of(operand)
         words = range(word, word + opd.count_of(operand))
         if not mask >> at & 1:
-            reads += words
+            reads += () if phi else words
         elif not guard:
             writes += words
     if _named(guard):
@@ -67,9 +84,9 @@ def _named(operand: int) -> bool:
     return opd.is_register(operand) and operand & opd.INDEX not in (opd.RZ, opd.PT)
 
 
-def _solve(f: Function, blocks: list[list[Access]]) -> list[int]:
+def _solve(f: Function, blocks: list[list[Access]], at_end: list[set[int]]) -> list[int]:
     """The words that are live in front of every block, as bits."""
-    through = [_through(accesses, f.words) for accesses in blocks]
+    through = [_through(accesses, last, f.words) for accesses, last in zip(blocks, at_end, strict=True)]
     before: list[list[int]] = [[] for _ in blocks]
     for b in range(len(blocks)):
         for at in range(f.succ_count[b]):
@@ -94,9 +111,9 @@ def _behind(f: Function, b: int, live_in: list[int]) -> int:
     return found
 
 
-def _through(accesses: list[Access], words: int) -> tuple[int, int]:
+def _through(accesses: list[Access], at_end: set[int], words: int) -> tuple[int, int]:
     """The words that a block reads before it writes them, and those that it does not write, as bits."""
-    live: set[int] = set()
+    live = set(at_end)
     written: set[int] = set()
     for reads, writes in reversed(accesses):
         live.difference_update(writes)

@@ -15,7 +15,15 @@ from oric.ir.function import Function, edges_of
 from oric.ir.lineinfo import line_of
 from oric.ir.optable import LOCAL, OPS, STORE
 from oric.ir.passes import PassContext
-from oric.ir.text import all_instructions, block_lines, format_instruction, head_lines, instructions_of, operands_of
+from oric.ir.text import (
+    FACTS,
+    all_instructions,
+    block_lines,
+    format_instruction,
+    head_lines,
+    instructions_of,
+    operands_of,
+)
 from oric.phases.manager import name_of
 
 from .deltas import edits, steps
@@ -57,22 +65,21 @@ class Recording:
         self._graph_list: list[dict[str, Any]] = []
         self._last: list[int] = []
         self._texts = _Texts()
-        self._epochs = (-1, -1)
-        self._heading: list[str] = []
+        self._state: tuple[object, ...] = ()
 
     def take(self, f: Function, index: int, name: str) -> None:
         """Take the code behind a phase."""
         self.is_entry, self.block = f.is_entry, f.attributes.reqntid or f.attributes.maxntid
         phase: dict[str, Any] = {"index": index, "name": name}
         self._phases.append(phase)
-        heading = _heading_of(f)
-        epochs = (f.code_epoch, f.flow_epoch)
-        if epochs == self._epochs and heading == self._heading:
+        state = _state_of(f)
+        if state == self._state:
             return
+        heading = _heading_of(f)
         rows = [self._number((-1 - at, 0, text)) for at, text in enumerate(heading)]
         rows += [self._number(row) for row in self._code(f)]
         changed = edits(self._last, rows)
-        self._epochs, self._heading, self._last = epochs, heading, rows
+        self._state, self._last = state, rows
         if not changed:
             return
         phase["edits"] = changed
@@ -159,6 +166,15 @@ class _Texts:
         if known is None or known[0] != key:
             known = self._known[i] = (key, f"    {format_instruction(f, i)}")
         return known[1]
+
+
+def _state_of(f: Function) -> tuple[object, ...]:
+    """What is another one when the text of a function is: epochs, which every change of the code raises, and what the heading has."""
+    facts = f.attributes
+    tables = [(table.offset, tuple(table.targets)) for table in facts.jump_tables]
+    shown = [getattr(facts, name) for name in FACTS]
+    flags = (f.final_flow, f.merged, f.in_window, f.expanded)
+    return f.code_epoch, f.flow_epoch, flags, shown, tables, dict(facts.doubles), list(f.physical), list(f.hint)
 
 
 def _heading_of(f: Function) -> list[str]:

@@ -43,7 +43,7 @@ class GraphPane {
     const label = (b) => `bix${b}  ${code.counts.get(b) || 0}${depth[b] ? `  ↻${depth[b]}` : ""}`;
     for (const b of blocks) g.setNode(`${b}`, { width: 26 + 6.7 * label(b).length, height: 26 });
     const isBack = new Set(back.map(([from, to]) => `${from} ${to}`));
-    for (const b of blocks) for (const to of successors[b]) if (blocks.has(to)) g.setEdge(`${b}`, `${to}`, {}, `${b} ${to}`);
+    for (const b of blocks) for (const to of successors[b]) if (blocks.has(to) && to !== b) g.setEdge(`${b}`, `${to}`, {}, `${b} ${to}`);
     dagre.layout(g);
     const svg = shape("svg", { role: "group", "aria-label": "Blocks and edges" });
     svg.append(arrow("arrow", ""), arrow("arrow-back", "back"));
@@ -51,9 +51,14 @@ class GraphPane {
       const points = g.edge(e).points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`);
       svg.append(shape("path", { class: isBack.has(e.name) ? "edge back" : "edge", d: `M${points.join("L")}`, "data-edge": e.name }));
     }
+    for (const b of blocks) {
+      if (!successors[b].includes(b)) continue; // a loop of one block: an arc at its right side
+      const { x, y, width } = g.node(`${b}`), right = x + width / 2;
+      svg.append(shape("path", { class: "edge back", d: `M${right},${y + 5}C${right + 20},${y + 16} ${right + 20},${y - 16} ${right + 1},${y - 5}`, "data-edge": `${b} ${b}` }));
+    }
     for (const b of blocks) svg.append(this.node(b, g.node(`${b}`), depth[b], label(b)));
     this.svg = svg;
-    this.box = [g.graph().width, g.graph().height];
+    this.box = [g.graph().width + 16, g.graph().height];
     this.host.replaceChildren(svg);
     this.drawn = { graph: code.graph, counts, blocks };
     const loops = new Set(back.map(([, to]) => to)).size;

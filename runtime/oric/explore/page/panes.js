@@ -250,7 +250,7 @@ class SassPane extends Pane {
   }
 }
 
-function headings(code) { return `at     live wait  bars  stall${code.waited ? "  waited" : ""} instruction`; }
+function headings(code) { return ` at      live wait  bars  stall${code.waited ? "  waited" : ""} instruction`; }
 
 /* Scoreboards waited for and set, stall cycles. */
 function controlCell(data, at) {
