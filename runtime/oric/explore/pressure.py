@@ -1,6 +1,7 @@
 """Live registers of a function in Ori, in front of every instruction, by register file.
 
-Counted are 32-bit words of general and uniform registers, and predicates and barrier registers. A write under a guard leaves the
+Counted are 32-bit words of general and uniform registers, and predicates and barrier registers; hardware registers once there are
+some, so that values that share one count once. A write under a guard leaves the
 old value alive. What a MovPhi reads is read at the ends of the blocks before.
 """
 
@@ -9,13 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 from oric.ir import operand as opd
-from oric.ir.function import Function
+from oric.ir.function import NONE, Function
 from oric.ir.optable import OPS
 from oric.ir.phis import all_phis
 from oric.ir.text import LETTERS, instructions_of
 
 FILES: Final = ("R", "UR", "P", "UP", "B")
-Access = tuple[tuple[int, ...], tuple[int, ...]]  # words that are read, and those that are certainly written
+Access = tuple[tuple[int, ...], tuple[int, ...]]  # places of words that are read, and of those that are certainly written
 
 
 def live_counts(f: Function) -> dict[str, list[int]]:
@@ -25,40 +26,46 @@ def live_counts(f: Function) -> dict[str, list[int]]:
     """
     phis = all_phis(f)
     known = {i for found in phis.values() for i in found}
-    blocks = [[_accesses(f, i, i in known) for i in instructions_of(f, b)] for b in range(f.blocks())]
-    at_end = _read_at_ends(f, known)
+    place, file_of = _places(f)
+    blocks = [[_accesses(f, i, i in known, place) for i in instructions_of(f, b)] for b in range(f.blocks())]
+    at_end = _read_at_ends(f, known, place)
     live_in = _solve(f, blocks, at_end)
-    file_of = _files(f)
     counts: list[list[int]] = []
     for b, accesses in enumerate(blocks):
         counts += reversed(_walk(accesses, _words(_behind(f, b, live_in)) | at_end[b], file_of))
     return {name: column for at, name in enumerate(FILES) if any(column := [row[at] for row in counts])}
 
 
-def _files(f: Function) -> list[int]:
-    """The place in ``FILES`` of every word."""
-    out = [0] * f.words
+def _places(f: Function) -> tuple[list[int], list[int]]:
+    """Of every word its place, the same one for words in the same hardware register, and of every place the number of its file."""
+    place = list(range(f.words))
+    file_of = [0] * f.words
+    shared: dict[tuple[int, int], int] = {}
     for r in range(f.registers()):
         letter = LETTERS[f.reg_type[r]]
-        if letter in FILES:
-            first = f.reg_word[r]
-            out[first : first + f.reg_size[r]] = [FILES.index(letter)] * f.reg_size[r]
-    return out
+        if letter not in FILES:
+            continue
+        file, first, number = FILES.index(letter), f.reg_word[r], f.physical[r]
+        for at in range(f.reg_size[r]):
+            file_of[first + at] = file
+            if number != NONE:
+                place[first + at] = shared.setdefault((file, number + at), first + at)
+    return place, file_of
 
 
-def _read_at_ends(f: Function, phis: set[int]) -> list[set[int]]:
-    """The words that MovPhis read, by the block at whose end they do."""
+def _read_at_ends(f: Function, phis: set[int], place: list[int]) -> list[set[int]]:
+    """The places that MovPhis read, by the block at whose end they do."""
     out: list[set[int]] = [set() for _ in range(f.blocks())]
     for i in phis:
         for at in range(1, f.count[i] - 1, 2):
             value = f.get(i, at)
             if _named(value):
                 word = f.words_of(value)
-                out[opd.index_of(f.get(i, at + 1))].update(range(word, word + opd.count_of(value)))
+                out[opd.index_of(f.get(i, at + 1))].update(place[word : word + opd.count_of(value)])
     return out
 
 
-def _accesses(f: Function, i: int, phi: bool) -> Access:
+def _accesses(f: Function, i: int, phi: bool, place: list[int]) -> Access:
     """What an instruction reads and writes where it stands."""
     mask, first = OPS.writes[f.op[i]], f.first[i]
     reads: list[int] = []
@@ -69,13 +76,13 @@ def _accesses(f: Function, i: int, phi: bool) -> Access:
         if operand & opd.TYPE != opd.IS_REG or operand & opd.INDEX in (opd.RZ, opd.PT):
             continue
         word = f.words_of(operand)
-        words = range(word, word + opd.count_of(operand))
+        words = place[word : word + opd.count_of(operand)]
         if not mask >> at & 1:
             reads += () if phi else words
         elif not guard:
             writes += words
     if _named(guard):
-        reads.append(f.words_of(guard))
+        reads.append(place[f.words_of(guard)])
     return tuple(reads), tuple(writes)
 
 

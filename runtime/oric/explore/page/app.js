@@ -132,7 +132,7 @@ class View {
       else if (name === "limit" ? value < 255 : value) say(name.startsWith("spill") ? `${name} (bytes)` : name, value, name.startsWith("spill") ? "spill" : "");
     }
     if (unit.sass) { say("stall cycles", unit.sass.data.totals["stall cycles"]); say("scoreboard waits", unit.sass.data.totals["scoreboard waits"]); }
-    if (unit.sass && unit.sass.data.run) { const { run } = unit.sass.data; say(`cycles on ${run.machine}`, `${run.cycles} (${run.launches} launches)`); }
+    if (unit.sass && unit.sass.data.run) { const { run } = unit.sass.data; say(`cycles on ${run.machine}`, `${run.cycles} (${run.launches} ${run.launches === 1 ? "launch" : "launches"})`); }
     say("phases that change it", `${unit.changes.length} of ${unit.phases.length}`);
   }
 

@@ -41,7 +41,6 @@ class Chart {
     const style = getComputedStyle(document.documentElement);
     const shade = (name) => style.getPropertyValue(name).trim();
     const { live, count, waited } = columns;
-    const most = (values) => values.reduce((a, b) => Math.max(a, b), 1);
     const top = 13, inner = height - top - 2;
     // The largest value of each pixel, so that nothing is missed in long code.
     const peaks = (values) => {
@@ -54,7 +53,7 @@ class Chart {
     };
     const notes = [];
     if (live.R) {
-      const peak = most(live.R), found = peaks(live.R);
+      const peak = largest(live.R), found = peaks(live.R);
       pen.fillStyle = shade("--bar");
       found.forEach((value, x) => pen.fillRect(x, top + inner * (1 - value / peak), 1, (inner * value) / peak));
       notes.push(`R ≤ ${peak}`);
@@ -66,12 +65,12 @@ class Chart {
     for (const [file, name] of [["UR", "--number"], ["P", "--guard"]]) {
       if (!live[file]) continue;
       pen.strokeStyle = shade(name);
-      line(pen, peaks(live[file]), Math.max(8, most(live[file])) * 1.5, top, inner);
-      notes.push(`${file} ≤ ${most(live[file])}`);
+      line(pen, peaks(live[file]), Math.max(8, largest(live[file])) * 1.5, top, inner);
+      notes.push(`${file} ≤ ${largest(live[file])}`);
     }
     if (waited) {
       pen.fillStyle = shade("--warm");
-      const peak = most(waited);
+      const peak = largest(waited);
       peaks(waited).forEach((value, x) => { if (value) pen.fillRect(x, height - 2 - inner * 0.8 * Math.sqrt(value / peak), 1, inner * 0.8 * Math.sqrt(value / peak)); });
       notes.push(`waits ≤ ${peak}`);
     }

@@ -26,7 +26,7 @@ class OtherPane extends SassPane {
     this.head.querySelector("h2").textContent = "Other";
     this.table = element("div");
     this.details = element("details", { id: "compared" }, element("summary", {}, "Totals and opcodes"), this.table);
-    this.root.insertBefore(this.details, this.chart.canvas);
+    this.head.append(this.details);
     const follow = (from, to) => from.list.host.addEventListener("scroll", () => { to.list.host.scrollTop = from.list.host.scrollTop; });
     follow(this, beside);
     follow(beside, this);
@@ -48,7 +48,7 @@ class OtherPane extends SassPane {
     if (this.code) this.table.append(totalsTable(unit), opcodeTable(unit));
   }
 
-  tie() { return { line: 0, key: -1, sass: -1, ptx: -1 }; }
+  tie(line) { return this.beside.tie(line); }
 
   isTwin(line, tie) { return tie.sass >= 0 && line.ours === tie.sass && line.theirs >= 0; }
 }

@@ -20,7 +20,7 @@ class Controls {
   field({ name, title, value, choices, hint }) {
     const input = choices
       ? element("select", { name }, ...choices.map((choice) => element("option", { value: choice }, choice)))
-      : element("input", { name, placeholder: hint || "", size: "14", autocomplete: "off", spellcheck: "false" });
+      : element("input", { name, placeholder: hint || "", size: name === "more" ? "34" : "14", autocomplete: "off", spellcheck: "false" });
     input.value = value;
     return { input, label: element("label", {}, title, input) };
   }

@@ -97,7 +97,7 @@ class Machine {
     this.spills = new Set(data.spills || []);
     const run = data.run;
     this.waited = run ? run.issued.map((_, i) => run.scoreboard[i] + run.barrier[i] + run.pipe[i]) : null;
-    this.most = this.waited ? Math.max(1, ...this.waited.slice(0, 50000)) : 1;
+    this.most = this.waited ? largest(this.waited) : 1;
   }
 
   opcode(at) { return opcodeOf(this.data.texts[at]); }

@@ -83,6 +83,7 @@ class OriPane extends Pane {
     this.base = element("select", { "aria-label": "Compare with phase" });
     this.hide = element("input", { type: "checkbox" });
     this.hide.checked = true;
+    this.declared = element("input", { type: "checkbox", id: "declared" });
     this.note = element("span", { class: "note" });
     const back = element("button", { type: "button", title: "Previous phase that changes something ( p )", "aria-label": "Previous changed phase" }, "◀");
     const on = element("button", { type: "button", title: "Next phase that changes something ( n )", "aria-label": "Next changed phase" }, "▶");
@@ -91,8 +92,10 @@ class OriPane extends Pane {
     on.addEventListener("click", () => view.step(1));
     this.phase.addEventListener("change", () => view.goto(Number(this.phase.value)));
     this.base.addEventListener("change", () => view.against(this.base.value));
-    this.hide.addEventListener("change", () => { this.phases(); });
-    this.head.append(back, this.phase, on, element("label", {}, this.hide, "changed only"), element("label", {}, "Diff", this.base), this.note);
+    this.hide.addEventListener("change", () => this.phases());
+    this.declared.addEventListener("change", () => this.update());
+    this.head.append(back, this.phase, on, element("label", {}, this.hide, "changed only"), element("label", {}, "Diff", this.base),
+      element("label", { title: "Registers that the heading declares, with their hardware registers" }, this.declared, "registers"), this.note);
     this.chart = new Chart(this, "Live registers in front of every instruction of the Ori code");
     this.root.insertBefore(this.chart.canvas, this.list.host);
     this.lines = [];
@@ -125,8 +128,9 @@ class OriPane extends Pane {
     if (old) {
       const { added, removed, changed, moved } = tally(this.lines);
       this.note.textContent = `+${added} −${removed} ~${changed} ↕${moved}`;
-    } else this.note.textContent = `${this.code.count} instructions`;
-    this.fill(this.lines, ({ row }) => filter(unit.text(row)));
+    } else this.note.textContent = "";
+    const wanted = (row) => this.declared.checked || !isDeclaration(unit, row);
+    this.fill(this.lines, ({ row }) => wanted(row) && filter(unit.text(row)));
     this.chart.draw();
   }
 
@@ -167,13 +171,15 @@ class OriPane extends Pane {
   }
 }
 
+/* A line of the heading with registers: there are many of them in long code. */
+function isDeclaration(unit, row) { return isHead(unit, row) && unit.text(row).startsWith("    reg "); }
+
 /* Number of live general registers, with a bar. */
-function liveCell(live, number, { peak } = {}) {
+function liveCell(live, number, code) {
   const count = live.R ? live.R[number] : undefined;
   const cell = element("span", { class: "live" });
   if (count === undefined) return cell;
-  const most = peak || Math.max(1, ...(live.R.length < 1e5 ? live.R : [255]));
-  if (arguments[2] && !peak) arguments[2].peak = most;
+  const most = code.peak || (code.peak = largest(live.R));
   cell.style.setProperty("--share", `${Math.round((100 * count) / most)}%`);
   cell.textContent = `${count}`;
   cell.title = Object.entries(live).map(([file, counts]) => `${file} ${counts[number]}`).join(", ");
@@ -249,6 +255,8 @@ class SassPane extends Pane {
     return seen.length ? [Math.min(...seen), Math.max(...seen)] : [0, 0];
   }
 }
+
+function largest(values) { return values.reduce((a, b) => Math.max(a, b), 1); }
 
 function headings(code) { return ` at      live wait  bars  stall${code.waited ? "  waited" : ""} instruction`; }
 
