@@ -13,7 +13,7 @@ from typing import Final
 
 from .deltas import ascending
 
-_STRETCHES: Final = (8, 5, 3, 2, 1)
+_STRETCHES: Final = (8, 5, 3)  # shorter ones are often once in either by chance
 _MOST_CELLS: Final = 90_000  # of a table of common subsequences; longer gaps are cut at their middle
 Span = tuple[int, int, int, int]  # from, to in the first sequence; from, to in the second
 
