@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,9 @@ def long_kernel(statements: int) -> str:
     lines += [f"ld.global.f32 %f{i}, [%rd3+{4 * i}];" for i in range(32)]
     for b in range(statements // 100):
         lines.append(f"L{b}:")
-        lines += [
-            f"fma.rn.f32 %f{(i * 7 + b) % 32}, %f{(i * 3 + 1) % 32}, %f{(i * 5 + b) % 32}, %f{(i * 11 + 2) % 32};"
-            for i in range(76)
-        ]
+        for i in range(76):
+            a, e, c, d = (i * 7 + b) % 32, (i * 3 + 1) % 32, (i * 5 + b) % 32, (i * 11 + 2) % 32
+            lines.append(f"fma.rn.f32 %f{a}, %f{e}, %f{c}, %f{d};")
         for i in range(8):
             lines.append(f"ld.global.f32 %f{32 + i}, [%rd3+{4 * (i + b)}];")
             lines.append(f"add.f32 %f{i}, %f{i}, %f{32 + i};")
@@ -91,6 +90,17 @@ def document(text: str, arch: str = "sm_90", **more: Any) -> dict[str, Any]:
     assert found.error is None, message_of(found.error)
     jsonschema.validate(found.document, SCHEMA)
     return found.document
+
+
+def numbers_of(runs: list[int]) -> list[int]:
+    """The numbers of ``first, count`` pairs."""
+    return [n for first, count in zip(runs[::2], runs[1::2], strict=True) for n in range(first, first + count)]
+
+
+def line_and_text(dumped: str) -> tuple[int, str]:
+    """Line of the PTX and bare text of a line of a dump."""
+    found = re.search(r"\[line=(\d+)", dumped)
+    return int(found[1]) if found else 0, re.sub(r" ?\[[^]]*\]$", "", dumped)
 
 
 def texts_behind(unit: dict[str, Any], index: int) -> list[tuple[int, int, str]]:
@@ -123,10 +133,7 @@ def test_every_phase_is_as_it_is_dumped(name: str) -> None:
         heading, *rest = dump.split("\n")
         _, function, _, _, index, *_ = heading.split()
         code = [line for line in rest if re.match(r"bix\d+:|    (?!facts |reg |table |double )\S", line)]
-        plain = [
-            (int(found[1]) if (found := re.search(r"\[line=(\d+)", line)) else 0, re.sub(r" ?\[[^]]*\]$", "", line))
-            for line in code
-        ]
+        plain = [line_and_text(line) for line in code]
         ours = [(line, row) for key, line, row in texts_behind(units[function], int(index)) if key >= 0 or key <= -1_000_000]
         assert [(line, re.sub(r" ?\[(?:aux|control)[^]]*\]$", "", row)) for line, row in ours] == [
             (line, row) if row.startswith("    ") else (0, heads) for (line, row), heads in zip(plain, code, strict=True)
@@ -350,7 +357,7 @@ def test_edits_make_one_sequence_of_another() -> None:
 def test_alignment(a: str, b: str, same: int) -> None:
     pairs = align(a, b)
     assert all(a[x] == b[y] for x, y in pairs)
-    assert all(x < u and y < v for (x, y), (u, v) in zip(pairs, pairs[1:], strict=False))
+    assert all(x < u and y < v for (x, y), (u, v) in pairwise(pairs))
     assert len(pairs) >= same * 0.9
     runs = runs_of(pairs, len(a), len(b))
     assert sum(n for kind, n in runs if kind != "+") == len(a)

@@ -8,7 +8,7 @@ Source: Cohen, "Patience Diff Advantages", 2010 (unique lines as anchors).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from .deltas import ascending
@@ -62,7 +62,7 @@ def _parts(a: Sequence[str], b: Sequence[str], span: Span, level: int, pairs: li
         if anchors:
             pairs += anchors
             edges = [(begin_a - 1, begin_b - 1), *anchors, (end_a, end_b)]
-            return [((x + 1, next_x, y + 1, next_y), at) for (x, y), (next_x, next_y) in zip(edges, edges[1:], strict=False)]
+            return [((x + 1, next_x, y + 1, next_y), at) for (x, y), (next_x, next_y) in pairwise(edges)]
     middle_a, middle_b = (begin_a + end_a) // 2, (begin_b + end_b) // 2
     return [((begin_a, middle_a, begin_b, middle_b), level), ((middle_a, end_a, middle_b, end_b), level)]
 

@@ -37,8 +37,8 @@ def ascending(places: Sequence[int]) -> list[int]:
 def edits(old: Sequence[int], new: Sequence[int]) -> list[Edit]:
     """How ``new`` comes of ``old``; each has every member once.
 
-    An edit is ``[at, removed, first, count, first, count ...]``: at place ``at`` of ``old`` so many members go, and in their place
-    come runs of ``count`` numbers that begin with ``first``. Edits are in order and do not touch.
+    An edit is ``[at, removed, first, count, first, count ...]``: at place ``at`` of ``old`` so many members go, and runs of
+    ``count`` numbers that begin with ``first`` come. Edits are in order and do not touch.
     """
     place = {member: at for at, member in enumerate(old)}
     common = [(place[member], at) for at, member in enumerate(new) if member in place]

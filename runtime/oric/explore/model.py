@@ -31,8 +31,8 @@ EXPECTED: Final = (CompileError, CubinError, LaunchFileError, ValueError, OSErro
 class Request:
     """What is to be shown.
 
-    ``words``: the options of the compilation as they were written. ``other``: name and bytes of a cubin to compare with, ``run``: a
-    launch file whose launches are timed; None: none.
+    ``words``: the options of the compilation as they were written. ``other``: name and bytes of a cubin to compare with,
+    ``run``: a launch file whose launches are timed; None: none.
     """
 
     text: str

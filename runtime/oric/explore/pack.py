@@ -12,7 +12,8 @@ _FOLDER: Final = "page"
 STYLE: Final = "style.css"
 # In the order in which they need each other.
 SCRIPTS: Final = (
-    "dagre.min.js", "data.js", "difference.js", "list.js", "text.js", "panes.js", "compared.js", "graph.js", "chart.js", "controls.js", "app.js",
+    "dagre.min.js", "data.js", "difference.js", "list.js", "text.js", "panes.js", "compared.js", "graph.js",
+    "chart.js", "controls.js", "app.js",
 )  # fmt: skip
 _LEVEL: Final = 9
 

@@ -37,7 +37,7 @@ def live_counts(f: Function) -> dict[str, list[int]]:
 
 
 def _places(f: Function) -> tuple[list[int], list[int]]:
-    """Of every word its place, the same one for words in the same hardware register, and of every place the number of its file."""
+    """Of every word its place, the same one for words in the same hardware register; of every place the number of its file."""
     place = list(range(f.words))
     file_of = [0] * f.words
     shared: dict[tuple[int, int], int] = {}

@@ -169,7 +169,7 @@ class _Texts:
 
 
 def _state_of(f: Function) -> tuple[object, ...]:
-    """What is another one when the text of a function is: epochs, which every change of the code raises, and what the heading has."""
+    """What is another one when the text of a function is: epochs, which every change of the code raises, what the heading has."""
     facts = f.attributes
     tables = [(table.offset, tuple(table.targets)) for table in facts.jump_tables]
     shown = [getattr(facts, name) for name in FACTS]

@@ -1,7 +1,7 @@
 """The page of a file that is compiled again when it changes, for a browser on this machine.
 
-Nothing but the page, its data and a version is served, to 127.0.0.1 alone and only under its own name: another site that a browser
-shows cannot read it.
+Nothing but the page, its data and a version is served, to 127.0.0.1 alone and only under its own name: another site that a
+browser shows cannot read it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.BAD_REQUEST, str(error))
 
     def _names(self) -> set[str]:
-        port = self.server.server_address[1]
+        port = self.connection.getsockname()[1]
         return {f"{name}:{port}" for name in (ADDRESS, "localhost")}
 
     def _answer(self, status: HTTPStatus, text: str, kind: str = "text/plain", version: str = "") -> None:

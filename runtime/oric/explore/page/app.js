@@ -179,7 +179,7 @@ class View {
       this.mark();
       return;
     }
-    if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input:not([type=checkbox])") || event.ctrlKey || event.metaKey || event.altKey) return;
     const pane = "12345".includes(event.key) ? document.querySelectorAll("#shown button:not([hidden])")[Number(event.key) - 1] : null;
     const does = {
       n: () => this.step(1), p: () => this.step(-1), d: () => this.against(this.base === "off" ? "previous" : "off"),

@@ -18,6 +18,7 @@ class List {
     this.end = 0;
     this.waiting = false;
     this.onscroll = [];
+    this.ondraw = () => {};
     this.host.addEventListener("scroll", () => this.later());
     new ResizeObserver(() => this.later()).observe(this.host);
   }
@@ -42,17 +43,30 @@ class List {
     const first = Math.max(0, Math.floor(top / ROW) - SPARE);
     const end = Math.min(this.count, Math.ceil((top + height) / ROW) + SPARE);
     if (first === this.first && end === this.end) return;
-    const made = [];
-    for (let at = first; at < end; at += 1) {
-      const row = this.make(at);
-      row.dataset.at = at;
-      row.setAttribute("role", "listitem");
-      made.push(row);
+    // Lines that stay seen stay as they are: a selection of text outlives scrolling.
+    const from = Math.max(first, this.first), to = Math.min(end, this.end);
+    if (from >= to) {
+      this.rows.replaceChildren(...this.made(first, end));
+    } else {
+      for (const row of [...this.rows.children]) if (Number(row.dataset.at) < first || Number(row.dataset.at) >= end) row.remove();
+      this.rows.prepend(...this.made(first, from));
+      this.rows.append(...this.made(to, end));
     }
-    this.rows.replaceChildren(...made);
     this.rows.style.transform = `translateY(${first * ROW}px)`;
     this.first = first;
     this.end = end;
+    this.ondraw();
+  }
+
+  made(from, to) {
+    const out = [];
+    for (let at = from; at < to; at += 1) {
+      const row = this.make(at);
+      row.dataset.at = at;
+      row.setAttribute("role", "listitem");
+      out.push(row);
+    }
+    return out;
   }
 
   /* Give the lines that are there the classes of `classes(at)`: {name: whether}. */

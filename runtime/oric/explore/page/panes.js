@@ -10,6 +10,7 @@ class Pane {
     this.head = element("div", { class: "head" }, element("h2", {}, title));
     this.list = new List(title, (at) => this.line(this.shown[at], at));
     this.shown = [];
+    this.list.ondraw = () => this.mark();
     this.root.append(this.head, this.list.host);
     const at = (event) => { const row = event.target.closest(".row"); return row ? this.shown[Number(row.dataset.at)] : undefined; };
     this.list.host.addEventListener("mouseover", (event) => { const line = at(event); view.hover(line === undefined ? null : this.tie(line)); });
@@ -33,7 +34,6 @@ class Pane {
   fill(lines, keep) {
     this.shown = lines.filter(keep);
     this.list.setCount(this.shown.length);
-    this.mark();
   }
 
   mark() {
@@ -121,7 +121,8 @@ class OriPane extends Pane {
   update() {
     const { unit, phase, filter } = this.view;
     this.phases();
-    if (!unit || !unit.phases.length) { this.fill([], () => true); this.note.textContent = ""; return; }
+    this.code = null;
+    if (!unit || !unit.phases.length) { this.fill([], () => true); this.note.textContent = ""; this.chart.draw(); return; }
     this.code = unit.snapshot(phase);
     const old = this.view.baseSnapshot();
     this.lines = old ? difference(unit, old, this.code) : Array.from(this.code.rows, (row, at) => ({ kind: "", row, at }));
