@@ -326,7 +326,8 @@ def test_the_served_page(chromium: Any, tmp_path: Path) -> None:
     path.write_text(SAXPY.read_text())
 
     def make(values: Any) -> Any:
-        return explore(Request(path.read_text(), path.name, CompileOptions("sm_90", int(values["opt-level"]))))
+        off = tuple(filter(None, values["disable-phase"].split(",")))
+        return explore(Request(path.read_text(), path.name, CompileOptions("sm_90", int(values["opt-level"]), disabled=off)))
 
     explorer = Explorer(
         [Field("opt-level", "Level", "3", ("0", "3")), Field("disable-phase", "Phases off", "")], make, [str(path)]
@@ -340,6 +341,11 @@ def test_the_served_page(chromium: Any, tmp_path: Path) -> None:
         choose(chromium, '[name="opt-level"]', "0")
         wait(chromium, "view.doc.level === 0")
         assert chromium.execute_script("return view.unit.sass.data.totals.instructions") > count
+        choose(chromium, '[name="opt-level"]', "3")
+        wait(chromium, "view.doc.level === 3")
+        choose(chromium, "#phase", "13 GeneralOptimizeEarly")
+        click(chromium, "#switch")
+        wait(chromium, "!view.unit.phases.some(({ index }) => index === 13)")
         path.write_text(SAXPY.read_text().replace("fma.rn.f32", "bogus.f32"))
         wait(chromium, "!document.getElementById('error').hidden")
         assert "unknown instruction 'bogus'" in chromium.find_element("id", "error").text

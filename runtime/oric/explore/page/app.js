@@ -195,6 +195,7 @@ async function start() {
   const settings = document.getElementById("controls").textContent;
   const view = new View(await unpack(document.getElementById("data").textContent));
   if (settings) view.controls = new Controls(document.getElementById("served"), JSON.parse(settings), (doc) => view.take(doc));
+  view.panes.ori.off.hidden = !view.controls;
   globalThis.view = view; // for the console
   document.documentElement.dataset.ready = "yes";
   requestAnimationFrame(() => performance.mark("shown"));

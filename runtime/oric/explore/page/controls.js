@@ -49,7 +49,7 @@ class Controls {
     } catch (problem) { this.state.textContent = `no answer: ${problem.message}`; }
   }
 
-  /* Switch a phase off or on, by its number. */
+  /* Compile without a phase, by its number; its name stays in the list of those that are off, where it can be taken out. */
   toggle(index) {
     const input = this.fields.map((field) => field.input).find((one) => one.name === "disable-phase");
     const now = input.value.split(",").filter(Boolean);

@@ -76,6 +76,9 @@ class PtxPane extends Pane {
   isTwin(at, tie) { return tie.ptx === at; }
 }
 
+/* Marks and control bits behind an instruction. */
+const NOTES = / \[\w+=0x[0-9a-f]+(?: \w+=0x[0-9a-f]+)*\]$/;
+
 class OriPane extends Pane {
   constructor(view) {
     super(view, "ori", "Ori", true);
@@ -87,6 +90,8 @@ class OriPane extends Pane {
     this.note = element("span", { class: "note" });
     const back = element("button", { type: "button", title: "Previous phase that changes something ( p )", "aria-label": "Previous changed phase" }, "◀");
     const on = element("button", { type: "button", title: "Next phase that changes something ( n )", "aria-label": "Next changed phase" }, "▶");
+    this.off = element("button", { type: "button", id: "switch", title: "Compile without this phase", hidden: true }, "off");
+    this.off.addEventListener("click", () => view.controls.toggle(view.unit.phases[view.phase].index));
     back.id = "previous"; on.id = "next"; this.phase.id = "phase"; this.base.id = "base"; this.hide.id = "hide";
     back.addEventListener("click", () => view.step(-1));
     on.addEventListener("click", () => view.step(1));
@@ -94,7 +99,7 @@ class OriPane extends Pane {
     this.base.addEventListener("change", () => view.against(this.base.value));
     this.hide.addEventListener("change", () => this.phases());
     this.declared.addEventListener("change", () => this.update());
-    this.head.append(back, this.phase, on, element("label", {}, this.hide, "changed only"), element("label", {}, "Diff", this.base),
+    this.head.append(back, this.phase, on, this.off, element("label", {}, this.hide, "changed only"), element("label", {}, "Diff", this.base),
       element("label", { title: "Registers that the heading declares, with their hardware registers" }, this.declared, "registers"), this.note);
     this.chart = new Chart(this, "Live registers in front of every instruction of the Ori code");
     this.root.insertBefore(this.chart.canvas, this.list.host);
@@ -143,7 +148,9 @@ class OriPane extends Pane {
     const number = at >= 0 ? code.number[at] : -1;
     made.append(element("span", { class: "mark" }, { added: "+", removed: "−", changed: "~", was: "·", moved: "↕" }[kind] || ""));
     made.append(liveCell(instruction && at >= 0 ? code.live : {}, number, code));
-    made.append(colour(text, element("span", { class: "text" })));
+    const notes = instruction ? NOTES.exec(text) : null;
+    made.append(colour(notes ? text.slice(0, notes.index) : text, element("span", { class: "text" })));
+    if (notes) made.lastChild.append(element("span", { class: "dim" }, notes[0]));
     if (instruction && at >= 0 && code.spills.has(number)) made.append(element("span", { class: "chip" }, "spill"));
     return made;
   }
