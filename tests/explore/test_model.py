@@ -181,6 +181,26 @@ def test_functions_behind_a_kernel() -> None:
     assert any("RET" in text for text in function["texts"])
 
 
+_DIVISIONS = 24  # more than `shared_copies` of spec/thresholds.yaml
+
+
+def test_code_that_kernels_share_is_there_for_each() -> None:
+    """A division has a routine that every kernel has a copy of; names of kernels may look like those of functions."""
+    divide = (
+        "ld.global.f32 %f1, [%rd1+{0}]; ld.global.f32 %f2, [%rd1+{1}]; div.rn.f32 %f3, %f1, %f2; st.global.f32 [%rd1+{0}], %f3;"
+    )
+    body = "{ .reg .f32 %f<4>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [p];"
+    body += " ".join(divide.format(8 * n, 8 * n + 4) for n in range(_DIVISIONS)) + " ret; }"
+    heads = [f".visible .entry {name}(.param .u64 p) {body}" for name in ("one", "one$two", "$three")]
+    units = document("\n".join([".version 8.0", ".target sm_90", ".address_size 64", *heads, ""]))["units"]
+    assert [unit["section"] for unit in units] == ["one", "one", "one$two", "one$two", "$three", "$three"]
+    phases = [[phase["index"] for phase in unit["phases"]] for unit in units]
+    assert all(found == sorted(set(found)) for found in phases)
+    for kernel, shared in zip(units[::2], units[1::2], strict=True):
+        assert kernel["entry"] and not shared["entry"]
+        assert shared["sass"]["begin"] == 16 * len(kernel["sass"]["texts"])
+
+
 def test_graphs_have_loops() -> None:
     units = {unit["name"]: unit for unit in document(cases.ptx("nests", "sm_90"))["units"]}
     unit = units["collatz_nest"]

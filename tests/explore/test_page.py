@@ -263,7 +263,7 @@ def test_functions_of_a_module_can_be_picked(chromium: Any, tmp_path: Path) -> N
     open_page(chromium, tmp_path, CALLS)
     assert chromium.title == "test.ptx – Oric explorer"
     assert any('</script><script>document.title = "broken out"' in text for text in rows(chromium, "ptx"))
-    choose(chromium, "#unit", "$k$f")
+    choose(chromium, "#unit", "k › $k$f")
     assert any("RET" in text for text in rows(chromium, "sass"))
     assert rows(chromium, "ori")[0].startswith("function $k$f")
 

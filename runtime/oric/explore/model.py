@@ -121,18 +121,12 @@ class _Parts:
             "warnings": cubin.warnings if cubin is not None else [],
             "other": request.other[0] if request.other is not None else "",
             "run": request.run or "",
-            "units": [self._unit(found) for found in self._ordered()],
+            "units": [self._unit(found) for found in self.recorder.in_order()],
         }
-
-    def _ordered(self) -> list[Recording]:
-        """Kernels first, each with the functions behind its code."""
-        found = list(self.recorder.functions.values())
-        owners = [f.name for f in found if not f.name.startswith("$")]
-        return sorted(found, key=lambda f: (_place(owners, _section(f.name)), f.name.startswith("$")))
 
     def _unit(self, recording: Recording) -> dict[str, Any]:
         made = recording.document()
-        made["section"] = section = _section(recording.name)
+        made["section"] = section = recording.owner
         made["warps"] = self.request.options.target.warps_per_sm
         target = self.request.options.target
         made["occupancy"] = [round(occupancy(count, recording.block, target), 4) for count in range(_REGISTERS)]
@@ -184,12 +178,3 @@ def _other_code(name: str, data: bytes) -> MachineCode:
         return MachineCode(data)
     except CubinError as error:
         raise CubinError(f"{name}: {error}") from error
-
-
-def _section(name: str) -> str:
-    """The kernel that a function lies behind, which the name begins with (``$kernel$function``), or itself."""
-    return name.split("$")[1] if name.startswith("$") and name.count("$") > 1 else name
-
-
-def _place(owners: list[str], name: str) -> int:
-    return owners.index(name) if name in owners else len(owners)

@@ -36,25 +36,48 @@ Row = tuple[int, int, str]  # key: an instruction, or below 0 what is none; line
 
 
 class Recorder:
-    """Takes the code of functions behind phases; ``functions`` has what it found, by name, in the order of their first phase."""
+    """Takes the code of functions behind phases.
+
+    ``functions`` has what it found in the order of their first phases, by name and, for code that every kernel has a copy of
+    (it runs through the phases behind the kernel), the name of that; "" for others.
+    """
 
     def __init__(self) -> None:
-        self.functions: dict[str, Recording] = {}
+        self.functions: dict[tuple[str, str], Recording] = {}
+        self._last = ""
 
     def listen(self, f: Function, ctx: PassContext, index: int) -> None:
         """Take the code behind a phase (``CompileOptions.listeners``)."""
-        self.functions.setdefault(f.name, Recording(f.name)).take(f, index, name_of(index))
+        if not f.subroutine:
+            self._last = f.name
+        owner = self._last if f.subroutine else ""
+        self.functions.setdefault((f.name, owner), Recording(f.name, owner)).take(f, index, name_of(index))
+
+    def in_order(self) -> list[Recording]:
+        """Kernels and functions of an object, each with the functions behind its code."""
+        found = list(self.functions.values())
+        names = [recording.name for recording in found if not recording.owner]
+        for recording in found:
+            recording.owner = recording.owner or _owner(recording.name, names)
+        place = {name: at for at, name in enumerate(recording.name for recording in found if recording.owner == recording.name)}
+        return sorted(found, key=lambda recording: (place.get(recording.owner, len(place)), recording.owner != recording.name))
+
+
+def _owner(name: str, names: list[str]) -> str:
+    """The kernel behind whose code a function lies, which its name begins with (``$kernel$function``), or itself."""
+    return max((other for other in names if name.startswith(f"${other}$")), key=len, default=name)
 
 
 class Recording:
-    """One function: rows, and phases as edits of the rows of the phase before.
+    """One function: rows, and phases as edits of the rows of the phase before. ``owner``: in whose section of code it lies.
 
     ``lines``: of the instructions behind the last phase, in order, the lines of the PTX; ``spills``: places of those among them
     that are there because registers did not suffice.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, owner: str = "") -> None:
         self.name = name
+        self.owner = owner
         self.is_entry = False
         self.block: tuple[int, int, int] | None = None
         self.lines: list[int] = []

@@ -24,7 +24,7 @@ class View {
 
   /* Show a document; function, phase and difference stay where they can. */
   take(doc) {
-    const before = this.unit && { name: this.unit.name, phase: this.unit.phases.length ? this.unit.phases[this.phase].index : -1, last: this.phase === this.unit.phases.length - 1 };
+    const before = this.unit && { label: this.unit.label, phase: this.unit.phases.length ? this.unit.phases[this.phase].index : -1, last: this.phase === this.unit.phases.length - 1 };
     this.doc = doc;
     this.units = doc.units.map((data) => new Unit(data));
     document.title = `${doc.file} – Oric explorer`;
@@ -34,9 +34,9 @@ class View {
     error.textContent = doc.error || doc.warnings.join("\n");
     error.hidden = !error.textContent;
     const picker = document.getElementById("unit");
-    picker.replaceChildren(...this.units.map(({ name }, at) => element("option", { value: `${at}` }, name)));
+    picker.replaceChildren(...this.units.map(({ label }, at) => element("option", { value: `${at}` }, label)));
     picker.disabled = this.units.length < 2;
-    const same = this.units.findIndex((unit) => before && unit.name === before.name);
+    const same = this.units.findIndex((unit) => before && unit.label === before.label);
     this.choose(Math.max(0, same), same >= 0 && !before.last ? before.phase : -1);
   }
 

@@ -20,6 +20,7 @@ class Unit {
   constructor(data) {
     this.data = data;
     this.name = data.name;
+    this.label = data.section === data.name ? data.name : `${data.section} › ${data.name}`;
     this.keys = sums(data.row_keys);
     this.lines = sums(data.row_lines);
     this.texts = sums(data.row_texts);
