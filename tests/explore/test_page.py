@@ -11,6 +11,7 @@ from typing import Any
 import oric
 import pytest
 from oric.driver import CompileOptions
+from oric.driver.registry import passes
 from oric.explore import Request, explore, pack, page
 from oric.explore.serve import ADDRESS, Explorer, Field, serve
 
@@ -266,6 +267,29 @@ def test_functions_of_a_module_can_be_picked(chromium: Any, tmp_path: Path) -> N
     choose(chromium, "#unit", "k › $k$f")
     assert any("RET" in text for text in rows(chromium, "sass"))
     assert rows(chromium, "ori")[0].startswith("function $k$f")
+
+
+def test_a_compilation_that_failed_shows_how_far_it_came(chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message, and the phases before the one that failed; a module that is no PTX has its text."""
+    found = dict(passes())
+
+    def broken(f: Any, ctx: Any) -> bool:
+        raise RuntimeError("planted")
+
+    found["allocate_registers"] = broken
+    monkeypatch.setattr("oric.driver.pipeline.passes", lambda: found)
+    for text, message, phases in ((SAXPY.read_text(), "planted", True), (".version 8.0\nbogus\n", "bogus", False)):
+        path = tmp_path / "failed.html"
+        path.write_text(page(pack(explore(Request(text, "test.ptx", CompileOptions("sm_90"))).document)))
+        show(chromium, path)
+        assert message in chromium.find_element("id", "error").text
+        assert rows(chromium, "ptx")[0].strip() == text.splitlines()[0].strip()
+        assert rows(chromium, "sass") == []
+        assert bool(rows(chromium, "ori")) == phases
+        click(chromium, '[data-pane="graph"]')
+        keys(chromium, "p", "n", "d")
+        assert bool(chromium.find_elements("css selector", ".node")) == phases
+        assert complaints(chromium) == []
 
 
 def test_ten_thousand_instructions(chromium: Any, tmp_path: Path, record_property: Any) -> None:

@@ -137,8 +137,13 @@ def _bits(members: set[int], words: int) -> int:
 
 
 def _words(bits: int) -> set[int]:
-    data = bits.to_bytes(bits.bit_length() + 7 >> 3, "little")
-    return {8 * at + k for at, byte in enumerate(data) if byte for k in range(8) if byte >> k & 1}
+    found: set[int] = set()
+    digits = f"{bits:b}"[::-1]  # few of many are set: looking for them in a text is fast
+    at = digits.find("1")
+    while at >= 0:
+        found.add(at)
+        at = digits.find("1", at + 1)
+    return found
 
 
 def _walk(accesses: list[Access], live: set[int], file_of: list[int]) -> list[list[int]]:
