@@ -37,6 +37,8 @@ _VALUES = {
 
 # What else is set, so that anything reads a knob.
 _WITH = {"unroll_factor_default": ("nvopt_recipe=5",), "unroll_size": ("nvopt_recipe=5",)}
+# Modules to try first.
+_FIRST = {"promote": ("library/standard_types",)}
 _ENOUGH = 220  # modules of a target that are tried
 
 
@@ -101,7 +103,8 @@ def look(row: Row, name: str) -> Difference | None:
     also = _WITH.get(name, ())
     for limit in _LIMITS:
         for target in _TARGETS:
-            for module in islice(modules(target), _ENOUGH):
+            first = next((found for part, found in _FIRST.items() if name.startswith(part)), ())
+            for module in (*first, *islice(modules(target), _ENOUGH)):
                 for value in values(row, name):
                     try:
                         before, after = (

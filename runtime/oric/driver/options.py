@@ -147,8 +147,8 @@ class CompileOptions:
     """
 
     __slots__ = ("arch", "bounds", "clock", "contract", "debug", "disabled", "dump", "dump_sink", "entries", "extras",
-                 "knob_texts", "knobs", "line_info", "listeners", "maxrregcount", "nvopt", "observer", "opt_level", "records", "register_usage", "target",
-                 "time_phases", "verify", "watch")  # fmt: skip
+                 "knob_texts", "knobs", "line_info", "listeners", "maxrregcount", "nvopt", "observer", "opt_level", "records",
+                 "register_usage", "target", "time_phases", "verify", "watch")  # fmt: skip
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from oric.ir.encoded import EncodedFunction
 from oric.ir.function import Function
 from oric.ir.lineinfo import line_of
 from oric.ir.module import BANK_ADDRESS, BANK_COMPILER, BANK_KERNEL, BANK_USER, Module
-from oric.ir.passes import PassContext
+from oric.ir.passes import PassContext, PassFunction
 from oric.ir.text import all_instructions, write_with_notes
 from oric.ir.verify import MalformedCode, verify
 from oric.lower.subroutines import subroutine

@@ -118,8 +118,8 @@ class Setting:
 class KnobSettings:
     """The knobs of a compilation: what is set, later settings above earlier ones.
 
-    ``everywhere``: the values where no condition holds; ``conditional``: others may hold somewhere. ``texts``: what the settings were
-    written as.
+    ``everywhere``: the values where no condition holds; ``conditional``: others may hold somewhere. ``texts``: what the
+    settings were written as.
     """
 
     def __init__(self, settings: list[Setting], texts: tuple[str, ...] = ()) -> None:
