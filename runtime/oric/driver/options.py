@@ -134,8 +134,8 @@ class CompileOptions:
     phase. ``disabled`` names those that do not run.
     ``time_phases`` collects run times; ``clock`` gives their seconds, and those of the stages: of the day, or of this process
     (:func:`time.process_time`). ``entries`` names the entry functions to compile, all when it is empty.
-    ``listeners``: each called with the function, its context and the index of every phase that has run; ``observer``: who looks at
-    functions between some phases, None for nobody.
+    ``listeners``: each called with the function, its context and the index of every phase that has run; ``observer``: who looks
+    at functions between some phases, None for nobody.
     ``contract``: products and sums that nobody says how to round are fused, from level 1 on. ``target``
     is the row of ``arch``. ``nvopt``: the NvOpt level whose recipes are applied, None for none. ``line_info``: whether there are
     line tables; None: where the PTX has ``.loc``. ``debug``: debug data of the PTX is kept, and there are line tables.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from oric.driver import CompileError, CompileOptions, Cubin, compile_text
-from oric.phases.profile import occupancy
+from oric.inside.profile import occupancy
 from oric.sass.code import INSTRUCTION_BYTES
 from oric.sim.launchfile import LaunchFileError
 from oric.support.diagnostics import InternalError
