@@ -151,6 +151,7 @@ class _Parts:
         count = len(made["texts"])
         made["lines"] = (recording.lines + [0] * count)[:count]
         made["spills"] = recording.spills
+        made["fills"] = recording.fills
         made["mapped"] = min(len(recording.lines), count)
         run = self.runs[0]
         if run is not None:

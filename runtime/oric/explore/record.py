@@ -13,6 +13,7 @@ from oric_tables.ori_operands import KIND_SPILL_REFILL
 from oric.ir import operand as opd
 from oric.ir.function import Function, edges_of
 from oric.ir.lineinfo import line_of
+from oric.ir.machine import MachineFunction
 from oric.ir.optable import LOCAL, OPS, STORE
 from oric.ir.passes import PassContext
 from oric.ir.text import (
@@ -59,6 +60,7 @@ class Recorder:
         names = [recording.name for recording in found if not recording.owner]
         for recording in found:
             recording.owner = recording.owner or _owner(recording.name, names)
+            recording.finish()
         place = {name: at for at, name in enumerate(recording.name for recording in found if recording.owner == recording.name)}
         return sorted(found, key=lambda recording: (place.get(recording.owner, len(place)), recording.owner != recording.name))
 
@@ -71,8 +73,8 @@ def _owner(name: str, names: list[str]) -> str:
 class Recording:
     """One function: rows, and phases as edits of the rows of the phase before. ``owner``: in whose section of code it lies.
 
-    ``lines``: of the instructions behind the last phase, in order, the lines of the PTX; ``spills``: places of those among them
-    that are there because registers did not suffice.
+    ``lines``: of the machine code, instruction by instruction, the lines of the PTX; ``spills``: places of those that are there
+    because registers did not suffice; ``fills``: of those that only wait, which are in the machine code alone.
     """
 
     def __init__(self, name: str, owner: str = "") -> None:
@@ -82,6 +84,9 @@ class Recording:
         self.block: tuple[int, int, int] | None = None
         self.lines: list[int] = []
         self.spills: list[int] = []
+        self.fills: list[int] = []
+        self._function: Function | None = None
+        self._before: dict[int, int] = {}
         self._phases: list[dict[str, Any]] = []
         self._rows: dict[Row, int] = {}
         self._graphs: dict[str, int] = {}
@@ -95,6 +100,7 @@ class Recording:
         self.is_entry, self.block = f.is_entry, f.attributes.reqntid or f.attributes.maxntid
         phase: dict[str, Any] = {"index": index, "name": name}
         self._phases.append(phase)
+        self._function, self._before = f, _waits(f)  # encoding forgets them
         state = _state_of(f)
         if state == self._state:
             return
@@ -109,12 +115,23 @@ class Recording:
         self._take_facts(f, phase)
 
     def _take_facts(self, f: Function, phase: dict[str, Any]) -> None:
-        found = all_instructions(f)
-        self.lines = [int(line_of(f.line[i])) for i in found]
-        self.spills = [at for at, i in enumerate(found) if _is_spill(f, i)]
         phase["graph"] = self._graph(f)
         phase["live"] = {name: steps(counts) for name, counts in live_counts(f).items()}
-        phase["spills"] = list(self.spills)
+        phase["spills"] = [at for at, i in enumerate(all_instructions(f)) if _is_spill(f, i)]
+
+    def finish(self) -> None:
+        """Fill in what is said of the machine code, of the code as it is now: behind the last phase."""
+        f = self._function
+        if f is None:
+            return
+        self._function = None
+        for i in all_instructions(f):
+            for _ in range(self._before.get(i, 0)):
+                self.fills.append(len(self.lines))
+                self.lines.append(0)
+            if _is_spill(f, i):
+                self.spills.append(len(self.lines))
+            self.lines.append(int(line_of(f.line[i])))
 
     def document(self) -> dict[str, Any]:
         """The function as the data of the page have it."""
@@ -207,6 +224,15 @@ def _heading_of(f: Function) -> list[str]:
         words = line.split() if line.startswith(_DECLARED) else []
         out += [_DECLARED + " ".join(words[at : at + _LISTED]) for at in range(1, len(words), _LISTED)] or [line]
     return out
+
+
+def _waits(f: Function) -> dict[int, int]:
+    """How many instructions encoding puts in front of others, which stall for longer than their control bits can say."""
+    view = f.analyses.machine
+    if not isinstance(view, MachineFunction) or not view.physical or view.epoch != f.code_epoch:
+        return {}
+    nodes = view.fn.nodes
+    return {int(nodes[at].index): int(nodes[at].pads) for at in range(view.fn.insn_count) if nodes[at].pads}
 
 
 def _is_spill(f: Function, i: int) -> bool:

@@ -59,11 +59,17 @@ class Unit {
     return made;
   }
 
-  /* Instruction -> its place in the code behind the last phase, which is that in the machine code. */
+  /* Instruction -> its place in the machine code, which is in the order of the code behind the last phase. */
   lastOrder() {
     const order = new Map();
     if (!this.phases.length) return order;
-    for (const row of this.snapshot(this.phases.length - 1).rows) if (this.isInstruction(row)) order.set(this.keys[row], order.size);
+    const fills = new Set(this.data.sass ? this.data.sass.fills : []);
+    let at = 0;
+    for (const row of this.snapshot(this.phases.length - 1).rows) {
+      if (!this.isInstruction(row)) continue;
+      while (fills.has(at)) at += 1;
+      order.set(this.keys[row], at++);
+    }
     return order;
   }
 }

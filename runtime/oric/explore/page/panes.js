@@ -247,8 +247,8 @@ class SassPane extends Pane {
   tie(line) {
     const at = this.place(line), { unit } = this.view;
     if (at < 0) return { line: 0, key: -1, sass: -1, ptx: -1 };
-    const key = unit.inverse || (unit.inverse = [...unit.order.keys()]);
-    return { line: this.code.data.lines[at], key: at < key.length ? key[at] : -1, sass: at, ptx: -1 };
+    const keys = unit.inverse || (unit.inverse = new Map([...unit.order].map(([key, place]) => [place, key])));
+    return { line: this.code.data.lines[at], key: keys.has(at) ? keys.get(at) : -1, sass: at, ptx: -1 };
   }
 
   isTwin(line, tie) { return tie.sass >= 0 && line.ours === tie.sass; }
