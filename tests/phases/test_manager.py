@@ -108,6 +108,19 @@ def test_dump_verify_and_times() -> None:
     assert [r[0] for r in rows] == manager.phases and all(r[2] >= 0 for r in rows)
 
 
+def test_who_watches_is_told_of_every_phase() -> None:
+    """With the code as it is behind it, and what runs is what runs when nobody watches."""
+    seen: list[tuple[int, str, str]] = []
+    watched, plain = read(TEXT, "sm_90"), read(TEXT, "sm_90")
+    manager = PhaseManager(REGISTRY, watch=lambda f, index, name: seen.append((index, name, write(f))))
+    manager.run(watched, context())
+    PhaseManager(REGISTRY).run(plain, context())
+    names = {index: name for index, name, runs in list_phases(3) if runs}
+    assert [(index, name) for index, name, _ in seen] == [(index, names[index]) for index in manager.phases]
+    assert seen[-1][2] == write(watched) == write(plain)
+    assert len({text for *_, text in seen}) > 3
+
+
 def test_switching_off() -> None:
     manager = PhaseManager(REGISTRY, disabled=("GeneralOptimizeEarly", "remove_dead_code"))
     assert 13 not in manager.phases and 10 not in manager.phases
