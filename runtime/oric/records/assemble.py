@@ -6,11 +6,13 @@ parts); the order of the sections of a Code Object is this project's.
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 from oric.ir.module import Module
+from oric.support.diagnostics import InternalError
 from oric.support.targets import find_target
 
 from .codec import Codec, RecordError
@@ -24,6 +26,8 @@ _OPTIONS: Final = "CompileOptions"
 _STATE: Final = {name: TAG[name] for name in ("start", "options", "head", "code", "facts", "module", "symbols", "lines")}
 _COMMON: Final = ("module", "symbols", "lines")  # what Code Objects may have in common with the one before
 _MOST_PADS: Final = 255
+# What numbers that make no sense end in where code is looked at.
+_SENSELESS: Final = (ArithmeticError, LookupError, TypeError, ValueError, struct.error, InternalError)
 _AROUND: Final = frozenset({TAG["header"], TAG["trailer"], TAG["link"]})
 
 
@@ -178,7 +182,10 @@ class _Loader:
         f.in_window = head.in_window
         f.sources = module.line_info if head.has_lines else None
         at, section = group[TAG["code"]]
-        problem = check(f, module, self.target)
+        try:
+            problem = check(f, module, self.target)
+        except _SENSELESS as error:
+            problem = f"it is no code that can be looked at: {error}"
         if problem:
             raise _wrong(at, section, problem)
         if any(not 0 <= i < len(f.op) or not 0 < pads <= _MOST_PADS for i, pads in head.pads.items()):
@@ -219,7 +226,10 @@ def _check_start(start: Start, parts: list[Part], place: tuple[int, Section]) ->
 
 def _compare(saved: Saved, known: list[tuple[int, Section]], classes: Mapping[str, type[Any]]) -> None:
     """The sections of a file are those that what was loaded is written as."""
-    made = [section for section in sections_of(saved, classes) if section.tag not in _AROUND]
+    try:
+        made = [section for section in sections_of(saved, classes) if section.tag not in _AROUND]
+    except _SENSELESS as error:
+        raise RecordError(f"what the file holds is no code that can be looked at: {error}") from error
     theirs = [(at, section) for at, section in known if section.tag not in _AROUND]
     for mine, (at, section) in zip(made, theirs, strict=False):
         if mine.tag != section.tag:

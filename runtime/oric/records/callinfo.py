@@ -5,19 +5,23 @@ Source: Data structures, "Section Type Tag Catalog" (tags 3, 64, 71, 81, 0x1220)
 
 from __future__ import annotations
 
-from oric.phases.backend import phase_functions
+from oric_tables.backends import OPERATIONS
+
+from oric.phases.backend import backend_operation
 
 from .shown import Content, Shown, packed
 
 
-def overrides(s: Shown) -> list[tuple[int, bytes]]:
-    """The phases that the target does in its own way, and the pass that it has there."""
-    return [(index, name.encode()[:16].ljust(16, b"\0")) for index, name in sorted(phase_functions(s.target).items())]
+def operations(s: Shown) -> list[tuple[int, bytes]]:
+    """The phases that are operations of the target's backend, and what it runs there."""
+    known = [backend_operation(s.target, name) for name in OPERATIONS]
+    rows = [(index, one.function.encode()[:16].ljust(16, b"\0")) for one in known if one.function for index in one.phases]
+    return sorted(rows)
 
 
 def backend(s: Shown) -> Content:
     """Tag 3: the operations of the target's backend."""
-    return packed("backend", overrides(s), s.target.encoded_arch, s.target.isa)
+    return packed("backend", operations(s), s.target.encoded_arch, s.target.isa)
 
 
 def externals(s: Shown) -> Content:

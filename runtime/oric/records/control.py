@@ -10,8 +10,8 @@ from typing import Final
 
 from oric_tables import numbers as n
 
-from oric.ir.function import B
-from oric.ir.optable import BARRIER, BRANCH, LOAD, OPS, STORE
+from oric.ir import operand as opd
+from oric.ir.optable import BARRIER, BRANCH, LOAD, OPS, SLOTS, STORE
 
 from .shown import Content, Shown, packed
 
@@ -76,12 +76,14 @@ def dependences(s: Shown) -> Content:
 
 
 def scopes(s: Shown) -> Content:
-    """Tag 83: where each convergence barrier is first and last named."""
+    """Tag 83: where each convergence barrier is first and last named, by its number in the code."""
     found: dict[int, tuple[int, int]] = {}
-    for r in range(s.f.registers()):
-        if s.f.reg_type[r] == B and s.f.reg_size[r] and int(s.f.reg_word[r]) in s.view.ranges:
-            found[r] = s.view.ranges[int(s.f.reg_word[r])]
-    return packed("scopes", [(r, *found[r]) for r in sorted(found)])
+    for at, i in enumerate(s.view.order):
+        for slot in range(min(int(s.f.count[i]), int(OPS.slots[s.f.op[i]]))):
+            if OPS.kind[s.f.op[i] * SLOTS + slot] == n.K_BREG:
+                barrier = int(s.f.get(i, slot) & opd.INDEX)
+                found[barrier] = found.get(barrier, (at, at))[0], at
+    return packed("scopes", [(barrier, *found[barrier]) for barrier in sorted(found)])
 
 
 def counters(s: Shown) -> Content:

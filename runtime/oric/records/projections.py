@@ -54,7 +54,7 @@ PROJECTIONS: Final[Mapping[str, Projection]] = {
 SEVERAL: Final[Mapping[str, Callable[[Shown], list[Content]]]] = {"originals": files.originals}
 # When a section stands that does not always; the document's flags of the context say so there.
 WHEN: Final[Mapping[str, Callable[[Shown], bool]]] = {
-    "backend": lambda s: bool(callinfo.overrides(s)),
+    "backend": lambda s: bool(callinfo.operations(s)),
     "schedule": control.is_scheduled,
 }
 POINTERS: Final = frozenset({TAG["externals"]})  # they point to the payload of the variables, and have none
