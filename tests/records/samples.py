@@ -64,6 +64,8 @@ def kernel(name: str, arch: str) -> str:
 def sealed(data: bytes) -> bytes:
     """A file that was changed, with the checksums that it needs for the change to be seen as what it says."""
     out = bytearray(data)
+    if len(out) < FILE_BYTES:
+        return data
     entries = struct.unpack_from("<I", out, 12)[0]
     for number in range(min(entries, (len(out) - FILE_BYTES) // ENTRY_BYTES)):
         at = FILE_BYTES + ENTRY_BYTES * number
