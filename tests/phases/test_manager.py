@@ -22,7 +22,7 @@ from oric.phases import contracts
 from oric.phases.cleanup import remove_dead_code
 from oric.phases.contracts import BrokenPromise, provide
 from oric.phases.makers import makers_of
-from oric.phases.manager import PhaseManager, list_phases, select
+from oric.phases.manager import PhaseManager, list_phases, name_of, select
 from oric.phases.registry import PASSES as OPTIMIZATIONS
 from oric.phases.ssa import generate_movphi
 from oric.phases.unssa import convert_movphi
@@ -112,7 +112,7 @@ def test_who_watches_is_told_of_every_phase() -> None:
     """With the code as it is behind it, and what runs is what runs when nobody watches."""
     seen: list[tuple[int, str, str]] = []
     watched, plain = read(TEXT, "sm_90"), read(TEXT, "sm_90")
-    manager = PhaseManager(REGISTRY, watch=lambda f, index, name: seen.append((index, name, write(f))))
+    manager = PhaseManager(REGISTRY, after=[lambda f, _, index: seen.append((index, name_of(index), write(f)))])
     manager.run(watched, context())
     PhaseManager(REGISTRY).run(plain, context())
     names = {index: name for index, name, runs in list_phases(3) if runs}
