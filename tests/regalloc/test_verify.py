@@ -118,6 +118,20 @@ def test_each_of_the_ten_problems_is_told() -> None:
     assert set(PROBLEM_TEXTS[1:11]) <= told
 
 
+@pytest.mark.row("R3-71")
+def test_what_is_made_again_otherwise_is_told_with_its_original_definition() -> None:
+    """In the documented words, under the documented names, with what stands there now."""
+    told = [said for _, _, said in plants("another_constant", SAMPLE) if "Rematerialization problem" in said]
+    assert told
+    for said in told:
+        head, _, rest = said.partition("REMATERIALIZATION PROBLEM in '")
+        lines = rest.splitlines()[1:]
+        assert "Rematerialization problem" in head and lines and lines[0].startswith("  _ORI_R") and ": MOV " in lines[0]
+        assert any(line.startswith("    now 'MOV ") for line in lines)
+    others = [said for _, _, said in plants("no_number", SAMPLE)]
+    assert not any("_ORI_" in said for said in others)
+
+
 @pytest.mark.measure
 @pytest.mark.parametrize("kind", planted.PLANTS)
 def test_many_planted_faults_are_found(kind: str) -> None:

@@ -24,7 +24,7 @@ from oric.ir.function import Function
 from oric.ir.kinds import GUARD, operand_kind
 from oric.ir.lineinfo import line_of
 from oric.ir.machine import MachineFunction
-from oric.ir.optable import OPS, written_registers
+from oric.ir.optable import OPS
 from oric.ir.passes import PassContext
 from oric.ir.verify import MalformedCode
 
@@ -66,27 +66,21 @@ class Proof:
         if count:
             texts = [self._text(found[n]) for n in range(min(count, _MOST))]
             more = [f"and {count - _MOST} more"] if count > _MOST else []
-            wrong = [found[n].value for n in range(min(count, _MOST)) if found[n].kind == PROBLEM_REMAT]
+            wrong = [found[n] for n in range(min(count, _MOST)) if found[n].kind == PROBLEM_REMAT]
             raise MalformedCode(f"{self.f.name} after register allocation", [*texts, *more, *self._remat(wrong)])
 
-    def _remat(self, words: list[int]) -> list[str]:
-        """The documented lines where registers are not made again as they were: original definitions by their names, and what
-        stands now where the first words of the problem point to. Source: Data structures, "The _ORI_ Name Prefix".
+    def _remat(self, problems: list[Any]) -> list[str]:
+        """The documented lines where registers are not made again as they were: original definitions by their names, each with
+        the instructions that stand for it now. Source: Data structures, "The _ORI_ Name Prefix".
         """
-        if not words:
-            return []
-        lines = [f"{REMAT_MESSAGE} in '{self.f.name}'"]
-        for n in sorted({self._owner(word) for word in words if self._owner(word) in self.originals}):
-            lines.append(f"  {self.originals[n]}")
-            lines += [f"    now {self._place(i)}" for i in self._writers(n)]
+        now: dict[int, list[int]] = {}
+        for problem in problems:
+            now.setdefault(self._owner(problem.value), []).append(problem.insn)
+        lines = [f"{REMAT_MESSAGE} in '{self.f.name}'"] if problems else []
+        for n in sorted(now):
+            lines.append(f"  {self.originals.get(n, 'a register that was not to be made again')}")
+            lines += [f"    now {self._place(i)}" for i in now[n] if i >= 0]
         return lines
-
-    def _writers(self, n: int) -> list[int]:
-        """The instructions that write a register now, in the order of the code."""
-        from oric.ir.text import all_instructions
-
-        f = self.f
-        return [i for i in all_instructions(f) if any(o & opd.INDEX == n for o in written_registers(f, i))]
 
     def _owner(self, word: int) -> int:
         """The register of a word, -1 for none."""
