@@ -121,6 +121,23 @@ def test_who_watches_is_told_of_every_phase() -> None:
     assert len({text for *_, text in seen}) > 3
 
 
+def test_what_is_told_of_every_phase_and_where_to_begin() -> None:
+    told: list[tuple[str, int]] = []
+    manager = PhaseManager(REGISTRY, after=[lambda f, ctx, index: told.append((f.name, index))])
+    whole, ctx = read(TEXT), context()
+    manager.run(whole, ctx)
+    assert [index for _, index in told] == manager.phases and {name for name, _ in told} == {"test"}
+    parts = read(TEXT)
+    for behind in (-1, 0, 13, manager.phases[-1]):
+        told.clear()
+        halfway = PhaseManager(
+            dict.fromkeys(REGISTRY, lambda f, ctx: False), after=[lambda f, ctx, index: told.append(("", index))]
+        )
+        halfway.run(parts, ctx, behind)
+        assert [index for _, index in told] == [index for index in manager.phases if index > behind]
+        assert ctx.progress == COMPLETE
+
+
 def test_switching_off() -> None:
     manager = PhaseManager(REGISTRY, disabled=("GeneralOptimizeEarly", "remove_dead_code"))
     assert 13 not in manager.phases and 10 not in manager.phases
