@@ -108,8 +108,8 @@ def test_dump_verify_and_times() -> None:
     assert [r[0] for r in rows] == manager.phases and all(r[2] >= 0 for r in rows)
 
 
-def test_who_watches_is_told_of_every_phase() -> None:
-    """With the code as it is behind it, and what runs is what runs when nobody watches."""
+def test_who_listens_is_told_of_every_phase() -> None:
+    """With the code as it is behind it, and what runs is what runs when nobody listens."""
     seen: list[tuple[int, str, str]] = []
     watched, plain = read(TEXT, "sm_90"), read(TEXT, "sm_90")
     manager = PhaseManager(REGISTRY, after=[lambda f, _, index: seen.append((index, name_of(index), write(f)))])
@@ -121,21 +121,33 @@ def test_who_watches_is_told_of_every_phase() -> None:
     assert len({text for *_, text in seen}) > 3
 
 
+class _Enough(Exception):
+    """The code has gone far enough."""
+
+
 def test_what_is_told_of_every_phase_and_where_to_begin() -> None:
-    told: list[tuple[str, int]] = []
-    manager = PhaseManager(REGISTRY, after=[lambda f, ctx, index: told.append((f.name, index))])
+    """Stopped behind a phase and gone on with, the code is that of one go."""
+    told: list[int] = []
+    last = -1
+
+    def after(f: Function, ctx: PassContext, index: int) -> None:
+        told.append(index)
+        if index == last:
+            raise _Enough
+
+    manager = PhaseManager(REGISTRY, after=[after])
     whole, ctx = read(TEXT), context()
     manager.run(whole, ctx)
-    assert [index for _, index in told] == manager.phases and {name for name, _ in told} == {"test"}
-    parts = read(TEXT)
-    for behind in (-1, 0, 13, manager.phases[-1]):
+    assert told == manager.phases and ctx.progress == COMPLETE
+    for last in (0, 13, 60, 100, manager.phases[-2]):
         told.clear()
-        halfway = PhaseManager(
-            dict.fromkeys(REGISTRY, lambda f, ctx: False), after=[lambda f, ctx, index: told.append(("", index))]
-        )
-        halfway.run(parts, ctx, behind)
-        assert [index for _, index in told] == [index for index in manager.phases if index > behind]
-        assert ctx.progress == COMPLETE
+        parts, ctx = read(TEXT), context()
+        with pytest.raises(_Enough):
+            manager.run(parts, ctx)
+        behind, last = max(told), -1
+        manager.run(parts, ctx, behind)
+        assert told == manager.phases and ctx.progress == COMPLETE
+        assert write(parts) == write(whole)
 
 
 def test_switching_off() -> None:
