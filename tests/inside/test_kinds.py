@@ -39,6 +39,7 @@ def test_schemas_say_everything(kind: str) -> None:
         jsonschema.validate({"dump": kind}, schema)
 
 
+@pytest.mark.measure
 @pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
 def test_dumps_of_kernels_are_valid(arch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     validators = {kind: jsonschema.Draft202012Validator(schema_of(kind)) for kind in (*KINDS, TIMING)}

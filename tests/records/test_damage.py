@@ -70,6 +70,7 @@ def campaign(seed: int, count: int, within: float = 0.5) -> int:
     return refused
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_files_are_refused(seed: int) -> None:
     assert campaign(seed, 800) > 700
@@ -146,6 +147,7 @@ def _takes(rng: random.Random, count: int) -> tuple[int, int]:
     return refused, gone_on
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_numbers_that_lead_nowhere_do_no_harm(seed: int) -> None:
     """What the reader takes is compiled on: that ends, and the process goes on."""

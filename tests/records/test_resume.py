@@ -53,6 +53,7 @@ def _goes_on(name: str, phase: int) -> bool:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.row("R3-67")
 @pytest.mark.parametrize("name", ["saxpy", "jump_table", "tables"])
 def test_it_goes_on_behind_every_phase(name: str) -> None:
@@ -65,6 +66,7 @@ def test_every_kernel_goes_on_behind_every_phase(name: str) -> None:
     assert [phase for phase in samples.PHASE_NUMBERS if not _goes_on(name, phase)] == []
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("program", ["recursion", "dispatch"])
 def test_calls_and_options(program: str, variant: str) -> None:

@@ -165,6 +165,7 @@ def test_names_of_original_definitions() -> None:
         assert (len(text) + 15) & ~15 == (len(name) + 21) & ~15
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [tag.name for tag in TAGS if tag.group != "own"])
 def test_sections_that_the_code_contradicts_are_refused(name: str) -> None:
     done = 0
