@@ -122,6 +122,7 @@ def kinds(numbers: list[int]) -> list[int]:
     return list(accumulate(numbers))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["saxpy", "sgemm", "nests"])
 def test_every_phase_is_as_it_is_dumped(name: str) -> None:
     """Block headings and instructions, with their lines, behind each phase."""
@@ -347,6 +348,7 @@ def test_same_input_same_bytes() -> None:
     assert made[0] == made[1]
 
 
+@pytest.mark.measure
 def test_a_page_of_ten_thousand_instructions_is_small() -> None:
     made = document(long_kernel(11_000))
     assert made["units"][0]["sass"]["totals"]["instructions"] >= 10_000

@@ -19,6 +19,8 @@ from tests.explore.browser import browser, complaints, show, wait
 from tests.explore.test_model import CALLS, LAUNCH, SAXPY, long_kernel
 from tests.kernels import cases
 
+pytestmark = pytest.mark.measure  # a browser takes its time
+
 _LINES = 200  # of a list that are in the document at most
 _OPEN = 2000  # milliseconds until a page of ten thousand instructions can be used; measured and printed, not checked
 

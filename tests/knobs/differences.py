@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from codecs import encode
 from functools import cache
 from itertools import islice
@@ -98,14 +99,17 @@ def values(row: Row, name: str) -> list[str]:
     return [value for value in dict.fromkeys(fit) if value != row.default]
 
 
-def look(row: Row, name: str) -> Difference | None:
-    """A difference that a knob makes."""
+def look(row: Row, name: str, seconds: float) -> Difference | None:
+    """A difference that a knob makes, None when none is found in so long."""
+    end = time.monotonic() + seconds
     also = _WITH.get(name, ())
     for limit in _LIMITS:
         for target in _TARGETS:
             first = next((found for part, found in _FIRST.items() if name.startswith(part)), ())
             for module in (*first, *islice(modules(target), _ENOUGH)):
                 for value in values(row, name):
+                    if time.monotonic() > end:
+                        return None
                     try:
                         before, after = (
                             image(module, target, limit, *also),
@@ -121,10 +125,11 @@ def look(row: Row, name: str) -> Difference | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    names = parser.parse_args().names
+    parser.add_argument("--seconds", type=float, default=60, help="how long one knob is looked at")
+    given = parser.parse_args()
     known = read()
-    for name in names or [name for name in NAMES if name not in known]:
-        found = look(NAMES[name], name) if name != "compile_timeout_ms" else None
+    for name in given.names or [name for name in NAMES if name not in known]:
+        found = look(NAMES[name], name, given.seconds) if name != "compile_timeout_ms" else None
         print(name, found, flush=True)
         if found is not None:
             known[name] = found

@@ -1,4 +1,8 @@
-"""Every knob changes what comes out: a knob that changes nothing is none."""
+"""Knobs change what comes out: a knob that changes nothing is none.
+
+Those of knobs.yaml all have a program for which they do, and most of the thresholds; the thresholds that C reads have tests of
+their own as well (tests/sched/test_numbers.py). ``python -m tests.knobs.differences`` looks for more.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import pytest
 from oric.cli.compile import main
 from oricgen.spec import Spec
 from oricgen.tables import knobs as table
+from oricgen.tables import thresholds as threshold_table
 
 from tests.kernels import cases
 from tests.knobs import differences
@@ -18,8 +23,9 @@ KNOWN = differences.read()
 WITH_TESTS_OF_THEIR_OWN = {"compile_timeout_ms"}
 
 
-def test_every_knob_has_a_difference() -> None:
-    assert KNOWN.keys() | WITH_TESTS_OF_THEIR_OWN == differences.NAMES.keys()
+def test_every_knob_that_is_no_threshold_has_a_difference() -> None:
+    thresholds = {row.values["name"] for row in threshold_table.load(Spec(ROOT / "spec"))["thresholds"]}
+    assert differences.NAMES.keys() >= KNOWN.keys() >= differences.NAMES.keys() - thresholds - WITH_TESTS_OF_THEIR_OWN
 
 
 @pytest.mark.sampled(6)
@@ -54,7 +60,7 @@ def test_a_smaller_budget_lowers_registers() -> None:
 
 def test_a_condition_on_a_function_leaves_the_others_alone() -> None:
     """As if they were compiled without it."""
-    first, second = (cases.ptx(name, "sm_80") for name in ("saxpy", "reduce"))
+    first, second = (cases.ptx(name, "sm_80") for name in ("saxpy", "reduction"))
     text = first + second[second.index(".address_size 64") + len(".address_size 64") :]
     plain = oric.compile(text, "sm_80")
     names = sorted(plain.kernels)

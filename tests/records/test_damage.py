@@ -103,6 +103,7 @@ def test_files_that_are_cut_off(size: int) -> None:
     assert told(samples.small()[:size])
 
 
+@pytest.mark.measure
 def test_no_memory_without_end() -> None:
     """Counts that promise more than is there are seen before anything is made of them."""
     rng = random.Random(5)

@@ -148,6 +148,7 @@ def _one(number: int, name: str, text: str, target: str) -> int:
         return 0  # it needs other modules
 
 
+@pytest.mark.measure
 def test_modules_of_other_compilers() -> None:
     found = [row for row in _modules() if len(row[1]) < 6000]
     counts = [_one(number, *row) for number, row in enumerate(found[:: max(len(found) // 12, 1)])]

@@ -78,6 +78,7 @@ def plant_crash(passes: dict[str, PassFunction]) -> None:
     passes[CRASHING] = fails
 
 
+@pytest.mark.measure
 def test_texts_in_a_large_module() -> None:
     """Two instructions in two kernels: two kernels of one instruction each."""
     judge = Has("popc.b32", "fma.rn.f32")
@@ -87,6 +88,7 @@ def test_texts_in_a_large_module() -> None:
     assert len(done.text.splitlines()) <= 15
 
 
+@pytest.mark.measure
 def test_any_number_of_processes_gives_the_same() -> None:
     text = cases.ptx("reduction", TARGET)
     judge = Has("shfl.sync", "bar.sync")
@@ -95,6 +97,7 @@ def test_any_number_of_processes_gives_the_same() -> None:
     check_minimal(*results, judge, "it has them")
 
 
+@pytest.mark.measure
 def test_an_internal_error(_planted: dict[str, PassFunction]) -> None:
     """The numbers and names of its message are others in the end."""
     plant_crash(_planted)
@@ -127,6 +130,7 @@ def test_an_error_of_another_phase_is_another_failure(_planted: dict[str, PassFu
     assert done.signature == wanted == judge.signature(done.text)
 
 
+@pytest.mark.measure
 @pytest.mark.parametrize("levels", [(0, 3), (3,)])
 def test_a_wrong_rewrite(levels: tuple[int, ...], tmp_path: Path, _planted: dict[str, PassFunction]) -> None:
     """Above -O0 factor and term of a sum of a product change places: what is left computes one, and stores it.
@@ -257,6 +261,7 @@ def test_the_command(_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main([*command, "--steps", "3", "-q"]) == 1 and "a limit has ended the search" in capsys.readouterr().out
 
 
+@pytest.mark.measure
 def test_crashes_by_the_command(
     _file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], _planted: dict[str, PassFunction]
 ) -> None:
