@@ -15,7 +15,7 @@ from oric.ir.text import all_instructions
 from oric.phases.manager import list_phases
 from oric.phases.recipes import recipe_of, recipes_of
 from oric.sim import Modes
-from oric_tables.knobs import CONTEXT
+from oric_tables import knobs
 from oric_tables.ops import op
 from oric_tables.phases import NVOPT_LEVELS, PHASES, RECIPES
 
@@ -113,7 +113,7 @@ def test_levels_unroll_loops(target: str) -> None:
 @pytest.mark.row("R2-19", "R3-10")
 def test_the_documented_factor_is_the_most() -> None:
     """Thirty rounds at the last level: two of fifteen."""
-    assert shape(text(end="30"), NVOPT_LEVELS - 1) == (CONTEXT["unroll_factor_default"], 1) == (15, 1)
+    assert shape(text(end="30"), NVOPT_LEVELS - 1) == (knobs.NUMBERS[knobs.UNROLL_FACTOR_DEFAULT], 1) == (15, 1)
 
 
 LOOPS: list[tuple[dict[str, str], tuple[int, int, int], int]] = [
