@@ -11,8 +11,9 @@ from typing import Final
 
 from oric_tables.reports import FORMATS
 
-from oric.ir.function import NONE, Function, control_flow
+from oric.ir.function import Function, control_flow
 from oric.ir.lineinfo import line_of
+from oric.ir.text import instructions_of
 
 from .facts import Facts, Record, head, title
 
@@ -97,7 +98,7 @@ def cfg_record(f: Function, facts: Facts) -> Record:
         before[e["to"]].append(e["from"])
     blocks = []
     for b in range(graph.blocks):
-        places = _instructions(f, b)
+        places = instructions_of(f, b)
         lines = sorted(line for line in (line_of(f.line[i]) for i in places) if line > 0)
         blocks.append({
             "block": b,
@@ -112,16 +113,6 @@ def cfg_record(f: Function, facts: Facts) -> Record:
             "depth": int(loops.depth[b]),
         })  # fmt: skip
     return {**head("cfg", f, facts), "loops": loops.count, "irreducible": bool(loops.irreducible), "blocks": blocks}
-
-
-def _instructions(f: Function, b: int) -> list[int]:
-    """The instructions of a block in order."""
-    found: list[int] = []
-    i: int = f.head[b]
-    while i != NONE:
-        found.append(i)
-        i = f.next[i]
-    return found
 
 
 def cfg_lines(record: Record) -> Iterator[str]:
